@@ -5,10 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sdk.generator.model import Api, load
+from sdk.generator.python import write_python
 from sdk.generator.typescript import write_typescript
 
 ROOT = Path(__file__).parent.parent.parent
-WRITERS: tuple[Callable[[Api], dict[str, str]], ...] = (write_typescript,)
+WRITERS: tuple[Callable[[Api], dict[str, str]], ...] = (write_python, write_typescript)
 """Each returns the text of its files by their path in this repository."""
 
 

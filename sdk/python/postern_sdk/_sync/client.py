@@ -1,0 +1,13816 @@
+"""A synchronous client with a method for each operation of the API.
+
+Generated from _async/client.py by script/client: do not edit.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from postern_sdk import _operations as operations
+from postern_sdk._request import NOT_GIVEN, NotGiven
+from postern_sdk._sync.transport import Transport
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from postern_sdk import params, types
+    from postern_sdk._request import Content
+    from postern_sdk._sync.pages import Page
+    from postern_sdk.events import Event
+
+
+class AccessPermissions:
+    """The methods of `client.access.permissions`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.Permission]:
+        """List the permissions that the project has declared, newest first.
+
+        Permission: `access:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_PERMISSIONS, (), query={"limit": limit, "cursor": cursor}, project=project, timeout=timeout
+        )
+
+    def create(
+        self,
+        *,
+        key: str,
+        description: str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Permission:
+        """Declare a permission: two to four words of `a-z0-9_` joined by colons.
+
+        Roles include it by its key or by a prefix (`posts:*`). Checks of permissions that are not declared are
+        denied.
+
+        Permission: `access:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            key: Two to four lower-case words (letters, digits, `_`) joined by colons, such as `posts:write`.
+            description: Description for people.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            PermissionExists
+            TooManyPermissions
+        """
+        return self._client._call(
+            operations.CREATE_PERMISSION,
+            (),
+            body={"key": key, "description": description},
+            project=project,
+            timeout=timeout,
+        )
+
+    def delete(
+        self,
+        key: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Deleted:
+        """Delete a permission, also from roles that include it by its key.
+
+        Wildcards such as `posts:*` in roles stay.
+
+        Permission: `access:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            key: The key.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            PermissionUnknown
+        """
+        return self._client._call(operations.DELETE_PERMISSION, (key,), project=project, timeout=timeout)
+
+
+class AccessRoles:
+    """The methods of `client.access.roles`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        scope: Literal["ORGANIZATION", "PROJECT"] | str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.Role]:
+        """List the roles of the project, newest first, followed by the system roles.
+
+        Filter by `scope`.
+
+        Permission: `access:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            scope: Scope.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_ROLES,
+            (),
+            query={"scope": scope, "limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def create(
+        self,
+        *,
+        key: str,
+        name: str | None | NotGiven = NOT_GIVEN,
+        scope: Literal["ORGANIZATION", "PROJECT"] | str | NotGiven = NOT_GIVEN,
+        description: str | None | NotGiven = NOT_GIVEN,
+        permissions: Sequence[str] | NotGiven = NOT_GIVEN,
+        applies_to_all_organizations: bool | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Role:
+        """Create a role.
+
+        Permissions of a role with the scope PROJECT apply in the project, to customers who have the role. Those
+        of a role with the scope ORGANIZATION apply in the organization whose member has it. With
+        `appliesToAllOrganizations`, a customer who has the role in the project has it in every organization.
+
+        Permission: `access:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            key: A key for programs: letters, digits, `_`, `.` and `-`, beginning with a letter: `editor`.
+            name: Defaults to the key.
+            scope: Whether it applies to the whole project or to one organization. Default: `"PROJECT"`.
+            description: Description for people.
+            permissions: Permissions, such as `emails:send`.
+            applies_to_all_organizations: Whether a project role grants its permissions in every organization.
+                Default: `false`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            PermissionUndeclared
+            RoleExists
+            TooManyRoles
+        """
+        return self._client._call(
+            operations.CREATE_ROLE,
+            (),
+            body={
+                "key": key,
+                "name": name,
+                "scope": scope,
+                "description": description,
+                "permissions": permissions,
+                "appliesToAllOrganizations": applies_to_all_organizations,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def get(
+        self,
+        key: str,
+        *,
+        scope: Literal["ORGANIZATION", "PROJECT"] | str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Role:
+        """Get a role by its key.
+
+        `scope` matters only for system roles, which exist in both scopes.
+
+        Permission: `access:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            key: The key.
+            scope: Scope.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            RoleMissing
+        """
+        return self._client._call(operations.GET_ROLE, (key,), query={"scope": scope}, project=project, timeout=timeout)
+
+    def update(
+        self,
+        key: str,
+        *,
+        name: str | NotGiven = NOT_GIVEN,
+        description: str | None | NotGiven = NOT_GIVEN,
+        permissions: Sequence[str] | NotGiven = NOT_GIVEN,
+        applies_to_all_organizations: bool | NotGiven = NOT_GIVEN,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Role:
+        """Change a role.
+
+        The change applies from the next check on; `permissions` replaces the whole list.
+
+        Honours `If-Match`.
+
+        Permission: `access:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            key: The key.
+            name: A display name: one line of text, not only blanks.
+            description: Description for people.
+            permissions: Permissions, such as `emails:send`.
+            applies_to_all_organizations: Whether a project role grants its permissions in every organization.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            PermissionUndeclared
+            RoleMissing
+            SystemRoleFixed
+        """
+        return self._client._call(
+            operations.CHANGE_ROLE,
+            (key,),
+            body={
+                "name": name,
+                "description": description,
+                "permissions": permissions,
+                "appliesToAllOrganizations": applies_to_all_organizations,
+            },
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def delete(
+        self,
+        key: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Deleted:
+        """Delete a role.
+
+        Returns 409 while a customer or member has the role or is invited with it. Honours `If-Match`.
+
+        Permission: `access:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            key: The key.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            RoleInUse
+            RoleMissing
+            SystemRoleFixed
+        """
+        return self._client._call(operations.DELETE_ROLE, (key,), if_match=if_match, project=project, timeout=timeout)
+
+
+class AccountAuditLog:
+    """The methods of `client.account.audit_log`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        action: str | None = None,
+        target_type: str | None = None,
+        target_id: str | None = None,
+        actor_id: str | None = None,
+        project_id: str | None = None,
+        from_: datetime | str | None = None,
+        to: datetime | str | None = None,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.AccountAuditEntry]:
+        """List the changes in your account and its projects, newest first.
+
+        Filter by `action` (a name, or `noun.*`) and by time: `from` is inclusive, `to` exclusive.
+
+        Permission: `account:read`.
+
+        Credentials: developer.
+
+        Args:
+            action: Action.
+            target_type: Target type.
+            target_id: Target id.
+            actor_id: Actor id.
+            project_id: Project id.
+            from_: From.
+            to: To.
+            page: Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further.
+            limit: Records per page.
+            cursor: The cursor from the previous response, with the same filters.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_ACCOUNT_AUDIT_LOG,
+            (),
+            query={
+                "action": action,
+                "targetType": target_type,
+                "targetId": target_id,
+                "actorId": actor_id,
+                "projectId": project_id,
+                "from": from_,
+                "to": to,
+                "page": page,
+                "limit": limit,
+                "cursor": cursor,
+            },
+            timeout=timeout,
+        )
+
+
+class AccountInvitations:
+    """The methods of `client.account.invitations`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.AccountInvitation]:
+        """List the open invitations to your account, newest first, including expired ones.
+
+        Permission: `account:read`.
+
+        Credentials: developer.
+
+        Args:
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_ACCOUNT_INVITATIONS, (), query={"limit": limit, "cursor": cursor}, timeout=timeout
+        )
+
+    def create(
+        self,
+        *,
+        email: str,
+        role: Literal["ADMIN", "DEVELOPER", "VIEWER"] | str | NotGiven = NOT_GIVEN,
+        timeout: float | None = None,
+    ) -> types.AccountInvitation:
+        """Invite a developer by mail.
+
+        The invitation is valid for 7 days.
+
+        Inviting an address again replaces its invitation; the link of the earlier one becomes invalid.
+
+        Permission: `account:write`.
+
+        Credentials: developer.
+
+        Args:
+            email: E-mail address.
+            role: Role of the person. Default: `"DEVELOPER"`.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AlreadyMember
+            TooManyMembers
+        """
+        return self._client._call(
+            operations.INVITE_ACCOUNT_MEMBER, (), body={"email": email, "role": role}, timeout=timeout
+        )
+
+    def revoke(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """Revoke an invitation; its link becomes invalid.
+
+        Permission: `account:write`.
+
+        Credentials: developer.
+
+        Args:
+            id: The id.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            InvitationMissing
+        """
+        return self._client._call(operations.REVOKE_ACCOUNT_INVITATION, (id,), timeout=timeout)
+
+    def accept(
+        self,
+        *,
+        token: str,
+        delete_my_account: bool | NotGiven = NOT_GIVEN,
+        password: str | None | NotGiven = NOT_GIVEN,
+        timeout: float | None = None,
+    ) -> types.AccountMember:
+        """Become a member of the inviting account.
+
+        You leave your current account.
+
+        A developer belongs to one account. If you own one, transfer its ownership first, or, if you are its only
+        member, delete it with `deleteMyAccount` and `password`. Without a developer account, sign up with
+        `invitationToken` instead.
+
+        Credentials: developer.
+
+        Args:
+            token: Token from the link in the mail.
+            delete_my_account: Delete the account that you own, with all its data. Possible only if you are its
+                only member. Default: `false`.
+            password: Required with `deleteMyAccount`.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AlreadyMember
+            LinkInvalid
+            LockedOut
+            OwnsAnAccount
+            PasswordWrong
+        """
+        return self._client._call(
+            operations.ACCEPT_ACCOUNT_INVITATION,
+            (),
+            body={"token": token, "deleteMyAccount": delete_my_account, "password": password},
+            timeout=timeout,
+        )
+
+
+class AccountMembers:
+    """The methods of `client.account.members`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.AccountMember]:
+        """List the members of your account, newest first.
+
+        Permission: `account:read`.
+
+        Credentials: developer.
+
+        Args:
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_ACCOUNT_MEMBERS, (), query={"limit": limit, "cursor": cursor}, timeout=timeout
+        )
+
+    def update_role(
+        self,
+        user_id: str,
+        *,
+        role: Literal["ADMIN", "DEVELOPER", "VIEWER"] | str,
+        timeout: float | None = None,
+    ) -> types.AccountMember:
+        """Change the role of a member.
+
+        It applies from the member's next request on.
+
+        If the member may no longer invite, their open invitations are revoked.
+
+        Permission: `account:write`.
+
+        Credentials: developer.
+
+        Args:
+            user_id: The user id.
+            role: Role of the person.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            MemberMissing
+            OwnerStays
+        """
+        return self._client._call(
+            operations.CHANGE_ACCOUNT_MEMBER_ROLE, (user_id,), body={"role": role}, timeout=timeout
+        )
+
+    def remove(
+        self,
+        user_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """Remove a member.
+
+        Their developer account is deleted, and their next request is refused.
+
+        Their open invitations are revoked.
+
+        Permission: `account:write`.
+
+        Credentials: developer.
+
+        Args:
+            user_id: The user id.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            MemberMissing
+            OwnerStays
+        """
+        return self._client._call(operations.REMOVE_ACCOUNT_MEMBER, (user_id,), timeout=timeout)
+
+    def transfer_ownership(
+        self,
+        user_id: str,
+        *,
+        password: str,
+        timeout: float | None = None,
+    ) -> types.AccountMember:
+        """Make another member the owner; you become an ADMIN.
+
+        Requires your password.
+
+        Permission: `account:own`.
+
+        Credentials: developer.
+
+        Args:
+            user_id: The user id.
+            password: Password. A new password must have at least 8 characters.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AlreadyOwner
+            LockedOut
+            MemberMissing
+            PasswordWrong
+        """
+        return self._client._call(
+            operations.TRANSFER_ACCOUNT_OWNERSHIP, (user_id,), body={"password": password}, timeout=timeout
+        )
+
+
+class AppsCustomers:
+    """The methods of `client.apps.customers`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        q: str | None = None,
+        status: Literal["active", "banned", "locked", "mfa", "unverified", "verified"] | str | None = None,
+        provider: str | None = None,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.EndUser]:
+        """The project's customers, newest first.
+
+        `q` matches part of an address, name, phone number or external identifier, or a complete id; with one or
+        two characters it matches the beginning of an address. `status` is `active`, `banned`, `verified`,
+        `unverified`, `mfa` or `locked`; `provider` is a sign-in method such as `PASSWORD` or `GOOGLE`.
+
+        Permission: `customers:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            q: Q.
+            status: Status.
+            provider: Provider.
+            page: Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further.
+            limit: Records per page.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_CUSTOMERS_OF_APP,
+            (),
+            query={"q": q, "status": status, "provider": provider, "page": page, "limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def get_stats(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CustomerStats:
+        """Numbers of customers: all, verified, banned, and with a second factor.
+
+        Permission: `customers:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.GET_CUSTOMER_STATS_OF_APP, (), project=project, timeout=timeout)
+
+    def export(
+        self,
+        *,
+        q: str | None = None,
+        status: Literal["active", "banned", "locked", "mfa", "unverified", "verified"] | str | None = None,
+        provider: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """All customers as CSV, newest first.
+
+        Takes the filters of the list.
+
+        Permission: `customers:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            q: Q.
+            status: Status.
+            provider: Provider.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.EXPORT_CUSTOMERS_OF_APP,
+            (),
+            query={"q": q, "status": status, "provider": provider},
+            project=project,
+            timeout=timeout,
+        )
+
+    def get(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.EndUser:
+        """A customer with its identities and live sessions.
+
+        Permission: `customers:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+        """
+        return self._client._call(operations.GET_CUSTOMER_OF_APP, (id,), project=project, timeout=timeout)
+
+    def delete(
+        self,
+        id: str,
+        *,
+        transfer_ownership_to: str | None = None,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.EndUser:
+        """Erase a customer.
+
+        Returns the customer as it was before.
+
+        The last OWNER of an organization cannot be erased (409; `errors` names the organizations), unless
+        `transferOwnershipTo` names another customer, who becomes OWNER of them in the same transaction.
+
+        The customer and all personal data are deleted: identities, sessions, passkeys, e-mails to the address,
+        and the contact with it. Events keep their type and time; `erasedAt` is set and their data is emptied.
+        The audit log keeps who did what, without details, and its hash chain still verifies. Honours `If-Match`.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            transfer_ownership_to: Transfer ownership to.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+            CustomerOwnsOrganizations
+        """
+        return self._client._call(
+            operations.DELETE_CUSTOMER_OF_APP,
+            (id,),
+            query={"transferOwnershipTo": transfer_ownership_to},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def list_audit_log(
+        self,
+        id: str,
+        *,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.AuditEntry]:
+        """Changes of a customer by developers and API keys, newest first.
+
+        Permission: `customers:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            page: Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further.
+            limit: Records per page.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+        """
+        return self._client._list(
+            operations.LIST_CUSTOMER_AUDIT_LOG_OF_APP,
+            (id,),
+            query={"page": page, "limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def ban(
+        self,
+        id: str,
+        *,
+        reason: str | None | NotGiven = NOT_GIVEN,
+        expires_at: datetime | str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.EndUser:
+        """Ban a customer: all sessions end, and sign-ins are refused until `expiresAt` or until the customer is
+        unbanned.
+
+        If the customer is banned already, the reason and the end change.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            reason: Reason, as text.
+            expires_at: When it expires (UTC); null if it does not expire.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+        """
+        return self._client._call(
+            operations.BAN_CUSTOMER_OF_APP,
+            (id,),
+            body={"reason": reason, "expiresAt": expires_at},
+            project=project,
+            timeout=timeout,
+        )
+
+    def unban(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.EndUser:
+        """Lift a ban, and any lockout after failed attempts.
+
+        Sessions that the ban ended stay ended.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+        """
+        return self._client._call(operations.UNBAN_CUSTOMER_OF_APP, (id,), project=project, timeout=timeout)
+
+    def unlock(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.EndUser:
+        """Clear the failed sign-in attempts of a customer, from all IP addresses, and end a lockout.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+        """
+        return self._client._call(operations.UNLOCK_CUSTOMER_OF_APP, (id,), project=project, timeout=timeout)
+
+    def revoke_session(
+        self,
+        id: str,
+        session_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """End a session of a customer.
+
+        Its tokens are rejected from the next request on.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            session_id: The session id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+            SessionMissing
+        """
+        return self._client._call(
+            operations.REVOKE_CUSTOMER_SESSION_OF_APP,
+            (
+                id,
+                session_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    def revoke_all_sessions(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """End all sessions of a customer, including sign-ins that wait for a second factor.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+        """
+        return self._client._call(operations.REVOKE_CUSTOMER_SESSIONS_OF_APP, (id,), project=project, timeout=timeout)
+
+    def reset_mfa(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Remove the second factor and its recovery codes, for a customer who lost both.
+
+        If a second factor is required, the customer sets up a new one at the next sign-in. Sign-ins that wait
+        for the second factor end. If one was on, the customer is notified by mail.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+        """
+        return self._client._call(operations.RESET_CUSTOMER_MFA_OF_APP, (id,), project=project, timeout=timeout)
+
+    def update_metadata(
+        self,
+        id: str,
+        *,
+        metadata: Mapping[str, Any],
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.EndUser:
+        """Merge keys into a customer's metadata at the top level; null removes a key.
+
+        The result has at most 16 kB.
+
+        Honours `If-Match`.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            metadata: Custom data, up to 16 KiB of JSON.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+            MetadataTooLarge
+        """
+        return self._client._call(
+            operations.CHANGE_CUSTOMER_METADATA_OF_APP,
+            (id,),
+            body={"metadata": metadata},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def add_roles(
+        self,
+        id: str,
+        *,
+        roles: Sequence[str],
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.EndUser:
+        """Add project-scope roles to a customer, who keeps the present ones.
+
+        Honours `If-Match`.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            roles: Keys of the roles.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+            RoleUnknown
+            TooManyRoles
+        """
+        return self._client._call(
+            operations.ADD_CUSTOMER_ROLES_OF_APP,
+            (id,),
+            body={"roles": roles},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+
+class AppsOrganizations:
+    """The methods of `client.apps.organizations`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        external_id: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.AppOrganization]:
+        """List the project's organizations, newest first.
+
+        Filter by `externalId`.
+
+        Permission: `organizations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            external_id: External id.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_ORGANIZATIONS_OF_APP,
+            (),
+            query={"externalId": external_id, "limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def create(
+        self,
+        *,
+        name: str,
+        slug: str | None | NotGiven = NOT_GIVEN,
+        external_id: str | None | NotGiven = NOT_GIVEN,
+        metadata: Mapping[str, Any] | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AppOrganization:
+        """Create an organization.
+
+        It has no members yet.
+
+        Without `slug`, one is derived from the name, with a number if another organization has it. A `slug` or
+        `externalId` that another organization has returns 409.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            name: A display name: one line of text, not only blanks.
+            slug: Defaults to one derived from the name.
+            external_id: Id of the organization in your own system.
+            metadata: Custom data, up to 16 KiB of JSON.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationExternalIdTaken
+            SlugTaken
+        """
+        return self._client._call(
+            operations.CREATE_ORGANIZATION_OF_APP,
+            (),
+            body={"name": name, "slug": slug, "externalId": external_id, "metadata": metadata},
+            project=project,
+            timeout=timeout,
+        )
+
+    def get(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AppOrganization:
+        """Get an organization with its number of members and of pending invitations.
+
+        Permission: `organizations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+        """
+        return self._client._call(operations.GET_ORGANIZATION_OF_APP, (id,), project=project, timeout=timeout)
+
+    def update(
+        self,
+        id: str,
+        *,
+        name: str | NotGiven = NOT_GIVEN,
+        slug: str | NotGiven = NOT_GIVEN,
+        external_id: str | None | NotGiven = NOT_GIVEN,
+        metadata: Mapping[str, Any] | NotGiven = NOT_GIVEN,
+        status: Literal["ACTIVE", "SUSPENDED"] | str | NotGiven = NOT_GIVEN,
+        require_sso: bool | NotGiven = NOT_GIVEN,
+        require_mfa: bool | NotGiven = NOT_GIVEN,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AppOrganization:
+        """Change an organization.
+
+        Omitted fields stay; `metadata` is merged (null removes a key).
+
+        With `status: SUSPENDED` the organization accepts no invitations or members, and grants no permissions.
+        Its data is kept; set `ACTIVE` to end the suspension.
+
+        With `requireSso` its members, and customers with an address at one of its verified domains, can sign in
+        only by its single sign-on (403 `sso_required`). `requireSso` requires a working connection (409).
+        Sessions that were not started by single sign-on end when their access token expires.
+
+        With `requireMfa` its members must sign in with a second factor. Members without one must set up an
+        authenticator app first (`mfaEnrollmentRequired`), and sessions without one end when their access token
+        expires. Neither requirement applies while the organization is suspended. Honours `If-Match`.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            name: A display name: one line of text, not only blanks.
+            slug: Lower-case letters and digits in words joined by single hyphens, such as `acme-inc`.
+            external_id: Id of the organization in your own system.
+            metadata: Custom data, up to 16 KiB of JSON.
+            status: Status of the record.
+            require_sso: Whether members, and customers with an address at a verified domain, must use the
+                organization's single sign-on. Requires a working connection.
+            require_mfa: Whether members must sign in with a second factor; members without one must set it up
+                first.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationExternalIdTaken
+            OrganizationMissing
+            SlugTaken
+            SsoNotReady
+            SsoStillRequired
+        """
+        return self._client._call(
+            operations.CHANGE_ORGANIZATION_OF_APP,
+            (id,),
+            body={
+                "name": name,
+                "slug": slug,
+                "externalId": external_id,
+                "metadata": metadata,
+                "status": status,
+                "requireSso": require_sso,
+                "requireMfa": require_mfa,
+            },
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def delete(
+        self,
+        id: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AppOrganization:
+        """Delete an organization with its members, invitations, domains, connections and entitlements.
+
+        Returns the deleted record. The organization is gone at once, and its slug, external id and domains can
+        be reused; the rows of a large one are deleted in the background. The customers stay. Honours `If-Match`.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+            SsoStillRequired
+        """
+        return self._client._call(
+            operations.DELETE_ORGANIZATION_OF_APP, (id,), if_match=if_match, project=project, timeout=timeout
+        )
+
+    def list_members(
+        self,
+        id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.OrganizationMember]:
+        """List the members of an organization, most recently joined first.
+
+        Permission: `organizations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+        """
+        return self._client._list(
+            operations.LIST_ORGANIZATION_MEMBERS_OF_APP,
+            (id,),
+            query={"limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def add_member(
+        self,
+        id: str,
+        *,
+        customer_id: str,
+        roles: Sequence[str] | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationMember:
+        """Add a customer to an organization, with roles of the scope ORGANIZATION (default MEMBER).
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            customer_id: Id of the customer.
+            roles: Keys of the roles.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AlreadyMember
+            OrganizationMissing
+            OrganizationSuspended
+            TooManyMembers
+        """
+        return self._client._call(
+            operations.ADD_ORGANIZATION_MEMBER_OF_APP,
+            (id,),
+            body={"customerId": customer_id, "roles": roles},
+            project=project,
+            timeout=timeout,
+        )
+
+    def get_member(
+        self,
+        id: str,
+        customer_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationMember:
+        """Get a member of an organization by the customer's id.
+
+        Permission: `organizations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            customer_id: The customer id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            MemberMissing
+            OrganizationMissing
+        """
+        return self._client._call(
+            operations.GET_ORGANIZATION_MEMBER_OF_APP,
+            (
+                id,
+                customer_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    def update_member(
+        self,
+        id: str,
+        customer_id: str,
+        *,
+        roles: Sequence[str],
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationMember:
+        """Replace the roles of a member.
+
+        Returns 409 if it would remove the last OWNER. Honours `If-Match`.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            customer_id: The customer id.
+            roles: Keys of the roles.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            LastOwner
+            MemberMissing
+            OrganizationMissing
+        """
+        return self._client._call(
+            operations.CHANGE_ORGANIZATION_MEMBER_OF_APP,
+            (
+                id,
+                customer_id,
+            ),
+            body={"roles": roles},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def remove_member(
+        self,
+        id: str,
+        customer_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Removed:
+        """Remove a customer from an organization.
+
+        The last OWNER cannot be removed (409).
+
+        The customer does not join again by domain or single sign-on until invited or added again.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            customer_id: The customer id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            LastOwner
+            MemberMissing
+            OrganizationMissing
+        """
+        return self._client._call(
+            operations.REMOVE_ORGANIZATION_MEMBER_OF_APP,
+            (
+                id,
+                customer_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    def list_invitations(
+        self,
+        id: str,
+        *,
+        status: Literal["ACCEPTED", "EXPIRED", "PENDING", "REVOKED"] | str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.OrganizationInvitation]:
+        """List the invitations to an organization, newest first.
+
+        Filter by `status`: PENDING, ACCEPTED, REVOKED or EXPIRED.
+
+        Permission: `organizations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            status: Status.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+        """
+        return self._client._list(
+            operations.LIST_ORGANIZATION_INVITATIONS_OF_APP,
+            (id,),
+            query={"status": status, "limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def create_invitation(
+        self,
+        id: str,
+        *,
+        email: str,
+        role: str | NotGiven = NOT_GIVEN,
+        expires_in_days: int | NotGiven = NOT_GIVEN,
+        accept_url: str | None | NotGiven = NOT_GIVEN,
+        invited_by_end_user_id: str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationInvitation:
+        """Invite an address to an organization, as MEMBER or another role of the scope ORGANIZATION.
+
+        Sends an e-mail with a link to `acceptUrl`, or to a hosted page with a button to accept. An invited
+        address can sign up even if sign-up is closed. The invitation expires after `expiresInDays` (1 to 30,
+        default 7). An address can have one pending invitation per organization.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            email: E-mail address.
+            role: Role of the person. Default: `"MEMBER"`.
+            expires_in_days: Number of days until the invitation expires. Default: `7`.
+            accept_url: URL of your page that accepts the invitation; `token` is added to its query. Default: a
+                hosted page.
+            invited_by_end_user_id: Id of the inviting customer; null if a developer or an API key invites.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AlreadyInvited
+            AlreadyMember
+            InviterUnknown
+            OrganizationMissing
+            OrganizationSuspended
+            RoleUnknown
+            TooManyInvitations
+        """
+        return self._client._call(
+            operations.CREATE_ORGANIZATION_INVITATION_OF_APP,
+            (id,),
+            body={
+                "email": email,
+                "role": role,
+                "expiresInDays": expires_in_days,
+                "acceptUrl": accept_url,
+                "invitedByEndUserId": invited_by_end_user_id,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def resend_invitation(
+        self,
+        id: str,
+        invitation_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationInvitation:
+        """Send an invitation again, with a new token and expiry.
+
+        The previous token becomes invalid.
+
+        At most once a minute (429). An expired invitation can be resent, unless the address has another pending
+        one (409). An accepted or revoked invitation cannot be resent (409).
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            invitation_id: The invitation id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AlreadyInvited
+            InvitationClosed
+            InvitationMissing
+            OrganizationSuspended
+            ResentTooSoon
+        """
+        return self._client._call(
+            operations.RESEND_ORGANIZATION_INVITATION_OF_APP,
+            (
+                id,
+                invitation_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    def revoke_invitation(
+        self,
+        id: str,
+        invitation_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationInvitation:
+        """Revoke an invitation; its token becomes invalid.
+
+        Returns 409 if it was accepted or revoked already.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            invitation_id: The invitation id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            InvitationClosed
+            InvitationMissing
+        """
+        return self._client._call(
+            operations.REVOKE_ORGANIZATION_INVITATION_OF_APP,
+            (
+                id,
+                invitation_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+
+class AppsSso:
+    """The methods of `client.apps.sso`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.AppSsoConnection]:
+        """List the connections of an organization, newest first.
+
+        Permission: `sso:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+        """
+        return self._client._list(
+            operations.LIST_SSO_CONNECTIONS_OF_APP,
+            (id,),
+            query={"limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def create(
+        self,
+        id: str,
+        *,
+        name: str,
+        domain: str,
+        idp_metadata_xml: str | NotGiven = NOT_GIVEN,
+        idp_metadata_url: str | None | NotGiven = NOT_GIVEN,
+        idp_entity_id: str | None | NotGiven = NOT_GIVEN,
+        idp_sso_url: str | None | NotGiven = NOT_GIVEN,
+        idp_sso_binding: Literal["POST", "REDIRECT"] | str | NotGiven = NOT_GIVEN,
+        idp_slo_url: str | None | NotGiven = NOT_GIVEN,
+        idp_slo_binding: Literal["POST", "REDIRECT"] | str | NotGiven = NOT_GIVEN,
+        idp_slo_response_url: str | None | NotGiven = NOT_GIVEN,
+        idp_certificate: Sequence[str] | NotGiven = NOT_GIVEN,
+        allow_idp_initiated: bool | NotGiven = NOT_GIVEN,
+        require_encryption: bool | NotGiven = NOT_GIVEN,
+        allow_aes_cbc: bool | NotGiven = NOT_GIVEN,
+        accept_expired_certificates: bool | NotGiven = NOT_GIVEN,
+        force_authn: bool | NotGiven = NOT_GIVEN,
+        name_id_format: str | None | NotGiven = NOT_GIVEN,
+        clock_skew_seconds: int | NotGiven = NOT_GIVEN,
+        attribute_mapping: types.AttributeMapping | params.AttributeMappingDict | NotGiven = NOT_GIVEN,
+        default_roles: Sequence[str] | NotGiven = NOT_GIVEN,
+        group_roles: Mapping[str, Sequence[str]] | NotGiven = NOT_GIVEN,
+        create_customers: bool | NotGiven = NOT_GIVEN,
+        allow_other_domains: bool | NotGiven = NOT_GIVEN,
+        trust_mfa: bool | NotGiven = NOT_GIVEN,
+        on_new_subject: Literal["HOLD", "REFUSE"] | str | NotGiven = NOT_GIVEN,
+        default_redirect_url: str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AppSsoConnection:
+        """Create a connection as DRAFT.
+
+        Set the identity provider's metadata now or later: as XML, by URL, or field by field.
+
+        Enter `spEntityId` and `spAcsUrl`, or `spMetadataUrl`, at the identity provider; try the connection with
+        `test`; then `activate` it. The service provider keys are generated.
+
+        Permission: `sso:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            name: A display name: one line of text, not only blanks.
+            domain: Domain name.
+            idp_metadata_xml: The identity provider's metadata: sets all fields whose names begin with `idp`.
+            idp_metadata_url: Fetched now and used like `idpMetadataXml`; fetched again every day, so that
+                certificates roll over. While it is set, the fetched metadata overrides fields set one by one.
+            idp_entity_id: Entity id of the identity provider.
+            idp_sso_url: Single sign-on URL of the identity provider.
+            idp_sso_binding: SAML binding of authentication requests.
+            idp_slo_url: Single logout URL of the identity provider; null for no single logout.
+            idp_slo_binding: SAML binding of logout requests.
+            idp_slo_response_url: URL for responses to logout requests; null uses `idpSloUrl`.
+            idp_certificate: Signing certificates, PEM or bare base64; replaces the list. Add the provider's next
+                certificate before the provider signs with it.
+            allow_idp_initiated: Accept IdP-initiated sign-on; the browser is redirected to `defaultRedirectUrl`.
+            require_encryption: Whether assertions must be encrypted.
+            allow_aes_cbc: Whether the outdated AES-CBC encryption is accepted.
+            accept_expired_certificates: Whether expired certificates of the identity provider are accepted.
+            force_authn: Whether the identity provider must authenticate the person again (`ForceAuthn`).
+            name_id_format: Format of the name identifier to request; null for any.
+            clock_skew_seconds: Tolerated clock difference in seconds.
+            attribute_mapping: Names of the SAML attributes with the person's data.
+            default_roles: Roles in the organization for users who sign on for the first time.
+            group_roles: Roles for each group. Roles listed here are updated at every sign-on; others stay.
+            create_customers: Whether the sign-on of an unknown user creates a customer.
+            allow_other_domains: Whether to accept addresses outside the organization's verified domains
+                (guests). They count as unverified.
+            trust_mfa: Whether every sign-on counts as multi-factor: set this if the identity provider always
+                requires a second factor. Otherwise only a sign-on whose assertion states it counts
+                (`AuthnContextClassRef`, or Microsoft's `authnmethodsreferences`).
+            on_new_subject: What to do if a user of the identity provider has the address of a customer who is
+                linked to another user of the provider: REFUSE the sign-on, or HOLD it as an `identity-request`
+                until an administrator approves it.
+            default_redirect_url: Redirect URL for IdP-initiated sign-on: one of the project's `redirectUrls`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            MetadataRefused
+            MetadataTooLarge
+            MetadataUnreachable
+            OrganizationMissing
+            TooManySsoConnections
+        """
+        return self._client._call(
+            operations.CREATE_SSO_CONNECTION_OF_APP,
+            (id,),
+            body={
+                "idpMetadataXml": idp_metadata_xml,
+                "idpMetadataUrl": idp_metadata_url,
+                "idpEntityId": idp_entity_id,
+                "idpSsoUrl": idp_sso_url,
+                "idpSsoBinding": idp_sso_binding,
+                "idpSloUrl": idp_slo_url,
+                "idpSloBinding": idp_slo_binding,
+                "idpSloResponseUrl": idp_slo_response_url,
+                "idpCertificate": idp_certificate,
+                "allowIdpInitiated": allow_idp_initiated,
+                "requireEncryption": require_encryption,
+                "allowAesCbc": allow_aes_cbc,
+                "acceptExpiredCertificates": accept_expired_certificates,
+                "forceAuthn": force_authn,
+                "nameIdFormat": name_id_format,
+                "clockSkewSeconds": clock_skew_seconds,
+                "attributeMapping": attribute_mapping,
+                "defaultRoles": default_roles,
+                "groupRoles": group_roles,
+                "createCustomers": create_customers,
+                "allowOtherDomains": allow_other_domains,
+                "trustMfa": trust_mfa,
+                "onNewSubject": on_new_subject,
+                "defaultRedirectUrl": default_redirect_url,
+                "name": name,
+                "domain": domain,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def get(
+        self,
+        id: str,
+        conn_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AppSsoConnection:
+        """Get a connection, with the values to enter at the identity provider and its pinned certificates.
+
+        Permission: `sso:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            conn_id: The conn id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+            SsoConnectionMissing
+        """
+        return self._client._call(
+            operations.GET_SSO_CONNECTION_OF_APP,
+            (
+                id,
+                conn_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    def update(
+        self,
+        id: str,
+        conn_id: str,
+        *,
+        idp_metadata_xml: str | NotGiven = NOT_GIVEN,
+        idp_metadata_url: str | None | NotGiven = NOT_GIVEN,
+        idp_entity_id: str | None | NotGiven = NOT_GIVEN,
+        idp_sso_url: str | None | NotGiven = NOT_GIVEN,
+        idp_sso_binding: Literal["POST", "REDIRECT"] | str | NotGiven = NOT_GIVEN,
+        idp_slo_url: str | None | NotGiven = NOT_GIVEN,
+        idp_slo_binding: Literal["POST", "REDIRECT"] | str | NotGiven = NOT_GIVEN,
+        idp_slo_response_url: str | None | NotGiven = NOT_GIVEN,
+        idp_certificate: Sequence[str] | NotGiven = NOT_GIVEN,
+        allow_idp_initiated: bool | NotGiven = NOT_GIVEN,
+        require_encryption: bool | NotGiven = NOT_GIVEN,
+        allow_aes_cbc: bool | NotGiven = NOT_GIVEN,
+        accept_expired_certificates: bool | NotGiven = NOT_GIVEN,
+        force_authn: bool | NotGiven = NOT_GIVEN,
+        name_id_format: str | None | NotGiven = NOT_GIVEN,
+        clock_skew_seconds: int | NotGiven = NOT_GIVEN,
+        attribute_mapping: types.AttributeMapping | params.AttributeMappingDict | NotGiven = NOT_GIVEN,
+        default_roles: Sequence[str] | NotGiven = NOT_GIVEN,
+        group_roles: Mapping[str, Sequence[str]] | NotGiven = NOT_GIVEN,
+        create_customers: bool | NotGiven = NOT_GIVEN,
+        allow_other_domains: bool | NotGiven = NOT_GIVEN,
+        trust_mfa: bool | NotGiven = NOT_GIVEN,
+        on_new_subject: Literal["HOLD", "REFUSE"] | str | NotGiven = NOT_GIVEN,
+        default_redirect_url: str | None | NotGiven = NOT_GIVEN,
+        name: str | NotGiven = NOT_GIVEN,
+        domain: str | NotGiven = NOT_GIVEN,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AppSsoConnection:
+        """Change a connection.
+
+        Omitted fields stay. Honours `If-Match`.
+
+        `idpMetadataXml` or `idpMetadataUrl` sets every field whose name begins with `idp` from the metadata;
+        `idp` fields in the same request take precedence. `testedAt` becomes null if the change invalidates the
+        test.
+
+        A change that would make an ACTIVE connection incomplete returns 409; deactivate it first. If an ACTIVE
+        connection changes, an active connection of another organization that has lost the domain is deactivated.
+
+        Permission: `sso:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            conn_id: The conn id.
+            idp_metadata_xml: The identity provider's metadata: sets all fields whose names begin with `idp`.
+            idp_metadata_url: Fetched now and used like `idpMetadataXml`; fetched again every day, so that
+                certificates roll over. While it is set, the fetched metadata overrides fields set one by one.
+            idp_entity_id: Entity id of the identity provider.
+            idp_sso_url: Single sign-on URL of the identity provider.
+            idp_sso_binding: SAML binding of authentication requests.
+            idp_slo_url: Single logout URL of the identity provider; null for no single logout.
+            idp_slo_binding: SAML binding of logout requests.
+            idp_slo_response_url: URL for responses to logout requests; null uses `idpSloUrl`.
+            idp_certificate: Signing certificates, PEM or bare base64; replaces the list. Add the provider's next
+                certificate before the provider signs with it.
+            allow_idp_initiated: Accept IdP-initiated sign-on; the browser is redirected to `defaultRedirectUrl`.
+            require_encryption: Whether assertions must be encrypted.
+            allow_aes_cbc: Whether the outdated AES-CBC encryption is accepted.
+            accept_expired_certificates: Whether expired certificates of the identity provider are accepted.
+            force_authn: Whether the identity provider must authenticate the person again (`ForceAuthn`).
+            name_id_format: Format of the name identifier to request; null for any.
+            clock_skew_seconds: Tolerated clock difference in seconds.
+            attribute_mapping: Names of the SAML attributes with the person's data.
+            default_roles: Roles in the organization for users who sign on for the first time.
+            group_roles: Roles for each group. Roles listed here are updated at every sign-on; others stay.
+            create_customers: Whether the sign-on of an unknown user creates a customer.
+            allow_other_domains: Whether to accept addresses outside the organization's verified domains
+                (guests). They count as unverified.
+            trust_mfa: Whether every sign-on counts as multi-factor: set this if the identity provider always
+                requires a second factor. Otherwise only a sign-on whose assertion states it counts
+                (`AuthnContextClassRef`, or Microsoft's `authnmethodsreferences`).
+            on_new_subject: What to do if a user of the identity provider has the address of a customer who is
+                linked to another user of the provider: REFUSE the sign-on, or HOLD it as an `identity-request`
+                until an administrator approves it.
+            default_redirect_url: Redirect URL for IdP-initiated sign-on: one of the project's `redirectUrls`.
+            name: A display name: one line of text, not only blanks.
+            domain: Domain name.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            MetadataRefused
+            MetadataTooLarge
+            MetadataUnreachable
+            OrganizationMissing
+            SsoConnectionIncomplete
+            SsoConnectionMissing
+            SsoDomainServed
+        """
+        return self._client._call(
+            operations.CHANGE_SSO_CONNECTION_OF_APP,
+            (
+                id,
+                conn_id,
+            ),
+            body={
+                "idpMetadataXml": idp_metadata_xml,
+                "idpMetadataUrl": idp_metadata_url,
+                "idpEntityId": idp_entity_id,
+                "idpSsoUrl": idp_sso_url,
+                "idpSsoBinding": idp_sso_binding,
+                "idpSloUrl": idp_slo_url,
+                "idpSloBinding": idp_slo_binding,
+                "idpSloResponseUrl": idp_slo_response_url,
+                "idpCertificate": idp_certificate,
+                "allowIdpInitiated": allow_idp_initiated,
+                "requireEncryption": require_encryption,
+                "allowAesCbc": allow_aes_cbc,
+                "acceptExpiredCertificates": accept_expired_certificates,
+                "forceAuthn": force_authn,
+                "nameIdFormat": name_id_format,
+                "clockSkewSeconds": clock_skew_seconds,
+                "attributeMapping": attribute_mapping,
+                "defaultRoles": default_roles,
+                "groupRoles": group_roles,
+                "createCustomers": create_customers,
+                "allowOtherDomains": allow_other_domains,
+                "trustMfa": trust_mfa,
+                "onNewSubject": on_new_subject,
+                "defaultRedirectUrl": default_redirect_url,
+                "name": name,
+                "domain": domain,
+            },
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def delete(
+        self,
+        id: str,
+        conn_id: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Removed:
+        """Delete a connection with its keys.
+
+        Customers who used it stay and can use other sign-in methods.
+
+        Returns 409 if single sign-on is required and this is the only working connection. Honours `If-Match`.
+
+        Permission: `sso:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            conn_id: The conn id.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+            SsoConnectionMissing
+            SsoStillRequired
+        """
+        return self._client._call(
+            operations.DELETE_SSO_CONNECTION_OF_APP,
+            (
+                id,
+                conn_id,
+            ),
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def get_metadata(
+        self,
+        id: str,
+        conn_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Get the service provider metadata: URLs, both signing certificates and the encryption certificate.
+
+        Permission: `sso:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            conn_id: The conn id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+            SsoConnectionMissing
+        """
+        return self._client._call(
+            operations.GET_SSO_METADATA_OF_APP,
+            (
+                id,
+                conn_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    def activate(
+        self,
+        id: str,
+        conn_id: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AppSsoConnection:
+        """Activate a connection.
+
+        It requires the identity provider's entity id, an https sign-on URL, a certificate that has not expired,
+        and a VERIFIED domain of the organization equal to `domain`; otherwise returns 409 with the missing parts
+        in `errors`. Only one active connection can serve a domain. An active connection of another organization
+        that has lost the domain is deactivated. Honours `If-Match`.
+
+        Permission: `sso:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            conn_id: The conn id.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+            SsoConnectionIncomplete
+            SsoConnectionMissing
+            SsoDomainServed
+        """
+        return self._client._call(
+            operations.ACTIVATE_SSO_CONNECTION_OF_APP,
+            (
+                id,
+                conn_id,
+            ),
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def deactivate(
+        self,
+        id: str,
+        conn_id: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AppSsoConnection:
+        """Deactivate a connection.
+
+        Existing sessions continue.
+
+        Returns 409 if single sign-on is required and this is the only working connection. Honours `If-Match`.
+
+        Permission: `sso:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            conn_id: The conn id.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+            SsoConnectionDraft
+            SsoConnectionMissing
+            SsoStillRequired
+        """
+        return self._client._call(
+            operations.DEACTIVATE_SSO_CONNECTION_OF_APP,
+            (
+                id,
+                conn_id,
+            ),
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def rotate_certificate(
+        self,
+        id: str,
+        conn_id: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AppSsoConnection:
+        """Rotate the keys: NEXT becomes CURRENT and signs from now on, and a new NEXT is published.
+
+        Do this after the identity provider has imported the NEXT certificate from the metadata. Messages
+        encrypted for the previous key can be decrypted until the next rotation. Honours `If-Match`.
+
+        Permission: `sso:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            conn_id: The conn id.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+            SsoConnectionMissing
+        """
+        return self._client._call(
+            operations.ROTATE_SSO_CERTIFICATE_OF_APP,
+            (
+                id,
+                conn_id,
+            ),
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def test(
+        self,
+        id: str,
+        conn_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.SsoTest:
+        """Create a link to test the connection, even if it is not active: open the link in a browser and sign on.
+
+        The final page, and `traces`, show every check and the resulting profile. No customer is created or
+        signed in. The link is valid for an hour.
+
+        Permission: `sso:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            conn_id: The conn id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+            SsoConnectionIncomplete
+            SsoConnectionMissing
+        """
+        return self._client._call(
+            operations.TEST_SSO_CONNECTION_OF_APP,
+            (
+                id,
+                conn_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    def list_traces(
+        self,
+        id: str,
+        conn_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.SsoTrace]:
+        """List the checks of the latest sign-ons, tests and logouts, newest first.
+
+        They are kept for seven days.
+
+        Permission: `sso:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            conn_id: The conn id.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+            SsoConnectionMissing
+        """
+        return self._client._list(
+            operations.LIST_SSO_TRACES_OF_APP,
+            (
+                id,
+                conn_id,
+            ),
+            query={"limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+
+class AudiencesContacts:
+    """The methods of `client.audiences.contacts`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        id: str,
+        *,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.Contact]:
+        """List the contacts of an audience, newest contact first.
+
+        Permission: `audiences:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            page: Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further.
+            limit: Records per page.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AudienceMissing
+        """
+        return self._client._list(
+            operations.LIST_AUDIENCE_CONTACTS,
+            (id,),
+            query={"page": page, "limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def add(
+        self,
+        id: str,
+        *,
+        contact_id: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AudienceMembership:
+        """Add a contact to a STATIC audience.
+
+        Does nothing if it is a member already.
+
+        Permission: `audiences:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            contact_id: Id of the contact; null if there is none.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AudienceDynamic
+            AudienceMissing
+            ContactMissing
+        """
+        return self._client._call(
+            operations.ADD_CONTACT_TO_AUDIENCE, (id,), body={"contactId": contact_id}, project=project, timeout=timeout
+        )
+
+    def add_email(
+        self,
+        id: str,
+        *,
+        email: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AudienceMembership:
+        """Add the contact with an address to a STATIC audience.
+
+        Creates the contact if there is none.
+
+        Permission: `audiences:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            email: E-mail address.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AudienceDynamic
+            AudienceMissing
+        """
+        return self._client._call(
+            operations.ADD_EMAIL_TO_AUDIENCE, (id,), body={"email": email}, project=project, timeout=timeout
+        )
+
+    def add_emails(
+        self,
+        id: str,
+        *,
+        emails: Sequence[str] | NotGiven = NOT_GIVEN,
+        contacts: Sequence[types.BulkContact | params.BulkContactDict] | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AudienceBulkResult:
+        """Add up to 10,000 addresses to a STATIC audience.
+
+        Creates contacts for unknown addresses.
+
+        `skipped` counts invalid and duplicate addresses and those of existing members.
+
+        Permission: `audiences:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            emails: The e-mails, or their number or maximum number; a null maximum means unlimited.
+            contacts: The contacts.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AudienceDynamic
+            AudienceMissing
+        """
+        return self._client._call(
+            operations.ADD_EMAILS_TO_AUDIENCE,
+            (id,),
+            body={"emails": emails, "contacts": contacts},
+            project=project,
+            timeout=timeout,
+        )
+
+    def remove(
+        self,
+        id: str,
+        contact_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AudienceMembership:
+        """Remove a contact from a STATIC audience.
+
+        The contact itself stays. Returns 404 if it is not a member.
+
+        Permission: `audiences:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            contact_id: The contact id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AudienceDynamic
+            AudienceMissing
+            ContactMissing
+        """
+        return self._client._call(
+            operations.REMOVE_CONTACT_FROM_AUDIENCE,
+            (
+                id,
+                contact_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+
+class AuthIdentities:
+    """The methods of `client.auth.identities`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def begin_link(
+        self,
+        key: str,
+        *,
+        redirect_url: str,
+        code_challenge: str,
+        state: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.IdentityLinkStart:
+        """Begin to link an account at a sign-in provider.
+
+        Needs a sign-in in the last hour.
+
+        Send the browser to `url`; it returns to `redirectUrl` with a `code` for `identities`, or with `error`.
+
+        Credentials: customer.
+
+        Args:
+            key: The key.
+            redirect_url: URL to which the browser is redirected afterwards; one of the project's `redirectUrls`.
+            code_challenge: An S256 code challenge (RFC 7636 §4.2): 43 characters of base64url.
+            state: Value that is returned unchanged with the response.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            NotFresh
+            ProviderMissing
+        """
+        return self._client._call(
+            operations.BEGIN_IDENTITY_LINK,
+            (key,),
+            body={"redirectUrl": redirect_url, "codeChallenge": code_challenge, "state": state},
+            project=project,
+            timeout=timeout,
+        )
+
+    def finish_link(
+        self,
+        *,
+        code: str,
+        code_verifier: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CurrentCustomer:
+        """Link the account that the customer has signed in to at the provider.
+
+        The customer is notified by mail.
+
+        The code works once, and only for the session that began to link the account. Needs a sign-in in the last
+        hour.
+
+        Credentials: customer.
+
+        Args:
+            code: Authorization code from the redirect.
+            code_verifier: A code verifier (RFC 7636 §4.1): 43 to 128 letters, digits, `-`, `.`, `_` and `~`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            IdentityLinked
+            IdentityTaken
+            NotFresh
+        """
+        return self._client._call(
+            operations.FINISH_IDENTITY_LINK,
+            (),
+            body={"code": code, "codeVerifier": code_verifier},
+            project=project,
+            timeout=timeout,
+        )
+
+    def unlink(
+        self,
+        key: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Unlink the account at a provider.
+
+        Needs a sign-in in the last hour, and another sign-in method.
+
+        The customer is notified by mail.
+
+        Credentials: customer.
+
+        Args:
+            key: The key.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            IdentityMissing
+            LastWayIn
+            NotFresh
+        """
+        return self._client._call(operations.UNLINK_IDENTITY, (key,), project=project, timeout=timeout)
+
+
+class AuthInvitations:
+    """The methods of `client.auth.invitations`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def preview(
+        self,
+        *,
+        token: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.InvitationPreview:
+        """Get the organization and address of an invitation, for a page that asks the visitor to sign up or sign in
+        before accepting.
+
+        Credentials: nobody, publishable key, secret key.
+
+        Args:
+            token: Token from the link in the mail.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            InvitationMissing
+        """
+        return self._client._call(
+            operations.PREVIEW_INVITATION, (), body={"token": token}, project=project, timeout=timeout
+        )
+
+    def accept(
+        self,
+        *,
+        token: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AcceptedInvitation:
+        """Accept an invitation as the signed-in customer.
+
+        The invited address must be a verified address of the customer.
+
+        An existing member gets the invitation's role in addition to other roles. Accepting an invitation again
+        is not an error.
+
+        Credentials: customer.
+
+        Args:
+            token: Token from the link in the mail.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AddressNotVerified
+            InvitationClosed
+            InvitationMissing
+            InvitedSomebodyElse
+            OrganizationSuspended
+        """
+        return self._client._call(
+            operations.ACCEPT_INVITATION, (), body={"token": token}, project=project, timeout=timeout
+        )
+
+
+class AuthOrganizations:
+    """The methods of `client.auth.organizations`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.OrganizationMembership]:
+        """List the organizations of the signed-in customer, most recently joined first.
+
+        Credentials: customer.
+
+        Args:
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_MY_ORGANIZATIONS,
+            (),
+            query={"limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def leave(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Removed:
+        """Leave an organization as the signed-in customer.
+
+        The last OWNER cannot leave (409).
+
+        The customer does not join again by domain or single sign-on until invited or added again.
+
+        Credentials: customer.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            LastOwner
+            MemberMissing
+        """
+        return self._client._call(operations.LEAVE_ORGANIZATION, (id,), project=project, timeout=timeout)
+
+
+class AuthPasskeys:
+    """The methods of `client.auth.passkeys`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def begin_registration(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.PasskeyOptions:
+        """Begin to add a passkey: pass `options` to `navigator.credentials.create`.
+
+        Needs a sign-in in the last hour.
+
+        Credentials: customer.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            MethodOff
+            NotFresh
+            TooManyPasskeys
+        """
+        return self._client._call(operations.BEGIN_PASSKEY_REGISTRATION, (), project=project, timeout=timeout)
+
+    def register(
+        self,
+        *,
+        challenge_id: str,
+        credential: Mapping[str, Any],
+        name: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Passkey:
+        """Add the passkey that the browser created.
+
+        Needs a sign-in in the last hour. The customer is notified by mail.
+
+        Credentials: customer.
+
+        Args:
+            challenge_id: Id of the challenge. Send it back with the code.
+            credential: Result of the browser's `navigator.credentials`, as JSON.
+            name: Display name. Default: `"Passkey"`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            NotFresh
+            TooManyPasskeys
+        """
+        return self._client._call(
+            operations.ADD_PASSKEY,
+            (),
+            body={"challengeId": challenge_id, "credential": credential, "name": name},
+            project=project,
+            timeout=timeout,
+        )
+
+    def list(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[types.Passkey]:
+        """The customer's passkeys, newest first.
+
+        Credentials: customer.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.LIST_PASSKEYS, (), project=project, timeout=timeout)
+
+    def delete(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Remove a passkey.
+
+        Needs a sign-in in the last hour, and another sign-in method.
+
+        The last passkey cannot be removed (409) if a second factor is required and the customer has no other.
+        The customer is notified by mail.
+
+        Credentials: customer.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            LastWayIn
+            MfaStillRequired
+            NotFresh
+            PasskeyMissing
+        """
+        return self._client._call(operations.REMOVE_PASSKEY, (id,), project=project, timeout=timeout)
+
+    def begin_sign_in(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.PasskeyOptions:
+        """Begin to sign in with a passkey: pass `options` to `navigator.credentials.get`.
+
+        No e-mail address is needed.
+
+        Credentials: nobody, publishable key, secret key.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            MethodOff
+            SsoRequired
+        """
+        return self._client._call(operations.BEGIN_PASSKEY_SIGN_IN, (), project=project, timeout=timeout)
+
+    def sign_in(
+        self,
+        *,
+        challenge_id: str,
+        credential: Mapping[str, Any],
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CustomerSignInResult:
+        """Sign in with a passkey.
+
+        User verification (PIN, fingerprint, face) counts as the second factor.
+
+        Credentials: nobody, publishable key, secret key.
+
+        Args:
+            challenge_id: Id of the challenge. Send it back with the code.
+            credential: Result of the browser's `navigator.credentials`, as JSON.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            MethodOff
+            SignInBlocked
+            SignInFailed
+            SsoRequired
+        """
+        return self._client._call(
+            operations.SIGN_IN_WITH_PASSKEY,
+            (),
+            body={"challengeId": challenge_id, "credential": credential},
+            project=project,
+            timeout=timeout,
+        )
+
+
+class AuthSessions:
+    """The methods of `client.auth.sessions`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[types.OwnSession]:
+        """Your sessions, newest first.
+
+        Credentials: customer.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.LIST_MY_SESSIONS, (), project=project, timeout=timeout)
+
+    def revoke(
+        self,
+        session_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """End one of your sessions.
+
+        Credentials: customer.
+
+        Args:
+            session_id: The session id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SessionMissing
+        """
+        return self._client._call(operations.REVOKE_MY_SESSION, (session_id,), project=project, timeout=timeout)
+
+    def revoke_others(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """End all your sessions except this one.
+
+        Credentials: customer.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.REVOKE_MY_OTHER_SESSIONS, (), project=project, timeout=timeout)
+
+
+class AuthTotp:
+    """The methods of `client.auth.totp`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def enroll(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.TotpEnrolment:
+        """Begin to set up a second factor: show `uri` as a QR code.
+
+        `mfa/totp/confirm` turns it on with a first code.
+
+        Needs a sign-in in the last hour.
+
+        Credentials: customer.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            MfaAlreadyOn
+            NotFresh
+        """
+        return self._client._call(operations.ENROL_TOTP, (), project=project, timeout=timeout)
+
+    def confirm(
+        self,
+        *,
+        code: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CustomerRecoveryCodes:
+        """Turn the second factor on with a first code.
+
+        Returns ten recovery codes. All other sessions end.
+
+        Needs a sign-in in the last hour. The customer is notified by mail.
+
+        Credentials: customer.
+
+        Args:
+            code: Six digits, such as `123456`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            MfaAlreadyOn
+            MfaOff
+            NotFresh
+            SignInLocked
+        """
+        return self._client._call(operations.CONFIRM_TOTP, (), body={"code": code}, project=project, timeout=timeout)
+
+    def disable(
+        self,
+        *,
+        code: str | None | NotGiven = NOT_GIVEN,
+        recovery_code: str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Turn the second factor off with a code of the app or a recovery code.
+
+        The response is 409 if the project or an organization requires a second factor. The customer is notified
+        by mail.
+
+        Credentials: customer.
+
+        Args:
+            code: One-time code from the authenticator app or from the mail.
+            recovery_code: A recovery code, instead of `code`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            MfaOff
+            MfaStillRequired
+            SignInLocked
+        """
+        return self._client._call(
+            operations.DISABLE_TOTP,
+            (),
+            body={"code": code, "recoveryCode": recovery_code},
+            project=project,
+            timeout=timeout,
+        )
+
+
+class AutomationsRuns:
+    """The methods of `client.automations.runs`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        id: str,
+        *,
+        status: Sequence[Literal["CANCELLED", "COMPLETED", "EXITED", "FAILED", "RUNNING", "WAITING"] | str]
+        | None = None,
+        contact_id: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.AutomationRun]:
+        """List the runs of an automation, newest first.
+
+        Filter by `status` (comma-separated) and `contactId`.
+
+        Permission: `automations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            status: Status.
+            contact_id: Contact id.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AutomationMissing
+        """
+        return self._client._list(
+            operations.LIST_AUTOMATION_RUNS,
+            (id,),
+            query={"status": status, "contactId": contact_id, "limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def get(
+        self,
+        id: str,
+        run_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AutomationRunDetail:
+        """Get a run with its history: each executed step with its times and outcome.
+
+        Permission: `automations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            run_id: The run id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            RunMissing
+        """
+        return self._client._call(
+            operations.GET_AUTOMATION_RUN,
+            (
+                id,
+                run_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    def cancel(
+        self,
+        id: str,
+        run_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AutomationRun:
+        """Cancel a run at its current step.
+
+        Steps that were executed are not undone.
+
+        Permission: `automations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            run_id: The run id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            RunFinished
+            RunMissing
+        """
+        return self._client._call(
+            operations.CANCEL_AUTOMATION_RUN,
+            (
+                id,
+                run_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    def retry(
+        self,
+        id: str,
+        run_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AutomationRun:
+        """Resume a FAILED run from the step that failed, with the steps that the automation had when the run
+        started.
+
+        Earlier steps are not repeated. Returns 409 if the run has not failed, or if its contact has another
+        unfinished run of the automation.
+
+        Permission: `automations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            run_id: The run id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            RunMissing
+            RunNotFailed
+        """
+        return self._client._call(
+            operations.RETRY_AUTOMATION_RUN,
+            (
+                id,
+                run_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    def retry_all(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.RunsRetried:
+        """Resume the failed runs of an automation from the steps that failed, up to 1,000 per request.
+
+        `more` is true if 1,000 runs were resumed, so that others may remain: repeat the request. Of several
+        failed runs of one contact only the latest is resumed.
+
+        Permission: `automations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AutomationMissing
+        """
+        return self._client._call(operations.RETRY_AUTOMATION_RUNS, (id,), project=project, timeout=timeout)
+
+
+class ContactsAttributes:
+    """The methods of `client.contacts.attributes`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.ContactAttribute]:
+        """List the attributes of the project's contacts with their types, newest first.
+
+        The first value of an attribute sets its type (`inferred`): number, boolean, list, date (an ISO 8601
+        string) or string. Objects, null and empty strings set no type. A project has at most 1,000 attributes
+        with a type; values of further attributes are stored without one.
+
+        Permission: `contacts:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_CONTACT_ATTRIBUTES,
+            (),
+            query={"limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def create(
+        self,
+        *,
+        name: str,
+        type: Literal["boolean", "date", "list", "number", "string"] | str,
+        description: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ContactAttribute:
+        """Declare the type of an attribute before contacts have it.
+
+        An import rejects rows with a cell that does not match a declared type. Values in JSON requests are not
+        converted and may have another type.
+
+        Permission: `contacts:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            name: Display name.
+            type: Type by which imports read cells of this attribute: `string`, `number`, `boolean`, `date` or
+                `list`.
+            description: Description for people.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            ContactAttributeExists
+            TooManyContactAttributes
+        """
+        return self._client._call(
+            operations.CREATE_CONTACT_ATTRIBUTE,
+            (),
+            body={"name": name, "type": type, "description": description},
+            project=project,
+            timeout=timeout,
+        )
+
+    def get(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ContactAttribute:
+        """Get an attribute with its type.
+
+        Permission: `contacts:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            ContactAttributeMissing
+        """
+        return self._client._call(operations.GET_CONTACT_ATTRIBUTE, (id,), project=project, timeout=timeout)
+
+    def update(
+        self,
+        id: str,
+        *,
+        type: Literal["boolean", "date", "list", "number", "string"] | str | NotGiven = NOT_GIVEN,
+        description: str | NotGiven = NOT_GIVEN,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ContactAttribute:
+        """Change the type or the description of an attribute.
+
+        Stored values do not change. Later imports parse cells by the new type and reject rows with a cell that
+        does not match it; an export puts values of another type into its column `attributes`. A `type` in the
+        request counts as declared, even if it equals the inferred one. Honours `If-Match`.
+
+        Permission: `contacts:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            type: Type by which imports read cells of this attribute: `string`, `number`, `boolean`, `date` or
+                `list`.
+            description: Description for people.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            ContactAttributeMissing
+        """
+        return self._client._call(
+            operations.CHANGE_CONTACT_ATTRIBUTE,
+            (id,),
+            body={"type": type, "description": description},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def delete(
+        self,
+        id: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Deleted:
+        """Delete the type of an attribute.
+
+        Contacts keep their values; the next value written sets the type again.
+
+        Honours `If-Match`.
+
+        Permission: `contacts:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            ContactAttributeMissing
+        """
+        return self._client._call(
+            operations.DELETE_CONTACT_ATTRIBUTE, (id,), if_match=if_match, project=project, timeout=timeout
+        )
+
+
+class ContactsImports:
+    """The methods of `client.contacts.imports`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def create(
+        self,
+        *,
+        data: Content,
+        mode: Literal["skip", "upsert"] | str | None = None,
+        charset: str | None = None,
+        columns: str | None = None,
+        attribute_types: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ContactImport:
+        """Import contacts from a CSV file: the body is the file, `Content-Type: text/csv`, at most 1 GiB.
+
+        The first line is the header; a line `sep=;` may precede it. A column `email` is required, `unsubscribed`
+        (true or false) is optional; synonyms of both are recognised in 14 languages. A column `attributes` may
+        hold a JSON object; every other column becomes an attribute with its name. The type of the attribute
+        decides how its cells are parsed (see `contact-attributes`). An attribute without a type gets the type
+        that all cells of its column match in the first 10,000 rows, otherwise `string`. A cell that does not
+        match a declared type fails its row; one that does not match an inferred type is stored as a string.
+        `attributeTypes` declares types before the import. Empty cells change nothing. The delimiter is a comma,
+        semicolon, tab or `|`. `POST …/contacts/import/preview` shows how a file would be read.
+
+        `mode=upsert` (the default) merges into existing contacts, `skip` does not change them. An import can
+        unsubscribe contacts, but never subscribes them again. The response is sent after the upload; the rows
+        are imported in the background, and `GET …/contacts/imports/{id}` reports the progress.
+
+        Permission: `contacts:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            data: The content.
+            mode: Mode.
+            charset: Character encoding of the file, such as `windows-1252`. A byte order mark takes precedence;
+                this parameter overrides the `charset` of `Content-Type`. UTF-8, UTF-16 with a byte order mark
+                and Windows-1252 are detected.
+            columns: Mapping of columns as a JSON object, keyed by column name. Values: `email`, `unsubscribed`,
+                `subscribed` (the opposite), `attributes` (a JSON object), `attributes.<name>`, or null to
+                exclude it. Columns that are not listed are mapped automatically.
+            attribute_types: Attribute types to declare before the import, as a JSON object: `{"zip": "string"}`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            ContactAttributeDeclared
+            HeaderTooLarge
+            ImportFileInvalid
+            TooManyContactAttributes
+            TooManyImports
+            UploadBroken
+        """
+        return self._client._call(
+            operations.IMPORT_CONTACTS,
+            (),
+            query={"mode": mode, "charset": charset, "columns": columns, "attributeTypes": attribute_types},
+            data=data,
+            project=project,
+            timeout=timeout,
+        )
+
+    def preview(
+        self,
+        *,
+        data: Content,
+        charset: str | None = None,
+        columns: str | None = None,
+        attribute_types: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ContactImportPreview:
+        """Show how an import would read a CSV file: its encoding, what each column fills, and the first 20 rows.
+
+        The body is the file, or its beginning. The parameters are those of `POST …/contacts/import`. Nothing is
+        stored. `problems` lists what prevents an import (`blocking`) and what to check first, each with what to
+        do next. If only the beginning of a file is sent, the encoding detected for the whole file may differ.
+
+        Permission: `contacts:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            data: The content.
+            charset: Character encoding of the file, such as `windows-1252`. A byte order mark takes precedence;
+                this parameter overrides the `charset` of `Content-Type`. UTF-8, UTF-16 with a byte order mark
+                and Windows-1252 are detected.
+            columns: Mapping of columns as a JSON object, keyed by column name. Values: `email`, `unsubscribed`,
+                `subscribed` (the opposite), `attributes` (a JSON object), `attributes.<name>`, or null to
+                exclude it. Columns that are not listed are mapped automatically.
+            attribute_types: Attribute types to declare before the import, as a JSON object: `{"zip": "string"}`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            ContactAttributeDeclared
+            HeaderTooLarge
+            ImportFileInvalid
+            TooManyContactAttributes
+            TooManyPreviews
+            UploadBroken
+        """
+        return self._client._call(
+            operations.PREVIEW_CONTACT_IMPORT,
+            (),
+            query={"charset": charset, "columns": columns, "attributeTypes": attribute_types},
+            data=data,
+            project=project,
+            timeout=timeout,
+        )
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.ContactImport]:
+        """List the project's imports, newest first.
+
+        Permission: `contacts:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_CONTACT_IMPORTS,
+            (),
+            query={"limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def get(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ContactImport:
+        """Get the progress of an import: `status` goes from PENDING through RUNNING to COMPLETED or FAILED.
+
+        `rows` is the sum of `created`, `updated`, `skipped` and `failed`; `position` of `bytes` bytes have been
+        processed. `errors` lists the first 200 lines that failed, with the reason.
+
+        Permission: `contacts:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            ImportMissing
+        """
+        return self._client._call(operations.GET_CONTACT_IMPORT, (id,), project=project, timeout=timeout)
+
+
+class CustomersIdentityRequests:
+    """The methods of `client.customers.identity_requests`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        status: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.IdentityRequest]:
+        """Requests to link an account, newest first; `status` filters by PENDING, APPROVED or REJECTED.
+
+        Permission: `customers:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            status: Status.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_IDENTITY_REQUESTS,
+            (),
+            query={"status": status, "limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def approve(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.IdentityRequest:
+        """Link the account to the customer, and unlink the account of the same provider that was linked before.
+
+        The customer is notified by mail, unless the project has switched this notice off.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            IdentityRequestDecided
+            IdentityRequestMissing
+            IdentityTaken
+        """
+        return self._client._call(operations.APPROVE_IDENTITY_REQUEST, (id,), project=project, timeout=timeout)
+
+    def reject(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.IdentityRequest:
+        """Reject the request.
+
+        Later sign-ins with the account are refused and add no new request.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            IdentityRequestDecided
+            IdentityRequestMissing
+        """
+        return self._client._call(operations.REJECT_IDENTITY_REQUEST, (id,), project=project, timeout=timeout)
+
+
+class CustomersSessions:
+    """The methods of `client.customers.sessions`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def revoke(
+        self,
+        id: str,
+        session_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """End a session of a customer.
+
+        Its tokens are rejected from the next request on.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            session_id: The session id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+            SessionMissing
+        """
+        return self._client._call(
+            operations.REVOKE_CUSTOMER_SESSION,
+            (
+                id,
+                session_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    def revoke_all(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """End all sessions of a customer, including sign-ins that wait for a second factor.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+        """
+        return self._client._call(operations.REVOKE_CUSTOMER_SESSIONS, (id,), project=project, timeout=timeout)
+
+
+class DevelopersPasskeys:
+    """The methods of `client.developers.passkeys`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def begin_registration(
+        self,
+        *,
+        password: str,
+        code: str | None | NotGiven = NOT_GIVEN,
+        timeout: float | None = None,
+    ) -> types.PasskeyOptions:
+        """Start to add a passkey: pass `options` to `navigator.credentials.create`, and send the result to
+        `register`.
+
+        Requires your password and, if a second factor is on, a `code`, because a passkey signs in without them.
+        The options are valid for 5 minutes.
+
+        Credentials: developer.
+
+        Args:
+            password: Password. A new password must have at least 8 characters.
+            code: Required if a second factor is on.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeWrong
+            LockedOut
+            MfaNotEnrolled
+            MfaRequired
+            PasswordWrong
+            TooManyPasskeys
+        """
+        return self._client._call(
+            operations.BEGIN_DEVELOPER_PASSKEY_REGISTRATION,
+            (),
+            body={"password": password, "code": code},
+            timeout=timeout,
+        )
+
+    def register(
+        self,
+        *,
+        challenge_id: str,
+        credential: Mapping[str, Any],
+        name: str | NotGiven = NOT_GIVEN,
+        timeout: float | None = None,
+    ) -> types.Passkey:
+        """Add the passkey that the browser created.
+
+        A mail informs you.
+
+        Credentials: developer.
+
+        Args:
+            challenge_id: Id of the challenge. Send it back with the code.
+            credential: Result of the browser's `navigator.credentials`, as JSON.
+            name: Display name. Default: `"Passkey"`.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            TooManyPasskeys
+        """
+        return self._client._call(
+            operations.ADD_DEVELOPER_PASSKEY,
+            (),
+            body={"challengeId": challenge_id, "credential": credential, "name": name},
+            timeout=timeout,
+        )
+
+    def list(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> builtins.list[types.Passkey]:
+        """List your passkeys, newest first; at most 20.
+
+        Credentials: developer.
+
+        Args:
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.LIST_DEVELOPER_PASSKEYS, (), timeout=timeout)
+
+    def delete(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """Remove a passkey.
+
+        You can still sign in with your password. A mail informs you.
+
+        Credentials: developer.
+
+        Args:
+            id: The id.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            PasskeyMissing
+        """
+        return self._client._call(operations.REMOVE_DEVELOPER_PASSKEY, (id,), timeout=timeout)
+
+    def begin_sign_in(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> types.PasskeyOptions:
+        """Start to sign in with a passkey: pass `options` to `navigator.credentials.get`.
+
+        No email address is needed.
+
+        Args:
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.BEGIN_DEVELOPER_PASSKEY_SIGN_IN, (), timeout=timeout)
+
+    def sign_in(
+        self,
+        *,
+        challenge_id: str,
+        credential: Mapping[str, Any],
+        timeout: float | None = None,
+    ) -> types.DeveloperSignInResult:
+        """Sign in with a passkey.
+
+        No second factor is required, because the authenticator verifies its user (PIN, face).
+
+        Args:
+            challenge_id: Id of the challenge. Send it back with the code.
+            credential: Result of the browser's `navigator.credentials`, as JSON.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            SignInFailed
+        """
+        return self._client._call(
+            operations.SIGN_IN_DEVELOPER_WITH_PASSKEY,
+            (),
+            body={"challengeId": challenge_id, "credential": credential},
+            timeout=timeout,
+        )
+
+
+class DevelopersRecoveryCodes:
+    """The methods of `client.developers.recovery_codes`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def renew(
+        self,
+        *,
+        password: str,
+        code: str,
+        timeout: float | None = None,
+    ) -> types.DeveloperRecoveryCodes:
+        """Replace the recovery codes by ten new ones.
+
+        Credentials: developer.
+
+        Args:
+            password: Password. A new password must have at least 8 characters.
+            code: One-time code from the authenticator app or from the mail.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeWrong
+            LockedOut
+            MfaNotEnrolled
+            PasswordWrong
+        """
+        return self._client._call(
+            operations.RENEW_DEVELOPER_RECOVERY_CODES, (), body={"password": password, "code": code}, timeout=timeout
+        )
+
+
+class DevelopersSessions:
+    """The methods of `client.developers.sessions`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> builtins.list[types.OwnSession]:
+        """List your sessions, newest first.
+
+        `current` marks the session of this request.
+
+        `methods` tells how you signed in: `pwd` (password), in addition `totp` or `recovery` (second factor), or
+        `link` (a sign-in link that the operator of this server created).
+
+        Credentials: developer.
+
+        Args:
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.LIST_DEVELOPER_SESSIONS, (), timeout=timeout)
+
+    def revoke_others(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """End all your sessions except this one.
+
+        Credentials: developer.
+
+        Args:
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.REVOKE_OTHER_DEVELOPER_SESSIONS, (), timeout=timeout)
+
+    def revoke(
+        self,
+        session_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """End one of your sessions.
+
+        Its tokens are refused from the next request on.
+
+        Credentials: developer.
+
+        Args:
+            session_id: The session id.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SessionMissing
+        """
+        return self._client._call(operations.REVOKE_DEVELOPER_SESSION, (session_id,), timeout=timeout)
+
+
+class DevelopersTotp:
+    """The methods of `client.developers.totp`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def enroll(
+        self,
+        *,
+        password: str,
+        timeout: float | None = None,
+    ) -> types.DeveloperTotpEnrolment:
+        """Start to set up an authenticator app.
+
+        The second factor is on once `/auth/mfa/totp/confirm` gets a first code.
+
+        Credentials: developer.
+
+        Args:
+            password: Password. A new password must have at least 8 characters.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            LockedOut
+            MfaAlreadyEnabled
+            PasswordWrong
+        """
+        return self._client._call(operations.ENROL_DEVELOPER_TOTP, (), body={"password": password}, timeout=timeout)
+
+    def confirm(
+        self,
+        *,
+        code: str,
+        timeout: float | None = None,
+    ) -> types.DeveloperRecoveryCodes:
+        """Turn the second factor on with a first code of the app.
+
+        Your other sessions end.
+
+        Credentials: developer.
+
+        Args:
+            code: One-time code from the authenticator app or from the mail.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeWrong
+            LockedOut
+            MfaAlreadyEnabled
+            MfaNotEnrolled
+        """
+        return self._client._call(operations.CONFIRM_DEVELOPER_TOTP, (), body={"code": code}, timeout=timeout)
+
+    def disable(
+        self,
+        *,
+        password: str,
+        code: str,
+        timeout: float | None = None,
+    ) -> None:
+        """Turn the second factor off, and delete its recovery codes.
+
+        Credentials: developer.
+
+        Args:
+            password: Password. A new password must have at least 8 characters.
+            code: One-time code from the authenticator app or from the mail.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeWrong
+            LockedOut
+            MfaNotEnrolled
+            PasswordWrong
+        """
+        return self._client._call(
+            operations.DISABLE_DEVELOPER_TOTP, (), body={"password": password, "code": code}, timeout=timeout
+        )
+
+
+class OrganizationsDomains:
+    """The methods of `client.organizations.domains`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        organization_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.OrganizationDomain]:
+        """List the domains of an organization, newest first, each with its TXT record and the result of the last
+        check.
+
+        Permission: `organizations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            organization_id: The organization id.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+        """
+        return self._client._list(
+            operations.LIST_ORGANIZATION_DOMAINS,
+            (organization_id,),
+            query={"limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def add(
+        self,
+        organization_id: str,
+        *,
+        domain: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationDomain:
+        """Add a domain that the organization owns.
+
+        Publish `record` as a TXT record at `recordName`. The record is checked every minute for ten minutes,
+        every ten minutes for three hours, then hourly for 30 days; `verify` checks it immediately. Public
+        suffixes and public mailbox providers return 400; a domain that another organization of the project has
+        verified returns 409.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            organization_id: The organization id.
+            domain: Domain name.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            DomainListed
+            DomainTaken
+            OrganizationMissing
+            TooManyOrganizationDomains
+        """
+        return self._client._call(
+            operations.ADD_ORGANIZATION_DOMAIN,
+            (organization_id,),
+            body={"domain": domain},
+            project=project,
+            timeout=timeout,
+        )
+
+    def verify(
+        self,
+        organization_id: str,
+        domain_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationDomain:
+        """Check the TXT record of a domain now, instead of waiting for the periodic check.
+
+        A missing record is not an error: `status` and `reason` give the result. For a FAILED domain the periodic
+        checks start again. Returns 409 if the record exists, but another organization has verified the domain.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            organization_id: The organization id.
+            domain_id: The domain id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            DomainTaken
+            OrganizationDomainMissing
+        """
+        return self._client._call(
+            operations.VERIFY_ORGANIZATION_DOMAIN,
+            (
+                organization_id,
+                domain_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    def update(
+        self,
+        organization_id: str,
+        domain_id: str,
+        *,
+        auto_join_enabled: bool,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationDomain:
+        """Set whether customers with a verified address at exactly this domain join when they sign in.
+
+        Enabling it requires a VERIFIED domain (409). Disabling it does not remove members. Honours `If-Match`.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            organization_id: The organization id.
+            domain_id: The domain id.
+            auto_join_enabled: Whether customers with a verified e-mail address at the domain join automatically.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            DomainNotProved
+            OrganizationDomainMissing
+        """
+        return self._client._call(
+            operations.CHANGE_ORGANIZATION_DOMAIN,
+            (
+                organization_id,
+                domain_id,
+            ),
+            body={"autoJoinEnabled": auto_join_enabled},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def remove(
+        self,
+        organization_id: str,
+        domain_id: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Removed:
+        """Remove a domain from an organization.
+
+        Members stay, but the domain no longer allows joining or single sign-on.
+
+        Returns 409 if single sign-on is required and the only working connection uses the domain. Honours `If-
+        Match`.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            organization_id: The organization id.
+            domain_id: The domain id.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationDomainMissing
+            SsoStillRequired
+        """
+        return self._client._call(
+            operations.REMOVE_ORGANIZATION_DOMAIN,
+            (
+                organization_id,
+                domain_id,
+            ),
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+
+class OrganizationsInvitations:
+    """The methods of `client.organizations.invitations`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        id: str,
+        *,
+        status: Literal["ACCEPTED", "EXPIRED", "PENDING", "REVOKED"] | str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.OrganizationInvitation]:
+        """List the invitations to an organization, newest first.
+
+        Filter by `status`: PENDING, ACCEPTED, REVOKED or EXPIRED.
+
+        Permission: `organizations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            status: Status.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+        """
+        return self._client._list(
+            operations.LIST_ORGANIZATION_INVITATIONS,
+            (id,),
+            query={"status": status, "limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def create(
+        self,
+        id: str,
+        *,
+        email: str,
+        role: str | NotGiven = NOT_GIVEN,
+        expires_in_days: int | NotGiven = NOT_GIVEN,
+        accept_url: str | None | NotGiven = NOT_GIVEN,
+        invited_by_end_user_id: str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationInvitation:
+        """Invite an address to an organization, as MEMBER or another role of the scope ORGANIZATION.
+
+        Sends an e-mail with a link to `acceptUrl`, or to a hosted page with a button to accept. An invited
+        address can sign up even if sign-up is closed. The invitation expires after `expiresInDays` (1 to 30,
+        default 7). An address can have one pending invitation per organization.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            email: E-mail address.
+            role: Role of the person. Default: `"MEMBER"`.
+            expires_in_days: Number of days until the invitation expires. Default: `7`.
+            accept_url: URL of your page that accepts the invitation; `token` is added to its query. Default: a
+                hosted page.
+            invited_by_end_user_id: Id of the inviting customer; null if a developer or an API key invites.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AlreadyInvited
+            AlreadyMember
+            InviterUnknown
+            OrganizationMissing
+            OrganizationSuspended
+            RoleUnknown
+            TooManyInvitations
+        """
+        return self._client._call(
+            operations.CREATE_ORGANIZATION_INVITATION,
+            (id,),
+            body={
+                "email": email,
+                "role": role,
+                "expiresInDays": expires_in_days,
+                "acceptUrl": accept_url,
+                "invitedByEndUserId": invited_by_end_user_id,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def resend(
+        self,
+        id: str,
+        invitation_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationInvitation:
+        """Send an invitation again, with a new token and expiry.
+
+        The previous token becomes invalid.
+
+        At most once a minute (429). An expired invitation can be resent, unless the address has another pending
+        one (409). An accepted or revoked invitation cannot be resent (409).
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            invitation_id: The invitation id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AlreadyInvited
+            InvitationClosed
+            InvitationMissing
+            OrganizationSuspended
+            ResentTooSoon
+        """
+        return self._client._call(
+            operations.RESEND_ORGANIZATION_INVITATION,
+            (
+                id,
+                invitation_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    def revoke(
+        self,
+        id: str,
+        invitation_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationInvitation:
+        """Revoke an invitation; its token becomes invalid.
+
+        Returns 409 if it was accepted or revoked already.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            invitation_id: The invitation id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            InvitationClosed
+            InvitationMissing
+        """
+        return self._client._call(
+            operations.REVOKE_ORGANIZATION_INVITATION,
+            (
+                id,
+                invitation_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+
+class OrganizationsMembers:
+    """The methods of `client.organizations.members`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.OrganizationMember]:
+        """List the members of an organization, most recently joined first.
+
+        Permission: `organizations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+        """
+        return self._client._list(
+            operations.LIST_ORGANIZATION_MEMBERS,
+            (id,),
+            query={"limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def add(
+        self,
+        id: str,
+        *,
+        customer_id: str,
+        roles: Sequence[str] | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationMember:
+        """Add a customer to an organization, with roles of the scope ORGANIZATION (default MEMBER).
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            customer_id: Id of the customer.
+            roles: Keys of the roles.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AlreadyMember
+            OrganizationMissing
+            OrganizationSuspended
+            TooManyMembers
+        """
+        return self._client._call(
+            operations.ADD_ORGANIZATION_MEMBER,
+            (id,),
+            body={"customerId": customer_id, "roles": roles},
+            project=project,
+            timeout=timeout,
+        )
+
+    def get(
+        self,
+        id: str,
+        customer_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationMember:
+        """Get a member of an organization by the customer's id.
+
+        Permission: `organizations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            customer_id: The customer id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            MemberMissing
+            OrganizationMissing
+        """
+        return self._client._call(
+            operations.GET_ORGANIZATION_MEMBER,
+            (
+                id,
+                customer_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    def update(
+        self,
+        id: str,
+        customer_id: str,
+        *,
+        roles: Sequence[str],
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationMember:
+        """Replace the roles of a member.
+
+        Returns 409 if it would remove the last OWNER. Honours `If-Match`.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            customer_id: The customer id.
+            roles: Keys of the roles.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            LastOwner
+            MemberMissing
+            OrganizationMissing
+        """
+        return self._client._call(
+            operations.CHANGE_ORGANIZATION_MEMBER,
+            (
+                id,
+                customer_id,
+            ),
+            body={"roles": roles},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def remove(
+        self,
+        id: str,
+        customer_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Removed:
+        """Remove a customer from an organization.
+
+        The last OWNER cannot be removed (409).
+
+        The customer does not join again by domain or single sign-on until invited or added again.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            customer_id: The customer id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            LastOwner
+            MemberMissing
+            OrganizationMissing
+        """
+        return self._client._call(
+            operations.REMOVE_ORGANIZATION_MEMBER,
+            (
+                id,
+                customer_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+
+class WebhooksDeliveries:
+    """The methods of `client.webhooks.deliveries`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        id: str,
+        *,
+        status: Sequence[Literal["FAILED", "PENDING", "SUCCEEDED"] | str] | None = None,
+        event: Sequence[str] | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.WebhookDelivery]:
+        """List the deliveries of a subscription in the last 30 days, newest first.
+
+        Filter by `status` (`PENDING`, `SUCCEEDED`, `FAILED`) and `event`, each one or several, comma-separated.
+
+        Permission: `webhooks:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            status: Status.
+            event: Event.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            WebhookMissing
+        """
+        return self._client._list(
+            operations.LIST_WEBHOOK_DELIVERIES,
+            (id,),
+            query={"status": status, "event": event, "limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def get(
+        self,
+        id: str,
+        delivery_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.WebhookDeliveryDetail:
+        """Get a delivery with the first 4 KiB of the response to the last attempt.
+
+        Permission: `webhooks:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            delivery_id: The delivery id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            DeliveryMissing
+        """
+        return self._client._call(
+            operations.GET_WEBHOOK_DELIVERY,
+            (
+                id,
+                delivery_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    def replay(
+        self,
+        id: str,
+        delivery_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Send a delivery again, whatever its status: same `webhook-id`, new timestamp, and a new series of
+        attempts.
+
+        Permission: `webhooks:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            delivery_id: The delivery id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            DeliveryMissing
+            WebhookInactive
+        """
+        return self._client._call(
+            operations.REPLAY_WEBHOOK_DELIVERY,
+            (
+                id,
+                delivery_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    def replay_all(
+        self,
+        id: str,
+        *,
+        since: datetime | str | None | NotGiven = NOT_GIVEN,
+        until: datetime | str | None | NotGiven = NOT_GIVEN,
+        status: Literal["FAILED", "PENDING", "SUCCEEDED"] | str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.WebhookReplayResult:
+        """Send all deliveries of a period and status again, oldest first, for example after an outage.
+
+        At most 10,000 per request; `more` tells whether there are further ones. Pending deliveries are not
+        affected.
+
+        Permission: `webhooks:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            since: Created at or after this time; defaults to 30 days ago.
+            until: Created before this time; defaults to now.
+            status: Status of the record. Default: `"FAILED"`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            WebhookInactive
+            WebhookMissing
+        """
+        return self._client._call(
+            operations.REPLAY_WEBHOOK_DELIVERIES,
+            (id,),
+            body={"since": since, "until": until, "status": status},
+            project=project,
+            timeout=timeout,
+        )
+
+
+class Access:
+    """The methods of `client.access`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    @cached_property
+    def permissions(self) -> AccessPermissions:
+        """Methods of `client.access.permissions`."""
+        return AccessPermissions(self._client)
+
+    @cached_property
+    def roles(self) -> AccessRoles:
+        """Methods of `client.access.roles`."""
+        return AccessRoles(self._client)
+
+    def check(
+        self,
+        *,
+        permission: str,
+        customer_id: str | None | NotGiven = NOT_GIVEN,
+        organization_id: str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AccessDecision:
+        """Check whether a customer has a permission: in an organization with `organizationId`, otherwise in the
+        project.
+
+        A customer's token implies the customer. A denial is a normal response with status 200, also for a
+        permission that is not declared. `reason` is the reason of the decision. `explanation` lists every step
+        in a fixed order, including the steps after the one that decided.
+
+        Permission: `access:read`.
+
+        Credentials: customer, developer, secret key.
+
+        Args:
+            permission: Permission to check.
+            customer_id: Required, except with a customer's token, which implies the customer.
+            organization_id: Id of the organization.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            NotYourself
+            PlaceMissing
+            SubjectMissing
+        """
+        return self._client._call(
+            operations.CHECK_ACCESS,
+            (),
+            body={"permission": permission, "customerId": customer_id, "organizationId": organization_id},
+            project=project,
+            timeout=timeout,
+        )
+
+    def check_batch(
+        self,
+        *,
+        checks: Sequence[types.AccessCheck | params.AccessCheckDict],
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AccessDecisions:
+        """Perform up to 50 checks at one point in time.
+
+        The results are in the order of the request.
+
+        Permission: `access:read`.
+
+        Credentials: customer, developer, secret key.
+
+        Args:
+            checks: Access checks, in the order of the request.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            NotYourself
+            PlaceMissing
+            SubjectMissing
+        """
+        return self._client._call(
+            operations.CHECK_ACCESS_BATCH, (), body={"checks": checks}, project=project, timeout=timeout
+        )
+
+
+class Account:
+    """The methods of `client.account`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    @cached_property
+    def audit_log(self) -> AccountAuditLog:
+        """Methods of `client.account.audit_log`."""
+        return AccountAuditLog(self._client)
+
+    @cached_property
+    def invitations(self) -> AccountInvitations:
+        """Methods of `client.account.invitations`."""
+        return AccountInvitations(self._client)
+
+    @cached_property
+    def members(self) -> AccountMembers:
+        """Methods of `client.account.members`."""
+        return AccountMembers(self._client)
+
+    def get(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> types.AccountProfile:
+        """Get your profile, your account and its projects.
+
+        Credentials: developer.
+
+        Args:
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.GET_ACCOUNT, (), timeout=timeout)
+
+    def update(
+        self,
+        *,
+        name: str | NotGiven = NOT_GIVEN,
+        email: str | NotGiven = NOT_GIVEN,
+        password: str | None | NotGiven = NOT_GIVEN,
+        account_name: str | NotGiven = NOT_GIVEN,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AccountProfile:
+        """Change your name or address, or the account's name (`account:write`).
+
+        A new address requires your `password`, and applies when you follow the link in the mail to it; until
+        then it is returned as `pendingEmail`. A mail informs the old address. If another developer has the new
+        address, that developer gets a mail about the attempt, without a link. Honours `If-Match`.
+
+        Credentials: developer.
+
+        Args:
+            name: A display name: one line of text, not only blanks.
+            email: E-mail address.
+            password: Required to change `email`.
+            account_name: A display name: one line of text, not only blanks.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            LockedOut
+            PasswordWrong
+        """
+        return self._client._call(
+            operations.CHANGE_ACCOUNT,
+            (),
+            body={"name": name, "email": email, "password": password, "accountName": account_name},
+            if_match=if_match,
+            timeout=timeout,
+        )
+
+    def delete(
+        self,
+        *,
+        password: str,
+        timeout: float | None = None,
+    ) -> types.Deleted:
+        """Delete the account with its members, projects and all data.
+
+        Requires the owner's password; cannot be undone.
+
+        All tokens and keys are refused from the next request on, and the members' addresses can sign up again at
+        once. The rows are deleted in the background.
+
+        Permission: `account:own`.
+
+        Credentials: developer.
+
+        Args:
+            password: Password. A new password must have at least 8 characters.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            LockedOut
+            PasswordWrong
+        """
+        return self._client._call(operations.DELETE_ACCOUNT, (), body={"password": password}, timeout=timeout)
+
+    def leave(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """Leave the account.
+
+        Your developer account is deleted. The owner must transfer ownership first.
+
+        Credentials: developer.
+
+        Args:
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OwnerStays
+        """
+        return self._client._call(operations.LEAVE_ACCOUNT, (), timeout=timeout)
+
+    def export(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """Export all data of your account as one JSON document, which is streamed.
+
+        It contains `account`, `members`, `invitations`, `sessions` of members, `billing`, `auditLog`, and for
+        each of `projects` its settings and all rows by kind of record. It does not contain secrets: hashes of
+        passwords and keys, private keys, tokens and relay passwords. The rows are read in chunks, not as a
+        snapshot: changes during the export may or may not be included.
+
+        Permission: `account:export`.
+
+        Credentials: developer.
+
+        Args:
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.EXPORT_ACCOUNT, (), timeout=timeout)
+
+
+class Analytics:
+    """The methods of `client.analytics`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def get(
+        self,
+        *,
+        days: int | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ProjectSummary:
+        """A summary of the project's contacts, sends, campaigns and automations.
+
+        `days` restricts the sends to this number of past days. Rates are from 0 to 1. Open, click and complaint
+        rates are shares of the messages that a server accepted and that did not bounce; the bounce rate is the
+        share of bounced messages among these and the bounced ones. Opens and clicks by machines are counted
+        separately.
+
+        Permission: `analytics:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            days: Only this number of past days; all time if absent.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.GET_ANALYTICS, (), query={"days": days}, project=project, timeout=timeout)
+
+    def get_time_series(
+        self,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+        timezone: str | None = None,
+        campaign_id: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[types.TimeSeriesItem]:
+        """The statistics of each day, oldest first; days without activity are included.
+
+        `from` and `to` are dates in `timezone`, by default the last 30 days. `campaignId` restricts the
+        statistics to one campaign.
+
+        Permission: `analytics:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            from_: A calendar date, YYYY-MM-DD.
+            to: A calendar date, YYYY-MM-DD.
+            timezone: An IANA time zone, such as Europe/Berlin.
+            campaign_id: Only the sends of this campaign.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.GET_ANALYTICS_TIME_SERIES,
+            (),
+            query={"from": from_, "to": to, "timezone": timezone, "campaignId": campaign_id},
+            project=project,
+            timeout=timeout,
+        )
+
+    def get_by_domain(
+        self,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+        timezone: str | None = None,
+        campaign_id: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[types.ByDomainItem]:
+        """The statistics of each sending domain, newest domain first.
+
+        The period is given as for the time series.
+
+        Permission: `analytics:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            from_: A calendar date, YYYY-MM-DD.
+            to: A calendar date, YYYY-MM-DD.
+            timezone: An IANA time zone, such as Europe/Berlin.
+            campaign_id: Only the sends of this campaign.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.GET_ANALYTICS_BY_DOMAIN,
+            (),
+            query={"from": from_, "to": to, "timezone": timezone, "campaignId": campaign_id},
+            project=project,
+            timeout=timeout,
+        )
+
+    def export(
+        self,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+        timezone: str | None = None,
+        campaign_id: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The time series as CSV.
+
+        Permission: `analytics:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            from_: A calendar date, YYYY-MM-DD.
+            to: A calendar date, YYYY-MM-DD.
+            timezone: An IANA time zone, such as Europe/Berlin.
+            campaign_id: Only the sends of this campaign.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.EXPORT_ANALYTICS,
+            (),
+            query={"from": from_, "to": to, "timezone": timezone, "campaignId": campaign_id},
+            project=project,
+            timeout=timeout,
+        )
+
+
+class ApiKeys:
+    """The methods of `client.api_keys`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.ApiKey]:
+        """List the project's API keys, newest first.
+
+        `key` has only the prefix and the last four characters.
+
+        Permission: `keys:read`.
+
+        Credentials: developer.
+
+        Args:
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_API_KEYS, (), query={"limit": limit, "cursor": cursor}, project=project, timeout=timeout
+        )
+
+    def create(
+        self,
+        *,
+        name: str,
+        type: Literal["PUBLISHABLE", "SECRET"] | str | NotGiven = NOT_GIVEN,
+        environment: Literal["LIVE", "TEST"] | str | NotGiven = NOT_GIVEN,
+        permissions: Sequence[str] | None | NotGiven = NOT_GIVEN,
+        ip_allow_list: Sequence[str] | None | NotGiven = NOT_GIVEN,
+        expires_at: datetime | str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ApiKey:
+        """Create an API key.
+
+        Only this response contains the whole `key`.
+
+        `permissions` limits the key (null: all of the project, none of the account), `ipAllowList` takes IP
+        addresses or CIDR ranges, and `expiresAt` sets the expiry. E-mails sent with a TEST key are only stored
+        in the inbox, never delivered. `customers:impersonate` must be listed explicitly, and the creator must
+        have it.
+
+        Permission: `keys:write`.
+
+        Credentials: developer.
+
+        Args:
+            name: A display name: one line of text, not only blanks.
+            type: Type of the record. Default: `"SECRET"`.
+            environment: `LIVE` or `TEST`. Mail that is sent with a TEST key is captured and not delivered.
+                Default: `"LIVE"`.
+            permissions: Permissions, such as `emails:send`.
+            ip_allow_list: IP addresses and networks that can use the key; null allows all.
+            expires_at: When it expires (UTC); null if it does not expire.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            TooManyKeys
+        """
+        return self._client._call(
+            operations.CREATE_API_KEY,
+            (),
+            body={
+                "name": name,
+                "type": type,
+                "environment": environment,
+                "permissions": permissions,
+                "ipAllowList": ip_allow_list,
+                "expiresAt": expires_at,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def delete(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ApiKey:
+        """Delete an API key.
+
+        Later requests with it are rejected.
+
+        Permission: `keys:write`.
+
+        Credentials: developer.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            ApiKeyMissing
+        """
+        return self._client._call(operations.DELETE_API_KEY, (id,), project=project, timeout=timeout)
+
+
+class Apps:
+    """The methods of `client.apps`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    @cached_property
+    def customers(self) -> AppsCustomers:
+        """Methods of `client.apps.customers`."""
+        return AppsCustomers(self._client)
+
+    @cached_property
+    def organizations(self) -> AppsOrganizations:
+        """Methods of `client.apps.organizations`."""
+        return AppsOrganizations(self._client)
+
+    @cached_property
+    def sso(self) -> AppsSso:
+        """Methods of `client.apps.sso`."""
+        return AppsSso(self._client)
+
+
+class Audiences:
+    """The methods of `client.audiences`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    @cached_property
+    def contacts(self) -> AudiencesContacts:
+        """Methods of `client.audiences.contacts`."""
+        return AudiencesContacts(self._client)
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.Audience]:
+        """List the project's audiences, newest first.
+
+        Permission: `audiences:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_AUDIENCES, (), query={"limit": limit, "cursor": cursor}, project=project, timeout=timeout
+        )
+
+    def create(
+        self,
+        *,
+        name: str,
+        rules: types.Rules | params.RulesDict | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Audience:
+        """Create an audience: DYNAMIC with `rules`, otherwise STATIC, to which contacts are added by calls.
+
+        Permission: `audiences:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            name: A display name: one line of text, not only blanks.
+            rules: Rules that choose the members; null for a STATIC audience.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            TooManyAudiences
+        """
+        return self._client._call(
+            operations.CREATE_AUDIENCE, (), body={"name": name, "rules": rules}, project=project, timeout=timeout
+        )
+
+    def get(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Audience:
+        """Get an audience with its rules.
+
+        Permission: `audiences:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AudienceMissing
+        """
+        return self._client._call(operations.GET_AUDIENCE, (id,), project=project, timeout=timeout)
+
+    def update(
+        self,
+        id: str,
+        *,
+        name: str | NotGiven = NOT_GIVEN,
+        type: Literal["STATIC"] | str | NotGiven = NOT_GIVEN,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Audience:
+        """Change the name of an audience.
+
+        `type: "STATIC"` removes the rules and keeps the current members.
+
+        Honours `If-Match`.
+
+        Permission: `audiences:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            name: A display name: one line of text, not only blanks.
+            type: Type of the record.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AudienceMissing
+        """
+        return self._client._call(
+            operations.CHANGE_AUDIENCE,
+            (id,),
+            body={"name": name, "type": type},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def delete(
+        self,
+        id: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Deleted:
+        """Delete an audience; its contacts stay.
+
+        Returns 409 with the users of the audience if it is in use.
+
+        It is in use by audiences whose rules refer to it, by automations that are active or have unfinished
+        runs, and by campaigns that are scheduled or being sent. Honours `If-Match`.
+
+        Permission: `audiences:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AudienceInUse
+            AudienceMissing
+        """
+        return self._client._call(
+            operations.DELETE_AUDIENCE, (id,), if_match=if_match, project=project, timeout=timeout
+        )
+
+    def set_rules(
+        self,
+        id: str,
+        *,
+        conditions: Sequence[types.RuleCondition | params.RuleConditionDict],
+        match: Literal["all", "any"] | str | NotGiven = NOT_GIVEN,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AudienceChangeResult:
+        """Set the rules of an audience, which makes it DYNAMIC.
+
+        Returns how many contacts joined and left.
+
+        A condition names a `field` (`email`, `createdAt`, `unsubscribed`, `lastOpenedAt`, `lastClickedAt`,
+        `audience`, `events.<name>` for when a custom event last happened, `attributes.<name>` or the bare name
+        of an attribute), an `operator` (`eq`, `neq`, `gt`, `gte`, `lt`, `lte`, `contains`, `notContains`,
+        `startsWith`, `endsWith`, `in`, `notIn`, `exists`, `notExists`, `before`, `after`, `withinDays`,
+        `notWithinDays`) and a `value`; or it is a group `{match, conditions}` itself, at most 4 deep and 50
+        conditions in all. `match` is `all` or `any`. Values of different types never match; absent values match
+        only the negative operators. Without conditions, `all` matches every contact and `any` none. Honours `If-
+        Match`.
+
+        Permission: `audiences:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            conditions: Conditions (a field with an operator) or nested groups of conditions.
+            match: Whether `all` conditions must hold, or `any` of them. Default: `"all"`.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AudienceMissing
+            TooManyAudiences
+        """
+        return self._client._call(
+            operations.SET_AUDIENCE_RULES,
+            (id,),
+            body={"match": match, "conditions": conditions},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def recompute(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AudienceChangeResult:
+        """Recompute the members of a DYNAMIC audience; a STATIC one does not change.
+
+        Permission: `audiences:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AudienceMissing
+        """
+        return self._client._call(operations.RECOMPUTE_AUDIENCE, (id,), project=project, timeout=timeout)
+
+
+class Auth:
+    """The methods of `client.auth`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    @cached_property
+    def identities(self) -> AuthIdentities:
+        """Methods of `client.auth.identities`."""
+        return AuthIdentities(self._client)
+
+    @cached_property
+    def invitations(self) -> AuthInvitations:
+        """Methods of `client.auth.invitations`."""
+        return AuthInvitations(self._client)
+
+    @cached_property
+    def organizations(self) -> AuthOrganizations:
+        """Methods of `client.auth.organizations`."""
+        return AuthOrganizations(self._client)
+
+    @cached_property
+    def passkeys(self) -> AuthPasskeys:
+        """Methods of `client.auth.passkeys`."""
+        return AuthPasskeys(self._client)
+
+    @cached_property
+    def sessions(self) -> AuthSessions:
+        """Methods of `client.auth.sessions`."""
+        return AuthSessions(self._client)
+
+    @cached_property
+    def totp(self) -> AuthTotp:
+        """Methods of `client.auth.totp`."""
+        return AuthTotp(self._client)
+
+    def refresh(
+        self,
+        *,
+        refresh_token: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CustomerTokens:
+        """Exchange a refresh token for new tokens.
+
+        A refresh token works once. If it is sent again within 30 seconds, the response has the same new tokens,
+        so that a lost response does no harm. A token that is used again later must have been copied, so the
+        session ends. The session also ends if an organization or the project requires more of sign-ins now
+        (`requireSso`, `requireMfa`).
+
+        Credentials: nobody, publishable key, secret key.
+
+        Args:
+            refresh_token: Single-use token to get the next access token.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            RefreshTokenInvalid
+        """
+        return self._client._call(
+            operations.REFRESH_CUSTOMER_TOKENS,
+            (),
+            body={"refreshToken": refresh_token},
+            project=project,
+            timeout=timeout,
+        )
+
+    def sign_out(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """End this session.
+
+        Its tokens are rejected from the next request on.
+
+        Credentials: customer.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.SIGN_OUT_CUSTOMER, (), project=project, timeout=timeout)
+
+    def me(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CurrentCustomer:
+        """The customer that the access token belongs to.
+
+        Credentials: customer.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.GET_CURRENT_CUSTOMER, (), project=project, timeout=timeout)
+
+    def update_me(
+        self,
+        *,
+        name: str | None,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CurrentCustomer:
+        """Change your name; null removes it.
+
+        Honours `If-Match`.
+
+        Credentials: customer.
+
+        Args:
+            name: Display name.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.CHANGE_CURRENT_CUSTOMER,
+            (),
+            body={"name": name},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def sign_up(
+        self,
+        *,
+        email: str,
+        password: str | None | NotGiven = NOT_GIVEN,
+        name: str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CustomerSignUpResult:
+        """Send a code to the address; `sign-up/verify` creates the account.
+
+        If the address has an account, the response is the same, and the mail says that there is an account. With
+        the project's setting `verifyEmail: LATER`, the account is created at once: the response has the tokens
+        of a session, and is a 409 if the address has an account.
+
+        Credentials: nobody, publishable key, secret key.
+
+        Args:
+            email: E-mail address.
+            password: Password. A new password must have at least 8 characters.
+            name: Display name.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            EmailTaken
+            MethodOff
+            PasswordBreached
+            PasswordCommon
+            PlanLimitReached
+            SignUpClosed
+            SsoRequired
+        """
+        return self._client._call(
+            operations.SIGN_UP_CUSTOMER,
+            (),
+            body={"email": email, "password": password, "name": name},
+            project=project,
+            timeout=timeout,
+        )
+
+    def resend_sign_up_code(
+        self,
+        *,
+        challenge_id: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ChallengeSent:
+        """Send another code for a sign-up of the last ten minutes.
+
+        Earlier codes stay valid.
+
+        Send the new code with the new `challengeId`. Limits on mails are those of `sign-up`.
+
+        Credentials: nobody, publishable key, secret key.
+
+        Args:
+            challenge_id: Id of the challenge. Send it back with the code.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            SignUpClosed
+            SsoRequired
+        """
+        return self._client._call(
+            operations.RESEND_SIGN_UP_CODE, (), body={"challengeId": challenge_id}, project=project, timeout=timeout
+        )
+
+    def verify_sign_up(
+        self,
+        *,
+        challenge_id: str,
+        code: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CustomerSignInResult:
+        """Create the account with the code from the mail, and sign in.
+
+        The code works once.
+
+        Credentials: nobody, publishable key, secret key.
+
+        Args:
+            challenge_id: Id of the challenge. Send it back with the code.
+            code: Six digits, such as `123456`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            PlanLimitReached
+            SignUpClosed
+            SsoRequired
+        """
+        return self._client._call(
+            operations.VERIFY_SIGN_UP,
+            (),
+            body={"challengeId": challenge_id, "code": code},
+            project=project,
+            timeout=timeout,
+        )
+
+    def sign_in(
+        self,
+        *,
+        email: str,
+        password: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CustomerSignInResult:
+        """Sign in with an e-mail address and a password.
+
+        Ten failures lock the address for this network for 15 minutes, further ones for up to an hour. If a
+        second factor is on, the response has `mfaRequired` and no tokens.
+
+        Credentials: nobody, publishable key, secret key.
+
+        Args:
+            email: E-mail address.
+            password: Password. A new password must have at least 8 characters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            MethodOff
+            SignInBlocked
+            SignInFailed
+            SignInLocked
+            SsoRequired
+        """
+        return self._client._call(
+            operations.SIGN_IN_CUSTOMER,
+            (),
+            body={"email": email, "password": password},
+            project=project,
+            timeout=timeout,
+        )
+
+    def request_code(
+        self,
+        *,
+        email: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ChallengeSent:
+        """Send a six-digit code by mail.
+
+        It is valid for 10 minutes and 5 tries. Unknown addresses get the same response.
+
+        Earlier codes stay valid. If sign-up is open, a code for an unknown address creates an account.
+
+        Credentials: nobody, publishable key, secret key.
+
+        Args:
+            email: E-mail address.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            MethodOff
+            SsoRequired
+        """
+        return self._client._call(
+            operations.REQUEST_SIGN_IN_CODE, (), body={"email": email}, project=project, timeout=timeout
+        )
+
+    def sign_in_with_code(
+        self,
+        *,
+        challenge_id: str,
+        code: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CustomerSignInResult:
+        """Sign in with the code from the mail.
+
+        It works once. Creates the account if sign-up is open.
+
+        Marks the address as verified. If it is the first verified address of the account, the password, second
+        factor, passkeys and linked accounts are removed, because another person may have added them.
+
+        Credentials: nobody, publishable key, secret key.
+
+        Args:
+            challenge_id: Id of the challenge. Send it back with the code.
+            code: Six digits, such as `123456`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            MethodOff
+            PlanLimitReached
+            SignInBlocked
+            SsoRequired
+        """
+        return self._client._call(
+            operations.SIGN_IN_WITH_CODE,
+            (),
+            body={"challengeId": challenge_id, "code": code},
+            project=project,
+            timeout=timeout,
+        )
+
+    def request_link(
+        self,
+        *,
+        email: str,
+        redirect_url: str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Send a link by mail that signs in once, within 15 minutes.
+
+        Unknown addresses get the same response.
+
+        Earlier links stay valid. If sign-up is open, a link for an unknown address creates an account.
+
+        Credentials: nobody, publishable key, secret key.
+
+        Args:
+            email: E-mail address.
+            redirect_url: URL to which the browser is redirected afterwards; one of the project's `redirectUrls`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            MethodOff
+            SsoRequired
+        """
+        return self._client._call(
+            operations.REQUEST_SIGN_IN_LINK,
+            (),
+            body={"email": email, "redirectUrl": redirect_url},
+            project=project,
+            timeout=timeout,
+        )
+
+    def sign_in_with_link(
+        self,
+        *,
+        token: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CustomerSignInResult:
+        """Sign in with the token of a link.
+
+        It works once. Creates the account if sign-up is open.
+
+        Opening the link does not use up the token, because mail scanners open links. The effects on the account
+        are those of `sign-in/code/verify`.
+
+        Credentials: nobody, publishable key, secret key.
+
+        Args:
+            token: Token from the link in the mail.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            MethodOff
+            PlanLimitReached
+            SignInBlocked
+            SsoRequired
+        """
+        return self._client._call(
+            operations.SIGN_IN_WITH_LINK, (), body={"token": token}, project=project, timeout=timeout
+        )
+
+    def request_password_reset(
+        self,
+        *,
+        email: str,
+        redirect_url: str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Send a link by mail with which a new password can be set within 30 minutes.
+
+        Unknown addresses get the same response.
+
+        Without `redirectUrl` the link leads to a hosted page.
+
+        Credentials: nobody, publishable key, secret key.
+
+        Args:
+            email: E-mail address.
+            redirect_url: URL to which the browser is redirected afterwards; one of the project's `redirectUrls`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            MethodOff
+            SsoRequired
+        """
+        return self._client._call(
+            operations.REQUEST_PASSWORD_RESET,
+            (),
+            body={"email": email, "redirectUrl": redirect_url},
+            project=project,
+            timeout=timeout,
+        )
+
+    def reset_password(
+        self,
+        *,
+        token: str,
+        password: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Set a new password with the token from the mail, and mark the address as verified.
+
+        All sessions and any lockout of the password end. If this is the first verified address of the account,
+        the second factor, passkeys and linked accounts are removed too, because another person may have added
+        them. The customer is notified by mail.
+
+        Credentials: nobody, publishable key, secret key.
+
+        Args:
+            token: Token from the link in the mail.
+            password: Password. A new password must have at least 8 characters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            MethodOff
+            PasswordBreached
+            PasswordCommon
+        """
+        return self._client._call(
+            operations.RESET_PASSWORD, (), body={"token": token, "password": password}, project=project, timeout=timeout
+        )
+
+    def change_password(
+        self,
+        *,
+        new_password: str,
+        current_password: str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Change your password.
+
+        All other sessions end, and you are notified by mail.
+
+        To set a first password, you need a sign-in in the last hour instead of `currentPassword`.
+
+        Credentials: customer.
+
+        Args:
+            new_password: The new password.
+            current_password: The current password.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            PasswordBreached
+            PasswordCommon
+            SignInFailed
+            SignInLocked
+        """
+        return self._client._call(
+            operations.CHANGE_CUSTOMER_PASSWORD,
+            (),
+            body={"currentPassword": current_password, "newPassword": new_password},
+            project=project,
+            timeout=timeout,
+        )
+
+    def request_email_verification(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ChallengeSent:
+        """Send a code to your e-mail address.
+
+        `verify-email` takes the code and marks the address as verified.
+
+        Credentials: customer.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.REQUEST_EMAIL_VERIFICATION, (), project=project, timeout=timeout)
+
+    def request_email_change(
+        self,
+        *,
+        email: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ChallengeSent:
+        """Send a code to a new e-mail address.
+
+        The account keeps the old address until `verify-email` gets the code.
+
+        Needs a sign-in in the last hour.
+
+        Credentials: customer.
+
+        Args:
+            email: E-mail address.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.REQUEST_EMAIL_CHANGE, (), body={"email": email}, project=project, timeout=timeout
+        )
+
+    def verify_email(
+        self,
+        *,
+        challenge_id: str,
+        code: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CurrentCustomer:
+        """Verify an address with the code that was sent to it.
+
+        It becomes the primary address of your account.
+
+        If the primary address changes, the old one gets a notice. Only the customer who requested the code can
+        use it.
+
+        Credentials: customer.
+
+        Args:
+            challenge_id: Id of the challenge. Send it back with the code.
+            code: Six digits, such as `123456`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            EmailTaken
+        """
+        return self._client._call(
+            operations.VERIFY_EMAIL,
+            (),
+            body={"challengeId": challenge_id, "code": code},
+            project=project,
+            timeout=timeout,
+        )
+
+    def begin_required_totp(
+        self,
+        *,
+        mfa_token: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.TotpEnrolment:
+        """Begin to set up the second factor that a sign-in requires (`mfaEnrollmentRequired`): show `uri` as a QR
+        code.
+
+        The token is valid for ten minutes; repeated requests with it return the same secret.
+
+        Credentials: nobody, publishable key, secret key.
+
+        Args:
+            mfa_token: Token that proves the first factor. Send it with the second factor.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+        """
+        return self._client._call(
+            operations.BEGIN_REQUIRED_TOTP, (), body={"mfaToken": mfa_token}, project=project, timeout=timeout
+        )
+
+    def confirm_required_totp(
+        self,
+        *,
+        mfa_token: str,
+        code: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.EnrolledSignIn:
+        """Turn the second factor on with a first code, and complete the sign-in.
+
+        Also returns ten recovery codes.
+
+        All other sessions and pending sign-ins end. The token works once.
+
+        Credentials: nobody, publishable key, secret key.
+
+        Args:
+            mfa_token: Token that proves the first factor. Send it with the second factor.
+            code: Six digits, such as `123456`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            MfaAlreadyOn
+            SignInBlocked
+            SignInLocked
+            SsoRequired
+        """
+        return self._client._call(
+            operations.CONFIRM_REQUIRED_TOTP,
+            (),
+            body={"mfaToken": mfa_token, "code": code},
+            project=project,
+            timeout=timeout,
+        )
+
+    def renew_recovery_codes(
+        self,
+        *,
+        code: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CustomerRecoveryCodes:
+        """Create ten new recovery codes.
+
+        Earlier ones are no longer valid. The customer is notified by mail.
+
+        Credentials: customer.
+
+        Args:
+            code: Six digits, such as `123456`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            MfaOff
+            SignInLocked
+        """
+        return self._client._call(
+            operations.RENEW_RECOVERY_CODES, (), body={"code": code}, project=project, timeout=timeout
+        )
+
+    def verify_second_factor(
+        self,
+        *,
+        mfa_token: str,
+        code: str | None | NotGiven = NOT_GIVEN,
+        recovery_code: str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CustomerSignInResult:
+        """Complete a sign-in with the second factor, in at most five tries.
+
+        A code of the app works once, even within its 30 seconds. If a recovery code is used, the customer is
+        notified by mail.
+
+        Credentials: nobody, publishable key, secret key.
+
+        Args:
+            mfa_token: Token that proves the first factor. Send it with the second factor.
+            code: One-time code from the authenticator app or from the mail.
+            recovery_code: A recovery code, instead of `code`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            SignInBlocked
+            SignInLocked
+            SsoRequired
+        """
+        return self._client._call(
+            operations.VERIFY_SECOND_FACTOR,
+            (),
+            body={"mfaToken": mfa_token, "code": code, "recoveryCode": recovery_code},
+            project=project,
+            timeout=timeout,
+        )
+
+    def start_provider(
+        self,
+        key: str,
+        *,
+        redirect_url: str,
+        code_challenge: str,
+        state: str | None = None,
+        link: str | None = None,
+        hosted: bool | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Redirect a browser to a provider, and set a cookie that binds the sign-in to this browser.
+
+        The browser returns to `redirectUrl` (one of the project's) with `code` and `state`, or with `error`.
+        Make the S256 `codeChallenge` (RFC 7636) from a verifier that you keep. `link` is part of the URLs that
+        `identities/{key}/link` returns. With `hosted`, a hosted page asks for the second factor, if there is
+        one, before the app gets its `code`.
+
+        Args:
+            key: The key.
+            redirect_url: Redirect url.
+            code_challenge: An S256 code challenge (RFC 7636 §4.2): 43 characters of base64url.
+            state: State.
+            link: Link.
+            hosted: Hosted.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            ProviderMissing
+            ProviderTrouble
+            SsoRequired
+        """
+        return self._client._call(
+            operations.START_PROVIDER,
+            (key,),
+            query={
+                "redirectUrl": redirect_url,
+                "codeChallenge": code_challenge,
+                "state": state,
+                "link": link,
+                "hosted": hosted,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def exchange_code(
+        self,
+        *,
+        code: str,
+        code_verifier: str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CustomerSignInResult:
+        """Exchange the code from a provider or a hosted page for the tokens of a session.
+
+        The code works once.
+
+        Credentials: nobody, publishable key, secret key.
+
+        Args:
+            code: Authorization code from the redirect.
+            code_verifier: Left out only by the project's server with its secret key, for single sign-on that the
+                app did not begin.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            SignInBlocked
+            SsoRequired
+        """
+        return self._client._call(
+            operations.EXCHANGE_AUTHORIZATION_CODE,
+            (),
+            body={"code": code, "codeVerifier": code_verifier},
+            project=project,
+            timeout=timeout,
+        )
+
+    def find_sso_connection(
+        self,
+        *,
+        email: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.SsoLookup:
+        """Find the single sign-on connection that serves the domain of an e-mail address.
+
+        Redirect the browser to `loginUrl` with `redirectUrl`, `codeChallenge` and `state`. All fields are null
+        if there is no connection, if the domain has lapsed, or if the organization is suspended.
+
+        Credentials: nobody, publishable key, secret key.
+
+        Args:
+            email: Email.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.FIND_SSO_CONNECTION, (), query={"email": email}, project=project, timeout=timeout
+        )
+
+    def sign_out_everywhere(
+        self,
+        *,
+        redirect_url: str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.SsoSignOut:
+        """End the customer's session, and return the URL to sign out at the identity provider too.
+
+        `url` is null if the session was not started by single sign-on, or the provider does not support logout
+        by redirect. After the logout the browser returns to `redirectUrl`.
+
+        Credentials: customer.
+
+        Args:
+            redirect_url: URL to which the browser is redirected afterwards; one of the project's `redirectUrls`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.SIGN_OUT_EVERYWHERE, (), body={"redirectUrl": redirect_url}, project=project, timeout=timeout
+        )
+
+
+class Automations:
+    """The methods of `client.automations`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    @cached_property
+    def runs(self) -> AutomationsRuns:
+        """Methods of `client.automations.runs`."""
+        return AutomationsRuns(self._client)
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.Automation]:
+        """List the project's automations, newest first.
+
+        Permission: `automations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_AUTOMATIONS, (), query={"limit": limit, "cursor": cursor}, project=project, timeout=timeout
+        )
+
+    def create(
+        self,
+        *,
+        name: str,
+        trigger: types.Trigger | params.TriggerDict,
+        steps: Sequence[
+            types.SendEmail
+            | params.SendEmailDict
+            | types.Delay
+            | params.DelayDict
+            | types.Condition
+            | params.ConditionDict
+            | types.WaitForEvent
+            | params.WaitForEventDict
+            | types.UpdateContact
+            | params.UpdateContactDict
+            | types.AddToAudience
+            | params.AddToAudienceDict
+            | types.RemoveFromAudience
+            | params.RemoveFromAudienceDict
+            | types.CallWebhook
+            | params.CallWebhookDict
+            | types.Exit
+            | params.ExitDict
+        ],
+        active: bool | NotGiven = NOT_GIVEN,
+        max_runs_per_hour: int | NotGiven = NOT_GIVEN,
+        allow_loops: bool | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Automation:
+        """Create an automation.
+
+        It is inactive unless `active` is true.
+
+        `trigger`: `AUDIENCE_JOINED` or `AUDIENCE_LEFT` with `audienceId`, `CONTACT_CREATED`, or `EVENT` with
+        `event`, the name of an event or custom event, and `where`, rules that its data must match. With `once`
+        (default) a contact can start it only once. Subjects and templates can use the event as `{{ event }}`.
+
+        `steps`, at most 150 including those in branches: `SEND_EMAIL {templateId, domainId, fromEmail,
+        subject}`, `DELAY {minutes, hours, days | until}`, `CONDITION {rules, then, else}` (rules as for
+        audiences), `WAIT_FOR_EVENT {event, timeout, then, else}`, `UPDATE_CONTACT {attributes}`,
+        `ADD_TO_AUDIENCE {audienceId}`, `REMOVE_FROM_AUDIENCE {audienceId}`, `WEBHOOK {url}`, `EXIT`. Each step
+        is executed once per run.
+
+        With `once: false` a contact can start at most `maxRunsPerHour` runs (1 to 1,000, default 1) within an
+        hour; further runs do not start and are counted as `limited`. If active automations would start each
+        other in an endless loop, the response is 409 with the steps of the loop, unless `allowLoops` is true.
+
+        Permission: `automations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            name: A display name: one line of text, not only blanks.
+            trigger: Trigger that starts runs.
+            steps: The steps, in order.
+            active: Whether the record is active. Default: `false`.
+            max_runs_per_hour: With `once: false`: maximum runs that one contact can start within an hour.
+                Default: `1`.
+            allow_loops: Whether the automation may be active even if it is part of a loop. Default: `false`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AutomationIncomplete
+            AutomationLoop
+            TooManyAutomations
+        """
+        return self._client._call(
+            operations.CREATE_AUTOMATION,
+            (),
+            body={
+                "name": name,
+                "trigger": trigger,
+                "steps": steps,
+                "active": active,
+                "maxRunsPerHour": max_runs_per_hour,
+                "allowLoops": allow_loops,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def get(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Automation:
+        """Get an automation.
+
+        Permission: `automations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AutomationMissing
+        """
+        return self._client._call(operations.GET_AUTOMATION, (id,), project=project, timeout=timeout)
+
+    def update(
+        self,
+        id: str,
+        *,
+        name: str | NotGiven = NOT_GIVEN,
+        trigger: types.Trigger | params.TriggerDict | NotGiven = NOT_GIVEN,
+        steps: Sequence[
+            types.SendEmail
+            | params.SendEmailDict
+            | types.Delay
+            | params.DelayDict
+            | types.Condition
+            | params.ConditionDict
+            | types.WaitForEvent
+            | params.WaitForEventDict
+            | types.UpdateContact
+            | params.UpdateContactDict
+            | types.AddToAudience
+            | params.AddToAudienceDict
+            | types.RemoveFromAudience
+            | params.RemoveFromAudienceDict
+            | types.CallWebhook
+            | params.CallWebhookDict
+            | types.Exit
+            | params.ExitDict
+        ]
+        | NotGiven = NOT_GIVEN,
+        active: bool | NotGiven = NOT_GIVEN,
+        max_runs_per_hour: int | NotGiven = NOT_GIVEN,
+        allow_loops: bool | NotGiven = NOT_GIVEN,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Automation:
+        """Change an automation.
+
+        Changed steps apply to new runs; unfinished runs keep their version. Honours `If-Match`.
+
+        Permission: `automations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            name: A display name: one line of text, not only blanks.
+            trigger: Trigger that starts runs.
+            steps: The steps, in order.
+            active: Whether the record is active.
+            max_runs_per_hour: Maximum runs that one contact can start within an hour. Further ones are counted
+                as `limited`.
+            allow_loops: Whether the automation may be active even if it is part of a loop.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AutomationIncomplete
+            AutomationLoop
+            AutomationMissing
+        """
+        return self._client._call(
+            operations.CHANGE_AUTOMATION,
+            (id,),
+            body={
+                "name": name,
+                "trigger": trigger,
+                "steps": steps,
+                "active": active,
+                "maxRunsPerHour": max_runs_per_hour,
+                "allowLoops": allow_loops,
+            },
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def delete(
+        self,
+        id: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Deleted:
+        """Delete an automation with all its runs, including unfinished ones.
+
+        E-mails that were sent stay in the log.
+
+        Honours `If-Match`.
+
+        Permission: `automations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AutomationMissing
+        """
+        return self._client._call(
+            operations.DELETE_AUTOMATION, (id,), if_match=if_match, project=project, timeout=timeout
+        )
+
+    def set_active(
+        self,
+        id: str,
+        *,
+        active: bool,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Automation:
+        """Activate or deactivate an automation with `{active}`; without a body, toggle it.
+
+        A deactivated automation starts no new runs; unfinished runs continue. Activation requires that its
+        audiences, templates, sending domains and senders exist; otherwise the response is 409 with what is
+        missing. If active automations would start each other in an endless loop, the response is 409 with the
+        steps of the loop, unless `allowLoops` is true. Honours `If-Match`.
+
+        Permission: `automations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            active: Whether the record is active.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AutomationIncomplete
+            AutomationLoop
+            AutomationMissing
+        """
+        return self._client._call(
+            operations.SET_AUTOMATION_ACTIVE,
+            (id,),
+            body={"active": active},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def get_totals(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AutomationRunTotals:
+        """Get how many runs an automation has started, and how many completed or failed.
+
+        Permission: `automations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AutomationMissing
+        """
+        return self._client._call(operations.GET_AUTOMATION_TOTALS, (id,), project=project, timeout=timeout)
+
+    def get_webhook_secret(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AutomationWebhookSecret:
+        """Get the secret that signs the requests of the automation's WEBHOOK steps.
+
+        They are signed as webhooks are.
+
+        Permission: `automations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AutomationMissing
+        """
+        return self._client._call(operations.GET_AUTOMATION_WEBHOOK_SECRET, (id,), project=project, timeout=timeout)
+
+
+class Billing:
+    """The methods of `client.billing`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def get(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> types.Billing:
+        """Get the plan of your account, its usage and its limits.
+
+        `usage.customers` is the current number of end users in all projects; `usage.emails` the number of
+        e-mails that all projects accepted with live credentials in this calendar month (UTC). A limit of null
+        means no limit.
+
+        Permission: `billing:read`.
+
+        Credentials: developer.
+
+        Args:
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.GET_BILLING, (), timeout=timeout)
+
+    def begin_checkout(
+        self,
+        *,
+        billing_cycle: Literal["monthly", "yearly"] | str | NotGiven = NOT_GIVEN,
+        timeout: float | None = None,
+    ) -> types.BillingPageUrl:
+        """Start the checkout of the `pro` plan.
+
+        Open the returned URL in a browser to confirm it.
+
+        Permission: `billing:write`.
+
+        Credentials: developer.
+
+        Args:
+            billing_cycle: Billing cycle of the plan: `monthly` or `yearly`, in lower case. Default: `"monthly"`.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AlreadyBooked
+            BillingUnavailable
+            NotForSale
+        """
+        return self._client._call(operations.BEGIN_CHECKOUT, (), body={"billingCycle": billing_cycle}, timeout=timeout)
+
+    def begin_b2b_checkout(
+        self,
+        *,
+        billing_cycle: Literal["monthly", "yearly"] | str | NotGiven = NOT_GIVEN,
+        timeout: float | None = None,
+    ) -> types.BillingPageUrl:
+        """Start the checkout of the B2B add-on.
+
+        Open the returned URL in a browser to confirm it.
+
+        Permission: `billing:write`.
+
+        Credentials: developer.
+
+        Args:
+            billing_cycle: Billing cycle of the plan: `monthly` or `yearly`, in lower case. Default: `"monthly"`.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AlreadyBooked
+            BillingUnavailable
+            NotForSale
+        """
+        return self._client._call(
+            operations.BEGIN_B2B_CHECKOUT, (), body={"billingCycle": billing_cycle}, timeout=timeout
+        )
+
+    def open_portal(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> types.BillingPageUrl:
+        """Get the URL of the billing portal, where the subscription is changed or cancelled in a browser.
+
+        Permission: `billing:write`.
+
+        Credentials: developer.
+
+        Args:
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            BillingUnavailable
+            NothingBooked
+        """
+        return self._client._call(operations.OPEN_BILLING_PORTAL, (), timeout=timeout)
+
+
+class Campaigns:
+    """The methods of `client.campaigns`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.Campaign]:
+        """The project's campaigns, newest first.
+
+        Permission: `campaigns:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_CAMPAIGNS, (), query={"limit": limit, "cursor": cursor}, project=project, timeout=timeout
+        )
+
+    def create(
+        self,
+        *,
+        name: str,
+        subject: str | None | NotGiven = NOT_GIVEN,
+        from_name: str | None | NotGiven = NOT_GIVEN,
+        from_email: str | None | NotGiven = NOT_GIVEN,
+        preview_text: str | None | NotGiven = NOT_GIVEN,
+        template_id: str | None | NotGiven = NOT_GIVEN,
+        domain_id: str | None | NotGiven = NOT_GIVEN,
+        audience_id: str | None | NotGiven = NOT_GIVEN,
+        scheduled_at: datetime | str | None | NotGiven = NOT_GIVEN,
+        ab_test_enabled: bool | NotGiven = NOT_GIVEN,
+        ab_test_sample_percent: int | None | NotGiven = NOT_GIVEN,
+        ab_test_metric: Literal["CLICK_RATE", "OPEN_RATE"] | str | None | NotGiven = NOT_GIVEN,
+        ab_test_duration_minutes: int | None | NotGiven = NOT_GIVEN,
+        variants: Sequence[types.NewVariant | params.NewVariantDict] | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Campaign:
+        """Create a campaign as a DRAFT.
+
+        Only the name is required; everything else can be set before it is sent.
+
+        For an A/B test, set `abTestEnabled` and give 2 to 8 `variants` whose weights sum to 100. A variant uses
+        the campaign's subject or template where it has none of its own.
+
+        Permission: `campaigns:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            name: A display name: one line of text, not only blanks.
+            subject: Subject line.
+            from_name: Display name of the sender.
+            from_email: E-mail address of the sender.
+            preview_text: Preview text that mail clients show after the subject.
+            template_id: Id of the template that provides subject, html and text.
+            domain_id: Id of the sending domain.
+            audience_id: Id of the audience.
+            scheduled_at: When to send it (UTC); null for immediately.
+            ab_test_enabled: Whether the campaign has an A/B test. Default: `false`.
+            ab_test_sample_percent: Share of the audience in the A/B test, in percent (5 to 100).
+            ab_test_metric: Rate that decides the A/B test.
+            ab_test_duration_minutes: Duration of the A/B test in minutes (15 to 10,080).
+            variants: Variants of the A/B test, 2 to 8.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.CREATE_CAMPAIGN,
+            (),
+            body={
+                "name": name,
+                "subject": subject,
+                "fromName": from_name,
+                "fromEmail": from_email,
+                "previewText": preview_text,
+                "templateId": template_id,
+                "domainId": domain_id,
+                "audienceId": audience_id,
+                "scheduledAt": scheduled_at,
+                "abTestEnabled": ab_test_enabled,
+                "abTestSamplePercent": ab_test_sample_percent,
+                "abTestMetric": ab_test_metric,
+                "abTestDurationMinutes": ab_test_duration_minutes,
+                "variants": variants,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def get(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CampaignDetail:
+        """A campaign with its variants, statistics and live progress.
+
+        Permission: `campaigns:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CampaignMissing
+        """
+        return self._client._call(operations.GET_CAMPAIGN, (id,), project=project, timeout=timeout)
+
+    def update(
+        self,
+        id: str,
+        *,
+        name: str | NotGiven = NOT_GIVEN,
+        subject: str | None | NotGiven = NOT_GIVEN,
+        from_name: str | None | NotGiven = NOT_GIVEN,
+        from_email: str | None | NotGiven = NOT_GIVEN,
+        preview_text: str | None | NotGiven = NOT_GIVEN,
+        template_id: str | None | NotGiven = NOT_GIVEN,
+        domain_id: str | None | NotGiven = NOT_GIVEN,
+        audience_id: str | None | NotGiven = NOT_GIVEN,
+        scheduled_at: datetime | str | None | NotGiven = NOT_GIVEN,
+        ab_test_enabled: bool | NotGiven = NOT_GIVEN,
+        ab_test_sample_percent: int | None | NotGiven = NOT_GIVEN,
+        ab_test_metric: Literal["CLICK_RATE", "OPEN_RATE"] | str | None | NotGiven = NOT_GIVEN,
+        ab_test_duration_minutes: int | None | NotGiven = NOT_GIVEN,
+        variants: Sequence[types.NewVariant | params.NewVariantDict] | None | NotGiven = NOT_GIVEN,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Campaign:
+        """Change a campaign that is DRAFT or SCHEDULED.
+
+        Fields that are left out stay; `variants` replaces all variants.
+
+        A SCHEDULED campaign must stay complete: a 409 response lists what would be missing. `scheduledAt: null`
+        makes it a DRAFT again. Honours `If-Match`.
+
+        Permission: `campaigns:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            name: A display name: one line of text, not only blanks.
+            subject: Subject line.
+            from_name: Display name of the sender.
+            from_email: E-mail address of the sender.
+            preview_text: Preview text that mail clients show after the subject.
+            template_id: Id of the template that provides subject, html and text.
+            domain_id: Id of the sending domain.
+            audience_id: Id of the audience.
+            scheduled_at: When to send it (UTC); null for immediately.
+            ab_test_enabled: Whether the campaign has an A/B test.
+            ab_test_sample_percent: Share of the audience in the A/B test, in percent (5 to 100).
+            ab_test_metric: Rate that decides the A/B test.
+            ab_test_duration_minutes: Duration of the A/B test in minutes (15 to 10,080).
+            variants: Variants of the A/B test, 2 to 8.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CampaignIncomplete
+            CampaignMissing
+            CampaignStateConflict
+        """
+        return self._client._call(
+            operations.CHANGE_CAMPAIGN,
+            (id,),
+            body={
+                "name": name,
+                "subject": subject,
+                "fromName": from_name,
+                "fromEmail": from_email,
+                "previewText": preview_text,
+                "templateId": template_id,
+                "domainId": domain_id,
+                "audienceId": audience_id,
+                "scheduledAt": scheduled_at,
+                "abTestEnabled": ab_test_enabled,
+                "abTestSamplePercent": ab_test_sample_percent,
+                "abTestMetric": ab_test_metric,
+                "abTestDurationMinutes": ab_test_duration_minutes,
+                "variants": variants,
+            },
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def delete(
+        self,
+        id: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Deleted:
+        """Delete a campaign that has not started.
+
+        Honours `If-Match`.
+
+        Permission: `campaigns:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CampaignMissing
+            CampaignStateConflict
+        """
+        return self._client._call(
+            operations.DELETE_CAMPAIGN, (id,), if_match=if_match, project=project, timeout=timeout
+        )
+
+    def send(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CampaignSendResult:
+        """Send a campaign: now, or at `scheduledAt` if that is in the future.
+
+        The audience and the content are fixed when the campaign starts. An audience with rules that depend on
+        the current time is evaluated again at the start. Contacts that have unsubscribed or are suppressed are
+        skipped and counted. A 409 response lists everything that is missing. No contact gets the same campaign
+        twice, even if it is sent twice. If a TEST key sends the campaign, its messages are only captured in the
+        inbox. The response is 403 if the account's plan does not allow an e-mail to every contact of the
+        audience.
+
+        Permission: `campaigns:send`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CampaignIncomplete
+            CampaignMissing
+            CampaignStateConflict
+            PlanLimitReached
+        """
+        return self._client._call(operations.SEND_CAMPAIGN, (id,), project=project, timeout=timeout)
+
+    def cancel(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Campaign:
+        """Stop a campaign for good.
+
+        Messages that no server has accepted yet are not sent.
+
+        This takes effect at once, whatever the size of the campaign: after the response, only messages that were
+        being transmitted at that moment still arrive. The waiting sends become CANCELLED within seconds.
+        Cancelling a SENT campaign stops the retries of its deferred messages; the campaign stays SENT.
+
+        Permission: `campaigns:send`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CampaignMissing
+            CampaignStateConflict
+        """
+        return self._client._call(operations.CANCEL_CAMPAIGN, (id,), project=project, timeout=timeout)
+
+    def pause(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Campaign:
+        """Pause a campaign: no message is sent until it is resumed.
+
+        No contact is skipped or gets the message twice.
+
+        This takes effect at once, whatever the size of the campaign: after the response, only messages that were
+        being transmitted at that moment still arrive.
+
+        Permission: `campaigns:send`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CampaignMissing
+            CampaignStateConflict
+        """
+        return self._client._call(operations.PAUSE_CAMPAIGN, (id,), project=project, timeout=timeout)
+
+    def resume(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Campaign:
+        """Resume a paused campaign where it stopped.
+
+        Permission: `campaigns:send`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CampaignMissing
+            CampaignStateConflict
+        """
+        return self._client._call(operations.RESUME_CAMPAIGN, (id,), project=project, timeout=timeout)
+
+    def cancel_ab_test(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Campaign:
+        """End an A/B test without choosing by its results: the rest of the audience gets the first variant.
+
+        Permission: `campaigns:send`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CampaignMissing
+            CampaignStateConflict
+        """
+        return self._client._call(operations.CANCEL_AB_TEST, (id,), project=project, timeout=timeout)
+
+    def select_ab_test_winner(
+        self,
+        id: str,
+        *,
+        variant_id: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Campaign:
+        """End an A/B test with the given winner: the rest of the audience gets this variant.
+
+        Permission: `campaigns:send`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            variant_id: Id of the variant.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CampaignMissing
+            CampaignStateConflict
+            VariantMissing
+        """
+        return self._client._call(
+            operations.SELECT_AB_TEST_WINNER, (id,), body={"variantId": variant_id}, project=project, timeout=timeout
+        )
+
+    def test(
+        self,
+        id: str,
+        *,
+        to: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CampaignTestResult:
+        """Send one rendered copy with `[Test]` before its subject.
+
+        It does not count in the campaign's statistics.
+
+        Permission: `campaigns:send`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            to: Recipients.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CampaignIncomplete
+            CampaignMissing
+            DomainNotVerified
+            EmailInvalid
+            IdempotencyKeyInProgress
+            IdempotencyKeyReused
+            MessageTooLarge
+            NoSmartHost
+            RenderingAway
+            RenderingBusy
+            TemplateCrashed
+            TemplateTooExpensive
+        """
+        return self._client._call(operations.TEST_CAMPAIGN, (id,), body={"to": to}, project=project, timeout=timeout)
+
+    def test_seed_list(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CampaignTestResult:
+        """Send a test copy to every address of the project's seed list.
+
+        Permission: `campaigns:send`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CampaignIncomplete
+            CampaignMissing
+            DomainNotVerified
+            EmailInvalid
+            IdempotencyKeyInProgress
+            IdempotencyKeyReused
+            MessageTooLarge
+            NoSmartHost
+            RenderingAway
+            RenderingBusy
+            SeedListEmpty
+            TemplateCrashed
+            TemplateTooExpensive
+        """
+        return self._client._call(operations.TEST_CAMPAIGN_WITH_SEED_LIST, (id,), project=project, timeout=timeout)
+
+    def duplicate(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Campaign:
+        """Create a new DRAFT with the same content, audience and variants.
+
+        Permission: `campaigns:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CampaignMissing
+        """
+        return self._client._call(operations.DUPLICATE_CAMPAIGN, (id,), project=project, timeout=timeout)
+
+    def list_sends(
+        self,
+        id: str,
+        *,
+        status: Sequence[
+            Literal[
+                "BOUNCED",
+                "CANCELLED",
+                "COMPLAINED",
+                "DELAYED",
+                "DELIVERED",
+                "EXPIRED",
+                "FAILED",
+                "QUEUED",
+                "SCHEDULED",
+                "SENT",
+                "SUPPRESSED",
+            ]
+            | str
+        ]
+        | None = None,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.EmailLogEntry]:
+        """The sends of a campaign, one for each contact.
+
+        `status` filters by one or several comma-separated statuses.
+
+        Permission: `campaigns:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            status: Status.
+            page: Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further.
+            limit: Records per page.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CampaignMissing
+        """
+        return self._client._list(
+            operations.LIST_CAMPAIGN_SENDS,
+            (id,),
+            query={"status": status, "page": page, "limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def export_sends(
+        self,
+        id: str,
+        *,
+        status: Sequence[
+            Literal[
+                "BOUNCED",
+                "CANCELLED",
+                "COMPLAINED",
+                "DELAYED",
+                "DELIVERED",
+                "EXPIRED",
+                "FAILED",
+                "QUEUED",
+                "SCHEDULED",
+                "SENT",
+                "SUPPRESSED",
+            ]
+            | str
+        ]
+        | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """All sends of a campaign as CSV.
+
+        Permission: `campaigns:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            status: Status.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CampaignMissing
+        """
+        return self._client._call(
+            operations.EXPORT_CAMPAIGN_SENDS, (id,), query={"status": status}, project=project, timeout=timeout
+        )
+
+
+class Contacts:
+    """The methods of `client.contacts`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    @cached_property
+    def attributes(self) -> ContactsAttributes:
+        """Methods of `client.contacts.attributes`."""
+        return ContactsAttributes(self._client)
+
+    @cached_property
+    def imports(self) -> ContactsImports:
+        """Methods of `client.contacts.imports`."""
+        return ContactsImports(self._client)
+
+    def export(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Export all contacts as CSV, oldest first, with a column for each attribute.
+
+        Importing it gives the same values.
+
+        The type of an attribute decides how an import reads its column. The column `attributes` holds, as JSON,
+        values that a cell of the type cannot hold: values of another type, objects, empty strings, and
+        attributes beyond the 500 most frequent. To import into another project, declare the same types there
+        (`attributeTypes`).
+
+        Permission: `contacts:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.EXPORT_CONTACTS, (), project=project, timeout=timeout)
+
+    def list(
+        self,
+        *,
+        q: str | None = None,
+        unsubscribed: bool | None = None,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.Contact]:
+        """List the project's contacts, newest first.
+
+        `q` filters by part of the address, `unsubscribed` by that field.
+
+        Permission: `contacts:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            q: Part of the address.
+            unsubscribed: Unsubscribed.
+            page: Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further.
+            limit: Records per page.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_CONTACTS,
+            (),
+            query={"q": q, "unsubscribed": unsubscribed, "page": page, "limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def create(
+        self,
+        *,
+        email: str,
+        attributes: Mapping[str, Any] | NotGiven = NOT_GIVEN,
+        unsubscribed: bool | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Contact:
+        """Create a contact.
+
+        Its address is unique in the project, regardless of case; an existing one returns 409.
+
+        `attributes` takes any JSON values: at most 100, together at most 16 KiB. The first value of an attribute
+        sets its type (see `contact-attributes`), by which CSV files are read and written; later values may have
+        any type. If the address unsubscribed before its contact was deleted, the new contact is unsubscribed
+        too; `PATCH {"unsubscribed": false}` subscribes it.
+
+        Permission: `contacts:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            email: E-mail address.
+            attributes: Custom data about the contact, for templates and audience rules.
+            unsubscribed: Whether the contact has unsubscribed from marketing mail. Default: `false`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            ContactExists
+        """
+        return self._client._call(
+            operations.CREATE_CONTACT,
+            (),
+            body={"email": email, "attributes": attributes, "unsubscribed": unsubscribed},
+            project=project,
+            timeout=timeout,
+        )
+
+    def get(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Contact:
+        """Get a contact.
+
+        Permission: `contacts:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            ContactMissing
+        """
+        return self._client._call(operations.GET_CONTACT, (id,), project=project, timeout=timeout)
+
+    def update(
+        self,
+        id: str,
+        *,
+        email: str | NotGiven = NOT_GIVEN,
+        attributes: Mapping[str, Any] | NotGiven = NOT_GIVEN,
+        unsubscribed: bool | NotGiven = NOT_GIVEN,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Contact:
+        """Change a contact: attributes are merged at the top level, and null removes one.
+
+        The contact joins and leaves dynamic audiences in the same transaction. `unsubscribed: false` subscribes
+        it again and removes the address from the suppression list if it was added there by an unsubscribe;
+        suppressions for bounces and complaints stay. Honours `If-Match`.
+
+        Permission: `contacts:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            email: E-mail address.
+            attributes: Custom data about the contact, for templates and audience rules.
+            unsubscribed: Whether the contact has unsubscribed from marketing mail.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            ContactExists
+            ContactMissing
+        """
+        return self._client._call(
+            operations.CHANGE_CONTACT,
+            (id,),
+            body={"email": email, "attributes": attributes, "unsubscribed": unsubscribed},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def delete(
+        self,
+        id: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Deleted:
+        """Delete a contact and its audience memberships.
+
+        E-mails sent to it stay in the log.
+
+        Its automation runs end. If it had unsubscribed, a contact created with the same address later, by any
+        operation, is unsubscribed too until `PATCH {"unsubscribed": false}`. Honours `If-Match`.
+
+        Permission: `contacts:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            ContactMissing
+        """
+        return self._client._call(operations.DELETE_CONTACT, (id,), if_match=if_match, project=project, timeout=timeout)
+
+    def list_audiences(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[str]:
+        """List the ids of the audiences that a contact belongs to, oldest first.
+
+        Permission: `audiences:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            ContactMissing
+        """
+        return self._client._call(operations.LIST_AUDIENCES_OF_CONTACT, (id,), project=project, timeout=timeout)
+
+
+class Customers:
+    """The methods of `client.customers`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    @cached_property
+    def identity_requests(self) -> CustomersIdentityRequests:
+        """Methods of `client.customers.identity_requests`."""
+        return CustomersIdentityRequests(self._client)
+
+    @cached_property
+    def sessions(self) -> CustomersSessions:
+        """Methods of `client.customers.sessions`."""
+        return CustomersSessions(self._client)
+
+    def list(
+        self,
+        *,
+        q: str | None = None,
+        status: Literal["active", "banned", "locked", "mfa", "unverified", "verified"] | str | None = None,
+        provider: str | None = None,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.Customer]:
+        """The project's customers, newest first.
+
+        `q` matches part of an address, name, phone number or external identifier, or a complete id; with one or
+        two characters it matches the beginning of an address. `status` is `active`, `banned`, `verified`,
+        `unverified`, `mfa` or `locked`; `provider` is a sign-in method such as `PASSWORD` or `GOOGLE`.
+
+        Permission: `customers:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            q: Q.
+            status: Status.
+            provider: Provider.
+            page: Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further.
+            limit: Records per page.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_CUSTOMERS,
+            (),
+            query={"q": q, "status": status, "provider": provider, "page": page, "limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def create(
+        self,
+        *,
+        email: str | None | NotGiven = NOT_GIVEN,
+        email_verified: bool | NotGiven = NOT_GIVEN,
+        name: str | None | NotGiven = NOT_GIVEN,
+        phone: str | None | NotGiven = NOT_GIVEN,
+        phone_verified: bool | NotGiven = NOT_GIVEN,
+        external_user_id: str | None | NotGiven = NOT_GIVEN,
+        password: str | None | NotGiven = NOT_GIVEN,
+        password_hash: str | None | NotGiven = NOT_GIVEN,
+        metadata: Mapping[str, Any] | NotGiven = NOT_GIVEN,
+        roles: Sequence[str] | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Customer:
+        """Create a customer.
+
+        `passwordHash` is a hash from another system (bcrypt, scrypt, PBKDF2 or argon2, as a PHC or crypt
+        string). It is replaced by an argon2id hash when the customer first signs in.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            email: E-mail address.
+            email_verified: Whether the e-mail address is verified. Default: `false`.
+            name: Display name.
+            phone: Phone number in E.164 form.
+            phone_verified: Whether you have verified the number. Default: `false`.
+            external_user_id: Id of the person in your own system.
+            password: Password. A new password must have at least 8 characters.
+            password_hash: Hash from another system: bcrypt, scrypt, PBKDF2 or argon2.
+            metadata: Custom data, up to 16 KiB of JSON.
+            roles: Keys of the roles.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            EmailTaken
+            ExternalIdTaken
+            HashRefused
+            MetadataTooLarge
+            PasswordBreached
+            PasswordCommon
+            PlanLimitReached
+            RoleUnknown
+        """
+        return self._client._call(
+            operations.CREATE_CUSTOMER,
+            (),
+            body={
+                "email": email,
+                "emailVerified": email_verified,
+                "name": name,
+                "phone": phone,
+                "phoneVerified": phone_verified,
+                "externalUserId": external_user_id,
+                "password": password,
+                "passwordHash": password_hash,
+                "metadata": metadata,
+                "roles": roles,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def import_batch(
+        self,
+        *,
+        customers: Sequence[types.NewCustomer | params.NewCustomerDict],
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CustomerImportResult:
+        """Import up to 1,000 customers.
+
+        Customers whose address or `externalUserId` is taken are skipped. `faults` has the index of each customer
+        that could not be imported, and the reason.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            customers: The customers, or their number or maximum number; a null maximum means unlimited.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            RoleUnknown
+        """
+        return self._client._call(
+            operations.IMPORT_CUSTOMERS, (), body={"customers": customers}, project=project, timeout=timeout
+        )
+
+    def get_stats(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CustomerStats:
+        """Numbers of customers: all, verified, banned, and with a second factor.
+
+        Permission: `customers:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.GET_CUSTOMER_STATS, (), project=project, timeout=timeout)
+
+    def export(
+        self,
+        *,
+        q: str | None = None,
+        status: Literal["active", "banned", "locked", "mfa", "unverified", "verified"] | str | None = None,
+        provider: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """All customers as CSV, newest first.
+
+        Takes the filters of the list.
+
+        Permission: `customers:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            q: Q.
+            status: Status.
+            provider: Provider.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.EXPORT_CUSTOMERS,
+            (),
+            query={"q": q, "status": status, "provider": provider},
+            project=project,
+            timeout=timeout,
+        )
+
+    def get(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Customer:
+        """A customer with its identities and live sessions.
+
+        Permission: `customers:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+        """
+        return self._client._call(operations.GET_CUSTOMER, (id,), project=project, timeout=timeout)
+
+    def delete(
+        self,
+        id: str,
+        *,
+        transfer_ownership_to: str | None = None,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Customer:
+        """Erase a customer.
+
+        Returns the customer as it was before.
+
+        The last OWNER of an organization cannot be erased (409; `errors` names the organizations), unless
+        `transferOwnershipTo` names another customer, who becomes OWNER of them in the same transaction.
+
+        The customer and all personal data are deleted: identities, sessions, passkeys, e-mails to the address,
+        and the contact with it. Events keep their type and time; `erasedAt` is set and their data is emptied.
+        The audit log keeps who did what, without details, and its hash chain still verifies. Honours `If-Match`.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            transfer_ownership_to: Transfer ownership to.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+            CustomerOwnsOrganizations
+        """
+        return self._client._call(
+            operations.DELETE_CUSTOMER,
+            (id,),
+            query={"transferOwnershipTo": transfer_ownership_to},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def update(
+        self,
+        id: str,
+        *,
+        email: str | NotGiven = NOT_GIVEN,
+        email_verified: bool | NotGiven = NOT_GIVEN,
+        name: str | None | NotGiven = NOT_GIVEN,
+        phone: str | None | NotGiven = NOT_GIVEN,
+        phone_verified: bool | NotGiven = NOT_GIVEN,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Customer:
+        """Change a customer's address, name or phone number.
+
+        Fields that are left out stay unchanged.
+
+        When the address changes, the old one gets a notice, and codes and links that were mailed stop working;
+        sessions continue. If another customer has the new address, the response is 409. Honours `If-Match`.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            email: The new primary address. It counts as unverified unless `emailVerified` says otherwise.
+            email_verified: Whether you have verified the address.
+            name: Display name.
+            phone: The new number in E.164. It counts as unverified unless `phoneVerified` says otherwise.
+            phone_verified: Whether you have verified the number.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+            EmailTaken
+        """
+        return self._client._call(
+            operations.CHANGE_CUSTOMER,
+            (id,),
+            body={
+                "email": email,
+                "emailVerified": email_verified,
+                "name": name,
+                "phone": phone,
+                "phoneVerified": phone_verified,
+            },
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def list_timeline(
+        self,
+        id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.TimelineEntry]:
+        """The timeline of a customer, newest first: events, e-mails, sessions and changes by developers.
+
+        Permission: `customers:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+        """
+        return self._client._list(
+            operations.GET_CUSTOMER_TIMELINE,
+            (id,),
+            query={"limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def list_events(
+        self,
+        id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.CustomerEvent]:
+        """Events of a customer, newest first.
+
+        Events of an erased customer have only their type and time.
+
+        Permission: `customers:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+        """
+        return self._client._list(
+            operations.LIST_CUSTOMER_EVENTS,
+            (id,),
+            query={"limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def list_audit_log(
+        self,
+        id: str,
+        *,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.AuditEntry]:
+        """Changes of a customer by developers and API keys, newest first.
+
+        Permission: `customers:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            page: Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further.
+            limit: Records per page.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+        """
+        return self._client._list(
+            operations.LIST_CUSTOMER_AUDIT_LOG,
+            (id,),
+            query={"page": page, "limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def ban(
+        self,
+        id: str,
+        *,
+        reason: str | None | NotGiven = NOT_GIVEN,
+        expires_at: datetime | str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Customer:
+        """Ban a customer: all sessions end, and sign-ins are refused until `expiresAt` or until the customer is
+        unbanned.
+
+        If the customer is banned already, the reason and the end change.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            reason: Reason, as text.
+            expires_at: When it expires (UTC); null if it does not expire.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+        """
+        return self._client._call(
+            operations.BAN_CUSTOMER,
+            (id,),
+            body={"reason": reason, "expiresAt": expires_at},
+            project=project,
+            timeout=timeout,
+        )
+
+    def unban(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Customer:
+        """Lift a ban, and any lockout after failed attempts.
+
+        Sessions that the ban ended stay ended.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+        """
+        return self._client._call(operations.UNBAN_CUSTOMER, (id,), project=project, timeout=timeout)
+
+    def unlock(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Customer:
+        """Clear the failed sign-in attempts of a customer, from all IP addresses, and end a lockout.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+        """
+        return self._client._call(operations.UNLOCK_CUSTOMER, (id,), project=project, timeout=timeout)
+
+    def reset_mfa(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Remove the second factor and its recovery codes, for a customer who lost both.
+
+        If a second factor is required, the customer sets up a new one at the next sign-in. Sign-ins that wait
+        for the second factor end. If one was on, the customer is notified by mail.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+        """
+        return self._client._call(operations.RESET_CUSTOMER_MFA, (id,), project=project, timeout=timeout)
+
+    def update_metadata(
+        self,
+        id: str,
+        *,
+        metadata: Mapping[str, Any],
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Customer:
+        """Merge keys into a customer's metadata at the top level; null removes a key.
+
+        The result has at most 16 kB.
+
+        Honours `If-Match`.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            metadata: Custom data, up to 16 KiB of JSON.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+            MetadataTooLarge
+        """
+        return self._client._call(
+            operations.CHANGE_CUSTOMER_METADATA,
+            (id,),
+            body={"metadata": metadata},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def add_roles(
+        self,
+        id: str,
+        *,
+        roles: Sequence[str],
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Customer:
+        """Add project-scope roles to a customer, who keeps the present ones.
+
+        Honours `If-Match`.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            roles: Keys of the roles.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+            RoleUnknown
+            TooManyRoles
+        """
+        return self._client._call(
+            operations.ADD_CUSTOMER_ROLES,
+            (id,),
+            body={"roles": roles},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def replace_roles(
+        self,
+        id: str,
+        *,
+        roles: Sequence[str],
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Customer:
+        """Replace the project-scope roles of a customer.
+
+        Honours `If-Match`.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            roles: Keys of the roles.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+            RoleUnknown
+            TooManyRoles
+        """
+        return self._client._call(
+            operations.REPLACE_CUSTOMER_ROLES,
+            (id,),
+            body={"roles": roles},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def link(
+        self,
+        *,
+        customer_id: str,
+        external_user_id: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CustomerLinkResult:
+        """Give a customer the identifier it has in your own system.
+
+        If another customer has that identifier, it is merged into `customerId` in the same transaction, and
+        `mergedCustomerId` names it: its identities, passkeys, memberships, events and e-mail addresses move to
+        `customerId`, its sessions end, and it is deleted. Link two customers only if you know that they are one
+        person: afterwards every address of either signs in to `customerId`.
+
+        `customerId` keeps its password; if it has none, it gets that of the merged customer. The same applies to
+        the second factor and its recovery codes: if only the merged customer had one, `customerId` gets it, and
+        the sessions of `customerId`, which began without it, end.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            customer_id: Id of the customer.
+            external_user_id: Id of the person in your own system.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerBanned
+            CustomerMissing
+            ExternalIdTaken
+        """
+        return self._client._call(
+            operations.LINK_CUSTOMER,
+            (),
+            body={"customerId": customer_id, "externalUserId": external_user_id},
+            project=project,
+            timeout=timeout,
+        )
+
+    def list_organizations(
+        self,
+        id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.OrganizationMembership]:
+        """List the organizations of a customer with the customer's roles, most recently joined first.
+
+        Permission: `organizations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+        """
+        return self._client._list(
+            operations.LIST_CUSTOMER_ORGANIZATIONS,
+            (id,),
+            query={"limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+
+class Developers:
+    """The methods of `client.developers`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    @cached_property
+    def passkeys(self) -> DevelopersPasskeys:
+        """Methods of `client.developers.passkeys`."""
+        return DevelopersPasskeys(self._client)
+
+    @cached_property
+    def recovery_codes(self) -> DevelopersRecoveryCodes:
+        """Methods of `client.developers.recovery_codes`."""
+        return DevelopersRecoveryCodes(self._client)
+
+    @cached_property
+    def sessions(self) -> DevelopersSessions:
+        """Methods of `client.developers.sessions`."""
+        return DevelopersSessions(self._client)
+
+    @cached_property
+    def totp(self) -> DevelopersTotp:
+        """Methods of `client.developers.totp`."""
+        return DevelopersTotp(self._client)
+
+    def sign_up(
+        self,
+        *,
+        email: str,
+        password: str,
+        name: str | NotGiven = NOT_GIVEN,
+        invitation_token: str | None | NotGiven = NOT_GIVEN,
+        timeout: float | None = None,
+    ) -> types.DeveloperSignInResult:
+        """Create a developer account with its owner and a first project, and sign in.
+
+        A mail asks to verify the address. Until then the session can only read, and send mail, which is
+        captured; everything else returns 403 `email_unverified`. Verification ends the session: sign in with the
+        password. An address that has an account gets the same response, and a mail about the attempt. A sign-up
+        whose address is not verified is deleted after 7 days.
+
+        With `invitationToken` the developer becomes a member of the inviting account instead. Then the address
+        needs no verification, because the invitation was sent to it. Common passwords, and passwords that are
+        just the address with digits, are refused.
+
+        Args:
+            email: E-mail address.
+            password: Password. A new password must have at least 8 characters.
+            name: The name of a person: one line of text.
+            invitation_token: Token from the invitation's mail; `email` must be the invited address.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            EmailTaken
+            LinkInvalid
+            PasswordBreached
+            PasswordCommon
+            SignUpClosed
+        """
+        return self._client._call(
+            operations.SIGN_UP_DEVELOPER,
+            (),
+            body={"email": email, "password": password, "name": name, "invitationToken": invitation_token},
+            timeout=timeout,
+        )
+
+    def sign_in(
+        self,
+        *,
+        email: str,
+        password: str,
+        code: str | None | NotGiven = NOT_GIVEN,
+        timeout: float | None = None,
+    ) -> types.DeveloperSignInResult:
+        """Sign in with email address and password.
+
+        The access token is valid for 30 minutes, the refresh token for 30 days. The response and its time are
+        the same for unknown addresses and wrong passwords. If a second factor is on, a right password without
+        `code` returns 401 `mfa_required`; `code` is a six-digit code of the app or a recovery code, and each
+        works once. Ten failed attempts lock the address for the client's network for 15 minutes, ten more for 30
+        minutes, then for an hour.
+
+        Args:
+            email: E-mail address.
+            password: Password. A new password must have at least 8 characters.
+            code: One-time code from the authenticator app or from the mail.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            LockedOut
+            MfaRequired
+            SignInFailed
+        """
+        return self._client._call(
+            operations.SIGN_IN_DEVELOPER, (), body={"email": email, "password": password, "code": code}, timeout=timeout
+        )
+
+    def refresh(
+        self,
+        *,
+        refresh_token: str,
+        timeout: float | None = None,
+    ) -> types.DeveloperSignInResult:
+        """Exchange a refresh token for new tokens.
+
+        A refresh token works once. If it is sent again within 30 seconds, because a response was lost or two
+        tabs refreshed at once, it returns the same tokens. Later, it counts as stolen, and the session ends.
+
+        Args:
+            refresh_token: Single-use token to get the next access token.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            RefreshTokenInvalid
+        """
+        return self._client._call(
+            operations.REFRESH_DEVELOPER_TOKENS, (), body={"refreshToken": refresh_token}, timeout=timeout
+        )
+
+    def sign_out(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """End this session.
+
+        Its tokens are refused from the next request on.
+
+        Credentials: developer.
+
+        Args:
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.SIGN_OUT_DEVELOPER, (), timeout=timeout)
+
+    def verify_email(
+        self,
+        *,
+        token: str,
+        timeout: float | None = None,
+    ) -> types.VerifiedEmail:
+        """Verify an address with the token that was sent to it.
+
+        A changed address applies from now on.
+
+        The first verification of a new account deletes what was created before: sessions, second factors, keys,
+        members and invitations.
+
+        Args:
+            token: Token from the link in the mail.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            EmailTaken
+            LinkInvalid
+            LockedOut
+        """
+        return self._client._call(operations.VERIFY_DEVELOPER_EMAIL, (), body={"token": token}, timeout=timeout)
+
+    def resend_verification(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """Send the mail that asks to verify your address again.
+
+        The link of the earlier mail becomes invalid.
+
+        Credentials: developer.
+
+        Args:
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.RESEND_DEVELOPER_VERIFICATION, (), timeout=timeout)
+
+    def request_password_reset(
+        self,
+        *,
+        email: str,
+        timeout: float | None = None,
+    ) -> None:
+        """Send a link to choose a new password, which works once, for 30 minutes.
+
+        The response and its time do not reveal whether there is an account with this address.
+
+        Args:
+            email: E-mail address.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.FORGOT_DEVELOPER_PASSWORD, (), body={"email": email}, timeout=timeout)
+
+    def reset_password(
+        self,
+        *,
+        token: str,
+        new_password: str,
+        timeout: float | None = None,
+    ) -> None:
+        """Choose a new password with the token from the mail.
+
+        All sessions end, and an unconfirmed change of address is cancelled; the second factor stays on. If the
+        address was not verified yet, this verifies it, and deletes what was created before, including the second
+        factor.
+
+        Args:
+            token: Token from the link in the mail.
+            new_password: The new password.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            LinkInvalid
+            LockedOut
+            PasswordBreached
+            PasswordCommon
+        """
+        return self._client._call(
+            operations.RESET_DEVELOPER_PASSWORD, (), body={"token": token, "newPassword": new_password}, timeout=timeout
+        )
+
+    def change_password(
+        self,
+        *,
+        current_password: str,
+        new_password: str,
+        timeout: float | None = None,
+    ) -> None:
+        """Change your password.
+
+        Your other sessions end.
+
+        Links that were mailed before become invalid, including one that confirms a new address.
+
+        Credentials: developer.
+
+        Args:
+            current_password: The current password.
+            new_password: The new password.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            LockedOut
+            PasswordBreached
+            PasswordCommon
+            PasswordWrong
+        """
+        return self._client._call(
+            operations.CHANGE_DEVELOPER_PASSWORD,
+            (),
+            body={"currentPassword": current_password, "newPassword": new_password},
+            timeout=timeout,
+        )
+
+
+class Domains:
+    """The methods of `client.domains`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.Domain]:
+        """The project's sending domains, newest first, each with its DNS records and the result of their last
+        check.
+
+        Permission: `domains:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_DOMAINS, (), query={"limit": limit, "cursor": cursor}, project=project, timeout=timeout
+        )
+
+    def create(
+        self,
+        *,
+        domain: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Domain:
+        """Add a domain to send from.
+
+        Publish the `records` of the response in the DNS of the domain. They are checked every minute for ten
+        minutes, every ten minutes for three hours, then hourly for 30 days; `verify` checks them at once. The
+        domain becomes VERIFIED when its required record, the DKIM key, is published.
+
+        Permission: `domains:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            domain: Domain name.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            DomainExists
+            TooManyDomains
+        """
+        return self._client._call(
+            operations.CREATE_DOMAIN, (), body={"domain": domain}, project=project, timeout=timeout
+        )
+
+    def get(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Domain:
+        """A sending domain with its DNS records and the result of their last check.
+
+        Permission: `domains:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.GET_DOMAIN, (id,), project=project, timeout=timeout)
+
+    def delete(
+        self,
+        id: str,
+        *,
+        force: bool | None = None,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Deleted:
+        """Delete a sending domain and its keys.
+
+        Mail can no longer be sent from it, even if its records stay published.
+
+        If scheduled campaigns, active automations or automations with current runs use the domain, the response
+        is 409 and lists them.
+
+        If messages wait to be sent from the domain (scheduled, queued or delayed), the response is 409 with
+        their number. `force=true` deletes the domain anyway; those messages then fail when they are due. Honours
+        `If-Match`.
+
+        Permission: `domains:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            force: Delete the domain even if messages wait to be sent from it.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            DomainHasWaitingSends
+            DomainInUse
+        """
+        return self._client._call(
+            operations.DELETE_DOMAIN, (id,), query={"force": force}, if_match=if_match, project=project, timeout=timeout
+        )
+
+    def verify(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Domain:
+        """Check the DNS records of a domain now instead of waiting for the periodic check.
+
+        A missing record is not an error: the response has the status of each record. Records that could not be
+        looked up have the status UNKNOWN and change nothing. For a FAILED domain, the periodic checks start
+        again.
+
+        Permission: `domains:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.VERIFY_DOMAIN, (id,), project=project, timeout=timeout)
+
+    def rotate_keys(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Domain:
+        """Sign with the next DKIM key from now on.
+
+        The next key must be published in the DNS (409 if not). Keep the previous key published for mail in
+        transit; after seven days a new next key is generated for its selector. If the records are CNAMEs into
+        the service's zone, keys rotate automatically every 180 days.
+
+        Permission: `domains:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            NextKeyUnpublished
+        """
+        return self._client._call(operations.ROTATE_DOMAIN_KEYS, (id,), project=project, timeout=timeout)
+
+    def get_blocklist_status(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[types.BlocklistEntry]:
+        """The status of the domain, and of the IP addresses that send its mail, on each blocklist.
+
+        Checked every six hours. The status is UNKNOWN if a blocklist refuses the query, fails its health check
+        (RFC 5782) or does not respond; `listed` then keeps its previous value. `lastCheckedAt` is null until the
+        first check.
+
+        Permission: `domains:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.GET_DOMAIN_BLOCKLIST_STATUS, (id,), project=project, timeout=timeout)
+
+
+class Emails:
+    """The methods of `client.emails`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def send(
+        self,
+        *,
+        to: Sequence[str],
+        from_: str,
+        subject: str | None | NotGiven = NOT_GIVEN,
+        html: str | None | NotGiven = NOT_GIVEN,
+        text: str | None | NotGiven = NOT_GIVEN,
+        template_id: str | None | NotGiven = NOT_GIVEN,
+        engine: Literal["minijinja", "none"] | str | None | NotGiven = NOT_GIVEN,
+        variables: Mapping[str, Any] | NotGiven = NOT_GIVEN,
+        cc: Sequence[str] | None | NotGiven = NOT_GIVEN,
+        bcc: Sequence[str] | None | NotGiven = NOT_GIVEN,
+        reply_to: str | Sequence[str] | None | NotGiven = NOT_GIVEN,
+        headers: Mapping[str, str] | None | NotGiven = NOT_GIVEN,
+        attachments: Sequence[types.EmailAttachment | params.EmailAttachmentDict] | None | NotGiven = NOT_GIVEN,
+        tags: Sequence[str] | None | NotGiven = NOT_GIVEN,
+        scheduled_at: datetime | str | None | NotGiven = NOT_GIVEN,
+        track_opens: bool | None | NotGiven = NOT_GIVEN,
+        track_clicks: bool | None | NotGiven = NOT_GIVEN,
+        expires_at: datetime | str | None | NotGiven = NOT_GIVEN,
+        unsubscribable: bool | NotGiven = NOT_GIVEN,
+        prefer: str | None = None,
+        idempotency_key: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.SendResult:
+        """Send an e-mail.
+
+        The response 201 means that the e-mail is stored and will be sent. It is transmitted at once, and the
+        response waits up to two seconds for that (`Prefer: wait=N` changes this): `status` is `SENT` if the next
+        server has accepted the message, otherwise `QUEUED`. With `wait=0` the workers transmit it, which gives
+        the highest throughput. An `unsubscribable` e-mail with several recipients becomes a separate message for
+        each, listed in `messages`; `id` and `status` are those of the first. A request that is repeated with its
+        `Idempotency-Key` within 24 hours gets the first response again and sends nothing.
+
+        Permission: `emails:send`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            to: Recipients.
+            from_: Sender: `ada@example.com` or `Ada <ada@example.com>`.
+            subject: Subject line.
+            html: HTML body.
+            text: Plain text body.
+            template_id: Id of the template that provides subject, html and text.
+            engine: `minijinja` renders tags such as `{{name}}`. `none` sends subject, html and text unchanged,
+                including `{{`, `{%` and `{#`, and ignores `variables`. Null: the template's engine, or
+                `minijinja` without a template.
+            variables: Values of template variables such as `{{name}}`; of a template, the names of its
+                variables.
+            cc: Recipients of a copy (Cc).
+            bcc: Recipients of a blind copy (Bcc).
+            reply_to: Address for replies (`Reply-To` header).
+            headers: Message headers, by name.
+            attachments: Attached files, at most 20.
+            tags: Tags by which messages can be filtered, at most 75.
+            scheduled_at: At most 30 days in the future; a time in the past means now.
+            track_opens: Whether opens are tracked; null uses the project's setting.
+            track_clicks: Whether clicks are tracked; null uses the project's setting.
+            expires_at: The message is not sent after this time; useful for one-time codes.
+            unsubscribable: Adds `List-Unsubscribe` with one-click unsubscribing (RFC 8058). Several recipients
+                each get a separate message with their own unsubscribe link. Default: `false`.
+            prefer: `wait=N`: seconds to wait for the delivery.
+            idempotency_key: Makes repetitions of this call safe; one is made if you give none.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            DomainNotVerified
+            EmailInvalid
+            IdempotencyKeyInProgress
+            IdempotencyKeyReused
+            MessageTooLarge
+            NoSmartHost
+            RenderingAway
+            RenderingBusy
+            TemplateCrashed
+            TemplateTooExpensive
+        """
+        return self._client._call(
+            operations.SEND_EMAIL,
+            (),
+            headers={"Prefer": prefer},
+            body={
+                "to": to,
+                "from": from_,
+                "subject": subject,
+                "html": html,
+                "text": text,
+                "templateId": template_id,
+                "engine": engine,
+                "variables": variables,
+                "cc": cc,
+                "bcc": bcc,
+                "replyTo": reply_to,
+                "headers": headers,
+                "attachments": attachments,
+                "tags": tags,
+                "scheduledAt": scheduled_at,
+                "trackOpens": track_opens,
+                "trackClicks": track_clicks,
+                "expiresAt": expires_at,
+                "unsubscribable": unsubscribable,
+            },
+            idempotency_key=idempotency_key,
+            project=project,
+            timeout=timeout,
+        )
+
+    def send_batch(
+        self,
+        *,
+        emails: Sequence[Any],
+        idempotency_key: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.EmailBatchResult:
+        """Send up to 500 e-mails in one request.
+
+        The e-mails are independent, and the results are in the order of the request. An e-mail that is not
+        accepted has an `error` and the status `FAILED`; the others are sent. Accepted e-mails are `QUEUED`, and
+        the workers transmit them.
+
+        Permission: `emails:send`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            emails: The e-mails. Each is validated separately, so an invalid one does not affect the others.
+            idempotency_key: Makes repetitions of this call safe; one is made if you give none.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            DomainNotVerified
+            EmailInvalid
+            IdempotencyKeyInProgress
+            IdempotencyKeyReused
+            MessageTooLarge
+            NoSmartHost
+            RenderingAway
+            RenderingBusy
+            TemplateCrashed
+            TemplateTooExpensive
+        """
+        return self._client._call(
+            operations.SEND_EMAIL_BATCH,
+            (),
+            body={"emails": emails},
+            idempotency_key=idempotency_key,
+            project=project,
+            timeout=timeout,
+        )
+
+    def get(
+        self,
+        send_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.EmailLogEntryDetail:
+        """A send with its events.
+
+        Permission: `emails:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            send_id: The send id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            EmailMissing
+        """
+        return self._client._call(operations.GET_EMAIL_LOG, (send_id,), project=project, timeout=timeout)
+
+    def get_message(
+        self,
+        send_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> bytes:
+        """The message as it was transmitted, as an `.eml` file.
+
+        It equals the transmitted message byte for byte, including its DKIM signatures; after several attempts,
+        it is that of the last accepted one. A message that was not transmitted yet has no signatures and the
+        date of its creation. One-time codes and links (sign-in codes, password resets, invitations) are replaced
+        by `[removed]`, and such messages have no signatures.
+
+        Permission: `emails:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            send_id: The send id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            EmailMissing
+            MessageGone
+        """
+        return self._client._call(operations.GET_EMAIL_MESSAGE, (send_id,), project=project, timeout=timeout)
+
+    def list_attempts(
+        self,
+        send_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[types.SendAttempt]:
+        """The delivery attempts of a send, each with the server's replies and the SMTP dialogue.
+
+        Permission: `emails:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            send_id: The send id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            EmailMissing
+        """
+        return self._client._call(operations.LIST_EMAIL_ATTEMPTS, (send_id,), project=project, timeout=timeout)
+
+    def reschedule(
+        self,
+        send_id: str,
+        *,
+        scheduled_at: datetime | str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.EmailLogEntry:
+        """Reschedule a SCHEDULED send to a time at most 30 days in the future; a time in the past means now.
+
+        Permission: `emails:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            send_id: The send id.
+            scheduled_at: When to send it (UTC); null for immediately.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            EmailMissing
+            NotScheduled
+        """
+        return self._client._call(
+            operations.RESCHEDULE_EMAIL,
+            (send_id,),
+            body={"scheduledAt": scheduled_at},
+            project=project,
+            timeout=timeout,
+        )
+
+    def cancel(
+        self,
+        send_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.EmailLogEntry:
+        """Cancel a waiting send.
+
+        The response is 409 if the message is being transmitted right now.
+
+        One-time codes and links in the stored content are erased.
+
+        Permission: `emails:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            send_id: The send id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            EmailMissing
+            NotCancellable
+        """
+        return self._client._call(operations.CANCEL_EMAIL, (send_id,), project=project, timeout=timeout)
+
+    def retry(
+        self,
+        send_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.EmailLogEntry:
+        """Retry a send.
+
+        A send that failed, bounced or expired is queued as if it had just been accepted. A send that was
+        deferred is retried now; the time after which retries end does not change.
+
+        Permission: `emails:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            send_id: The send id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            EmailMissing
+            NotRetriable
+        """
+        return self._client._call(operations.RETRY_EMAIL, (send_id,), project=project, timeout=timeout)
+
+    def list(
+        self,
+        *,
+        status: Sequence[
+            Literal[
+                "BOUNCED",
+                "CANCELLED",
+                "COMPLAINED",
+                "DELAYED",
+                "DELIVERED",
+                "EXPIRED",
+                "FAILED",
+                "QUEUED",
+                "SCHEDULED",
+                "SENT",
+                "SUPPRESSED",
+            ]
+            | str
+        ]
+        | None = None,
+        q: str | None = None,
+        from_: datetime | str | None = None,
+        to: datetime | str | None = None,
+        tag: str | None = None,
+        campaign_id: str | None = None,
+        domain_id: str | None = None,
+        recipient: str | None = None,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.EmailLogEntry]:
+        """The log of sends, newest first.
+
+        All given filters must match. `status` takes one or several statuses, separated by commas; `q` searches
+        recipients, subject and message id. To read more than 10,000 rows, follow `nextCursor` or export the log.
+
+        Permission: `emails:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            status: One or several statuses, separated by commas.
+            q: Part of a recipient (to, cc or bcc), the subject or the message id.
+            from_: Only sends that were created at this time or later.
+            to: Only sends that were created before this time.
+            tag: Only sends with this tag.
+            campaign_id: Only the sends of this campaign.
+            domain_id: Only sends from this sending domain, by its id.
+            recipient: Only sends to exactly this address in to, cc or bcc.
+            page: Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further.
+            limit: Records per page.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_EMAIL_LOGS,
+            (),
+            query={
+                "status": status,
+                "q": q,
+                "from": from_,
+                "to": to,
+                "tag": tag,
+                "campaignId": campaign_id,
+                "domainId": domain_id,
+                "recipient": recipient,
+                "page": page,
+                "limit": limit,
+                "cursor": cursor,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def export(
+        self,
+        *,
+        status: Sequence[
+            Literal[
+                "BOUNCED",
+                "CANCELLED",
+                "COMPLAINED",
+                "DELAYED",
+                "DELIVERED",
+                "EXPIRED",
+                "FAILED",
+                "QUEUED",
+                "SCHEDULED",
+                "SENT",
+                "SUPPRESSED",
+            ]
+            | str
+        ]
+        | None = None,
+        q: str | None = None,
+        from_: datetime | str | None = None,
+        to: datetime | str | None = None,
+        tag: str | None = None,
+        campaign_id: str | None = None,
+        domain_id: str | None = None,
+        recipient: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The log of sends as CSV, newest first, with the filters of the list.
+
+        Permission: `emails:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            status: One or several statuses, separated by commas.
+            q: Part of a recipient (to, cc or bcc), the subject or the message id.
+            from_: Only sends that were created at this time or later.
+            to: Only sends that were created before this time.
+            tag: Only sends with this tag.
+            campaign_id: Only the sends of this campaign.
+            domain_id: Only sends from this sending domain, by its id.
+            recipient: Only sends to exactly this address in to, cc or bcc.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.EXPORT_EMAIL_LOGS,
+            (),
+            query={
+                "status": status,
+                "q": q,
+                "from": from_,
+                "to": to,
+                "tag": tag,
+                "campaignId": campaign_id,
+                "domainId": domain_id,
+                "recipient": recipient,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def list_hits(
+        self,
+        send_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[types.TrackingHit]:
+        """The opens and clicks of a send, newest first, each with its classification and the reason for it.
+
+        Permission: `emails:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            send_id: The send id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            EmailMissing
+        """
+        return self._client._call(operations.LIST_EMAIL_HITS, (send_id,), project=project, timeout=timeout)
+
+
+class Entitlements:
+    """The methods of `client.entitlements`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def check(
+        self,
+        *,
+        feature_key: str,
+        organization_id: str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Entitlement:
+        """Check whether an organization can use a feature, up to which limit (null is unlimited), and why.
+
+        An OVERRIDE takes precedence over the PLAN, and the PLAN over the DEFAULT. A feature that is not declared
+        is denied with the source NONE. The token of a customer who belongs to one organization implies the
+        organization. Without an organization the defaults apply.
+
+        Permission: `entitlements:read`.
+
+        Credentials: customer, developer, secret key.
+
+        Args:
+            feature_key: Key of the feature.
+            organization_id: May be omitted: with the token of a customer who belongs to one organization, it is
+                that organization; otherwise the default of the feature applies. Required with the token of a
+                customer who belongs to several organizations.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+        """
+        return self._client._call(
+            operations.CHECK_ENTITLEMENT,
+            (),
+            body={"featureKey": feature_key, "organizationId": organization_id},
+            project=project,
+            timeout=timeout,
+        )
+
+    def list(
+        self,
+        organization_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[types.Entitlement]:
+        """List the entitlements of an organization to all declared features, ordered by key.
+
+        Permission: `entitlements:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            organization_id: The organization id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+        """
+        return self._client._call(operations.LIST_ENTITLEMENTS, (organization_id,), project=project, timeout=timeout)
+
+    def set_override(
+        self,
+        organization_id: str,
+        feature_key: str,
+        *,
+        enabled: bool | NotGiven = NOT_GIVEN,
+        limit: int | None | NotGiven = NOT_GIVEN,
+        reason: str | None | NotGiven = NOT_GIVEN,
+        expires_at: datetime | str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Entitlement:
+        """Set an override for one organization and feature.
+
+        Replaces an existing override.
+
+        An override takes precedence over plan and default until `expiresAt`, or until it is deleted if
+        `expiresAt` is null.
+
+        Permission: `entitlements:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            organization_id: The organization id.
+            feature_key: The feature key.
+            enabled: Whether it is enabled. Default: `true`.
+            limit: Null is unlimited.
+            reason: Reason, as text.
+            expires_at: When it expires (UTC); null if it does not expire.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            FeatureMissing
+            LimitNotTaken
+            OrganizationMissing
+        """
+        return self._client._call(
+            operations.SET_ENTITLEMENT_OVERRIDE,
+            (
+                organization_id,
+                feature_key,
+            ),
+            body={"enabled": enabled, "limit": limit, "reason": reason, "expiresAt": expires_at},
+            project=project,
+            timeout=timeout,
+        )
+
+    def delete_override(
+        self,
+        organization_id: str,
+        feature_key: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Entitlement:
+        """Delete an override; returns the entitlement that now applies.
+
+        Changes nothing if there is no override.
+
+        Permission: `entitlements:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            organization_id: The organization id.
+            feature_key: The feature key.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            FeatureMissing
+            OrganizationMissing
+        """
+        return self._client._call(
+            operations.DELETE_ENTITLEMENT_OVERRIDE,
+            (
+                organization_id,
+                feature_key,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+
+class Events:
+    """The methods of `client.events`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        type: str | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.Event]:
+        """List the events of the project, newest first.
+
+        Filter by `type`: one or several names, comma-separated.
+
+        `contact` is the contact that an event concerns: the id, and the address unless the contact has been
+        deleted.
+
+        With `after`, the id of an event, lists the events after that event instead, oldest first, to follow the
+        log. An event can appear a few seconds late, before events that you have read already: repeat the last
+        seconds, and ignore the events that you have read.
+
+        Permission: `events:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            type: Type.
+            after: After.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_EVENTS,
+            (),
+            query={"type": type, "after": after, "limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def record(
+        self,
+        *,
+        name: str,
+        contact_id: str | None | NotGiven = NOT_GIVEN,
+        email: str | None | NotGiven = NOT_GIVEN,
+        data: Mapping[str, Any] | NotGiven = NOT_GIVEN,
+        idempotency_key: str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CustomEventResult:
+        """Record a custom event: something that happened in your own product.
+
+        It starts automations with an `EVENT` trigger, ends the wait of `WAIT_FOR_EVENT` steps, and is delivered
+        to webhooks that subscribe to `custom.<name>` or `custom.*`. `email` identifies the contact, which is
+        created if there is none. `data` can have up to 16 KiB. With an `Idempotency-Key` (or `idempotencyKey`),
+        repeating the request within 24 hours records nothing and returns the same response; with different
+        contents it returns 422.
+
+        Permission: `events:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            name: Words separated by dots (`order.placed`). Names that begin with `email.`, `contact.` … are
+                reserved.
+            contact_id: Id of the contact; null if there is none.
+            email: Address of the contact concerned; a contact with this address is created if there is none.
+            data: Custom data, for automations and webhooks.
+            idempotency_key: An event whose key was used within the last 24 hours is not recorded again.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            EventKeyReused
+        """
+        return self._client._call(
+            operations.RECORD_CUSTOM_EVENT,
+            (),
+            body={
+                "name": name,
+                "contactId": contact_id,
+                "email": email,
+                "data": data,
+                "idempotencyKey": idempotency_key,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def record_batch(
+        self,
+        *,
+        events: Sequence[types.CustomEvent | params.CustomEventDict],
+        idempotency_key: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CustomEventBatchResult:
+        """Record up to 500 custom events at once: all or none.
+
+        The results are in the order of the request.
+
+        An `Idempotency-Key` applies to each event without an `idempotencyKey`, together with the event's index.
+        Events whose key was used within 24 hours are not recorded again.
+
+        Permission: `events:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            events: Names of events, or the events.
+            idempotency_key: Makes repetitions of this call safe; one is made if you give none.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            EventKeyReused
+        """
+        return self._client._call(
+            operations.RECORD_CUSTOM_EVENTS,
+            (),
+            body={"events": events},
+            idempotency_key=idempotency_key,
+            project=project,
+            timeout=timeout,
+        )
+
+
+class Features:
+    """The methods of `client.features`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.Feature]:
+        """List the features that the project has declared, newest first.
+
+        Permission: `entitlements:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_FEATURES, (), query={"limit": limit, "cursor": cursor}, project=project, timeout=timeout
+        )
+
+    def create(
+        self,
+        *,
+        key: str,
+        name: str | None | NotGiven = NOT_GIVEN,
+        type: Literal["BOOLEAN", "LIMIT"] | str | NotGiven = NOT_GIVEN,
+        default_enabled: bool | NotGiven = NOT_GIVEN,
+        default_limit: int | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Feature:
+        """Declare a feature: BOOLEAN is on or off, LIMIT is on up to a limit (null is unlimited).
+
+        The defaults apply to organizations whose plan and overrides do not set the feature.
+
+        Permission: `entitlements:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            key: A key for programs: letters, digits, `_`, `.`, `:` and `-`, beginning with a letter: `sso`.
+            name: Defaults to the key.
+            type: Type of the record. Default: `"BOOLEAN"`.
+            default_enabled: Whether organizations without a plan have the feature. Default: `false`.
+            default_limit: Limit for organizations without a plan; null for unlimited.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            FeatureExists
+            LimitNotTaken
+            TooManyFeatures
+        """
+        return self._client._call(
+            operations.CREATE_FEATURE,
+            (),
+            body={
+                "key": key,
+                "name": name,
+                "type": type,
+                "defaultEnabled": default_enabled,
+                "defaultLimit": default_limit,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def update(
+        self,
+        key: str,
+        *,
+        name: str | NotGiven = NOT_GIVEN,
+        default_enabled: bool | NotGiven = NOT_GIVEN,
+        default_limit: int | None | NotGiven = NOT_GIVEN,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Feature:
+        """Change the name or the defaults of a feature.
+
+        The change applies from the next check on. Honours `If-Match`.
+
+        Permission: `entitlements:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            key: The key.
+            name: A display name: one line of text, not only blanks.
+            default_enabled: Whether organizations without a plan have the feature.
+            default_limit: Limit for organizations without a plan; null for unlimited.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            FeatureMissing
+            LimitNotTaken
+        """
+        return self._client._call(
+            operations.CHANGE_FEATURE,
+            (key,),
+            body={"name": name, "defaultEnabled": default_enabled, "defaultLimit": default_limit},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def delete(
+        self,
+        key: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete a feature and its entries in plans and overrides.
+
+        Later checks of the feature are denied.
+
+        Honours `If-Match`.
+
+        Permission: `entitlements:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            key: The key.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            FeatureMissing
+        """
+        return self._client._call(
+            operations.DELETE_FEATURE, (key,), if_match=if_match, project=project, timeout=timeout
+        )
+
+
+class Inbox:
+    """The methods of `client.inbox`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        q: str | None = None,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.CapturedMessage]:
+        """Captured messages, newest first.
+
+        `q` searches subject and recipients.
+
+        Permission: `inbox:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            q: Q.
+            page: Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further.
+            limit: Records per page.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_INBOX,
+            (),
+            query={"q": q, "page": page, "limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def get(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.InboxMessage:
+        """A captured message with its headers, html, text and attachments.
+
+        One-time codes and links (sign-in codes, password resets, invitations) are replaced by `[removed]`, and
+        `redacted` is true, unless the caller has the permission `customers:impersonate`. Owners and admins have
+        it, and API keys to which it was granted.
+
+        Permission: `inbox:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CapturedMissing
+        """
+        return self._client._call(operations.GET_INBOX_MESSAGE, (id,), project=project, timeout=timeout)
+
+    def delete(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Deleted:
+        """Delete a captured message.
+
+        Its send stays in the log.
+
+        Permission: `emails:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CapturedMissing
+        """
+        return self._client._call(operations.DELETE_INBOX_MESSAGE, (id,), project=project, timeout=timeout)
+
+    def get_message(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> bytes:
+        """The original message as an `.eml` file.
+
+        One-time codes and links are removed unless the caller has the permission `customers:impersonate`.
+
+        Permission: `inbox:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CapturedMissing
+        """
+        return self._client._call(operations.GET_INBOX_RAW, (id,), project=project, timeout=timeout)
+
+    def get_attachment(
+        self,
+        id: str,
+        number: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> bytes:
+        """An attachment by its number, as a download.
+
+        Permission: `inbox:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            number: The number.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CapturedMissing
+        """
+        return self._client._call(
+            operations.GET_INBOX_ATTACHMENT,
+            (
+                id,
+                number,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+
+class Organizations:
+    """The methods of `client.organizations`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    @cached_property
+    def domains(self) -> OrganizationsDomains:
+        """Methods of `client.organizations.domains`."""
+        return OrganizationsDomains(self._client)
+
+    @cached_property
+    def invitations(self) -> OrganizationsInvitations:
+        """Methods of `client.organizations.invitations`."""
+        return OrganizationsInvitations(self._client)
+
+    @cached_property
+    def members(self) -> OrganizationsMembers:
+        """Methods of `client.organizations.members`."""
+        return OrganizationsMembers(self._client)
+
+    def list(
+        self,
+        *,
+        external_id: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.Organization]:
+        """List the project's organizations, newest first.
+
+        Filter by `externalId`.
+
+        Permission: `organizations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            external_id: External id.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_ORGANIZATIONS,
+            (),
+            query={"externalId": external_id, "limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def create(
+        self,
+        *,
+        name: str,
+        slug: str | None | NotGiven = NOT_GIVEN,
+        external_id: str | None | NotGiven = NOT_GIVEN,
+        metadata: Mapping[str, Any] | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Organization:
+        """Create an organization.
+
+        It has no members yet.
+
+        Without `slug`, one is derived from the name, with a number if another organization has it. A `slug` or
+        `externalId` that another organization has returns 409.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            name: A display name: one line of text, not only blanks.
+            slug: Defaults to one derived from the name.
+            external_id: Id of the organization in your own system.
+            metadata: Custom data, up to 16 KiB of JSON.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationExternalIdTaken
+            SlugTaken
+        """
+        return self._client._call(
+            operations.CREATE_ORGANIZATION,
+            (),
+            body={"name": name, "slug": slug, "externalId": external_id, "metadata": metadata},
+            project=project,
+            timeout=timeout,
+        )
+
+    def get(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Organization:
+        """Get an organization with its number of members and of pending invitations.
+
+        Permission: `organizations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+        """
+        return self._client._call(operations.GET_ORGANIZATION, (id,), project=project, timeout=timeout)
+
+    def update(
+        self,
+        id: str,
+        *,
+        name: str | NotGiven = NOT_GIVEN,
+        slug: str | NotGiven = NOT_GIVEN,
+        external_id: str | None | NotGiven = NOT_GIVEN,
+        metadata: Mapping[str, Any] | NotGiven = NOT_GIVEN,
+        status: Literal["ACTIVE", "SUSPENDED"] | str | NotGiven = NOT_GIVEN,
+        require_sso: bool | NotGiven = NOT_GIVEN,
+        require_mfa: bool | NotGiven = NOT_GIVEN,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Organization:
+        """Change an organization.
+
+        Omitted fields stay; `metadata` is merged (null removes a key).
+
+        With `status: SUSPENDED` the organization accepts no invitations or members, and grants no permissions.
+        Its data is kept; set `ACTIVE` to end the suspension.
+
+        With `requireSso` its members, and customers with an address at one of its verified domains, can sign in
+        only by its single sign-on (403 `sso_required`). `requireSso` requires a working connection (409).
+        Sessions that were not started by single sign-on end when their access token expires.
+
+        With `requireMfa` its members must sign in with a second factor. Members without one must set up an
+        authenticator app first (`mfaEnrollmentRequired`), and sessions without one end when their access token
+        expires. Neither requirement applies while the organization is suspended. Honours `If-Match`.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            name: A display name: one line of text, not only blanks.
+            slug: Lower-case letters and digits in words joined by single hyphens, such as `acme-inc`.
+            external_id: Id of the organization in your own system.
+            metadata: Custom data, up to 16 KiB of JSON.
+            status: Status of the record.
+            require_sso: Whether members, and customers with an address at a verified domain, must use the
+                organization's single sign-on. Requires a working connection.
+            require_mfa: Whether members must sign in with a second factor; members without one must set it up
+                first.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationExternalIdTaken
+            OrganizationMissing
+            SlugTaken
+            SsoNotReady
+            SsoStillRequired
+        """
+        return self._client._call(
+            operations.CHANGE_ORGANIZATION,
+            (id,),
+            body={
+                "name": name,
+                "slug": slug,
+                "externalId": external_id,
+                "metadata": metadata,
+                "status": status,
+                "requireSso": require_sso,
+                "requireMfa": require_mfa,
+            },
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def delete(
+        self,
+        id: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Organization:
+        """Delete an organization with its members, invitations, domains, connections and entitlements.
+
+        Returns the deleted record. The organization is gone at once, and its slug, external id and domains can
+        be reused; the rows of a large one are deleted in the background. The customers stay. Honours `If-Match`.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+            SsoStillRequired
+        """
+        return self._client._call(
+            operations.DELETE_ORGANIZATION, (id,), if_match=if_match, project=project, timeout=timeout
+        )
+
+    def join_by_domain(
+        self,
+        *,
+        customer_id: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.DomainJoin:
+        """Add a customer to the organization that has verified the domain of the customer's verified address.
+
+        `reason` is one of JOINED, ALREADY_MEMBER, EMAIL_NOT_VERIFIED, NO_MATCHING_DOMAIN, AUTO_JOIN_DISABLED,
+        PUBLIC_DOMAIN, ORGANIZATION_SUSPENDED, MEMBER_REMOVED (until invited again) or CUSTOMER_BANNED.
+        Subdomains of a verified domain do not match.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            customer_id: Id of the customer.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+            TooManyMembers
+        """
+        return self._client._call(
+            operations.JOIN_BY_DOMAIN, (), body={"customerId": customer_id}, project=project, timeout=timeout
+        )
+
+    def get_plan(
+        self,
+        organization_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationPlan:
+        """Get the plan of an organization; `planKey` and `plan` are null if it has none.
+
+        Permission: `entitlements:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            organization_id: The organization id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+        """
+        return self._client._call(
+            operations.GET_ORGANIZATION_PLAN, (organization_id,), project=project, timeout=timeout
+        )
+
+    def set_plan(
+        self,
+        organization_id: str,
+        *,
+        plan_key: str | None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Set the plan of an organization; null removes it.
+
+        The change applies from the next check on.
+
+        Permission: `entitlements:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            organization_id: The organization id.
+            plan_key: Key of the plan; null for no plan.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+            PlanMissing
+        """
+        return self._client._call(
+            operations.SET_ORGANIZATION_PLAN,
+            (organization_id,),
+            body={"planKey": plan_key},
+            project=project,
+            timeout=timeout,
+        )
+
+
+class Pages:
+    """The methods of `client.pages`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def provider_callback(
+        self,
+        *,
+        state: str,
+        code: str | None = None,
+        error: str | None = None,
+        iss: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The redirect URI of providers.
+
+        Redirects the browser to the app's `redirectUrl` with `code`, or with `error`.
+
+        Args:
+            state: State.
+            code: Code.
+            error: Error.
+            iss: Iss.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            FlowInvalid
+        """
+        return self._client._call(
+            operations.PROVIDER_CALLBACK,
+            (),
+            query={"state": state, "code": code, "error": error, "iss": iss},
+            project=project,
+            timeout=timeout,
+        )
+
+    def submit_provider_callback(
+        self,
+        *,
+        state: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        error: str | NotGiven = NOT_GIVEN,
+        iss: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The redirect URI of providers that post a form.
+
+        Redirects to the GET operation with the same parameters.
+
+        Browsers send the cookie of the sign-in, which is SameSite=Lax, with this GET, but not with the form.
+
+        Args:
+            state: State of the sign-in, as it was sent.
+            code: Authorization code.
+            error: Error code of the provider (RFC 6749 §4.1.2.1).
+            iss: Issuer (RFC 9207).
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.PROVIDER_CALLBACK_BY_FORM,
+            (),
+            body={"state": state, "code": code, "error": error, "iss": iss},
+            project=project,
+            timeout=timeout,
+        )
+
+    def style(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The stylesheet of the hosted pages, with the project's accent color.
+
+        The stylesheet of the hosted pages, with the project's accent color
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.PAGE_STYLE, (), project=project, timeout=timeout)
+
+    def sign_in(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The sign-in page.
+
+        Takes `redirectUrl` (one of the project's), `codeChallenge` (S256) and `state`.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.SIGN_IN_PAGE, (), project=project, timeout=timeout)
+
+    def submit_sign_in(
+        self,
+        *,
+        email: str | NotGiven = NOT_GIVEN,
+        password: str | NotGiven = NOT_GIVEN,
+        name: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        token: str | NotGiven = NOT_GIVEN,
+        challenge_id: str | NotGiven = NOT_GIVEN,
+        mfa_token: str | NotGiven = NOT_GIVEN,
+        credential: str | NotGiven = NOT_GIVEN,
+        page_token: str | NotGiven = NOT_GIVEN,
+        redirect_url: str | NotGiven = NOT_GIVEN,
+        code_challenge: str | NotGiven = NOT_GIVEN,
+        state: str | NotGiven = NOT_GIVEN,
+        then: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Sign in with e-mail address and password.
+
+        Sign in with e-mail address and password
+
+        Args:
+            email: E-mail address.
+            password: Password.
+            name: Name of the person who signs up.
+            code: One-time code from the mail or the authenticator app.
+            token: Token from the link in the mail.
+            challenge_id: Id of the challenge, from the previous page.
+            mfa_token: Token for the second factor, from the previous page.
+            credential: Credential from the browser's `navigator.credentials`, as JSON.
+            page_token: One-time token of this page, from its hidden form field.
+            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            code_challenge: S256 code challenge (RFC 7636).
+            state: Value of the app, returned to `redirectUrl` unchanged.
+            then: `passkey` to offer adding a passkey after sign-in.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            MethodOff
+            SignInBlocked
+            SignInFailed
+            SignInLocked
+            SsoRequired
+        """
+        return self._client._call(
+            operations.SIGN_IN_BY_PAGE,
+            (),
+            body={
+                "email": email,
+                "password": password,
+                "name": name,
+                "code": code,
+                "token": token,
+                "challengeId": challenge_id,
+                "mfaToken": mfa_token,
+                "credential": credential,
+                "pageToken": page_token,
+                "redirectUrl": redirect_url,
+                "codeChallenge": code_challenge,
+                "state": state,
+                "then": then,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def sign_up(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The sign-up page.
+
+        The sign-up page
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.SIGN_UP_PAGE, (), project=project, timeout=timeout)
+
+    def submit_sign_up(
+        self,
+        *,
+        email: str | NotGiven = NOT_GIVEN,
+        password: str | NotGiven = NOT_GIVEN,
+        name: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        token: str | NotGiven = NOT_GIVEN,
+        challenge_id: str | NotGiven = NOT_GIVEN,
+        mfa_token: str | NotGiven = NOT_GIVEN,
+        credential: str | NotGiven = NOT_GIVEN,
+        page_token: str | NotGiven = NOT_GIVEN,
+        redirect_url: str | NotGiven = NOT_GIVEN,
+        code_challenge: str | NotGiven = NOT_GIVEN,
+        state: str | NotGiven = NOT_GIVEN,
+        then: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Sign up.
+
+        The next page asks for the code that was mailed; if no code is needed, the sign-in continues at once.
+
+        Args:
+            email: E-mail address.
+            password: Password.
+            name: Name of the person who signs up.
+            code: One-time code from the mail or the authenticator app.
+            token: Token from the link in the mail.
+            challenge_id: Id of the challenge, from the previous page.
+            mfa_token: Token for the second factor, from the previous page.
+            credential: Credential from the browser's `navigator.credentials`, as JSON.
+            page_token: One-time token of this page, from its hidden form field.
+            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            code_challenge: S256 code challenge (RFC 7636).
+            state: Value of the app, returned to `redirectUrl` unchanged.
+            then: `passkey` to offer adding a passkey after sign-in.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            EmailTaken
+            MethodOff
+            PasswordBreached
+            PasswordCommon
+            PlanLimitReached
+            SignUpClosed
+            SsoRequired
+        """
+        return self._client._call(
+            operations.SIGN_UP_BY_PAGE,
+            (),
+            body={
+                "email": email,
+                "password": password,
+                "name": name,
+                "code": code,
+                "token": token,
+                "challengeId": challenge_id,
+                "mfaToken": mfa_token,
+                "credential": credential,
+                "pageToken": page_token,
+                "redirectUrl": redirect_url,
+                "codeChallenge": code_challenge,
+                "state": state,
+                "then": then,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def resend_sign_up_code(
+        self,
+        *,
+        email: str | NotGiven = NOT_GIVEN,
+        password: str | NotGiven = NOT_GIVEN,
+        name: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        token: str | NotGiven = NOT_GIVEN,
+        challenge_id: str | NotGiven = NOT_GIVEN,
+        mfa_token: str | NotGiven = NOT_GIVEN,
+        credential: str | NotGiven = NOT_GIVEN,
+        page_token: str | NotGiven = NOT_GIVEN,
+        redirect_url: str | NotGiven = NOT_GIVEN,
+        code_challenge: str | NotGiven = NOT_GIVEN,
+        state: str | NotGiven = NOT_GIVEN,
+        then: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Mail another code for a pending sign-up.
+
+        Mail another code for a pending sign-up
+
+        Args:
+            email: E-mail address.
+            password: Password.
+            name: Name of the person who signs up.
+            code: One-time code from the mail or the authenticator app.
+            token: Token from the link in the mail.
+            challenge_id: Id of the challenge, from the previous page.
+            mfa_token: Token for the second factor, from the previous page.
+            credential: Credential from the browser's `navigator.credentials`, as JSON.
+            page_token: One-time token of this page, from its hidden form field.
+            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            code_challenge: S256 code challenge (RFC 7636).
+            state: Value of the app, returned to `redirectUrl` unchanged.
+            then: `passkey` to offer adding a passkey after sign-in.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            SignUpClosed
+            SsoRequired
+        """
+        return self._client._call(
+            operations.RESEND_SIGN_UP_CODE_BY_PAGE,
+            (),
+            body={
+                "email": email,
+                "password": password,
+                "name": name,
+                "code": code,
+                "token": token,
+                "challengeId": challenge_id,
+                "mfaToken": mfa_token,
+                "credential": credential,
+                "pageToken": page_token,
+                "redirectUrl": redirect_url,
+                "codeChallenge": code_challenge,
+                "state": state,
+                "then": then,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def verify_sign_up(
+        self,
+        *,
+        email: str | NotGiven = NOT_GIVEN,
+        password: str | NotGiven = NOT_GIVEN,
+        name: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        token: str | NotGiven = NOT_GIVEN,
+        challenge_id: str | NotGiven = NOT_GIVEN,
+        mfa_token: str | NotGiven = NOT_GIVEN,
+        credential: str | NotGiven = NOT_GIVEN,
+        page_token: str | NotGiven = NOT_GIVEN,
+        redirect_url: str | NotGiven = NOT_GIVEN,
+        code_challenge: str | NotGiven = NOT_GIVEN,
+        state: str | NotGiven = NOT_GIVEN,
+        then: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Finish a sign-up with the code that was mailed.
+
+        Finish a sign-up with the code that was mailed
+
+        Args:
+            email: E-mail address.
+            password: Password.
+            name: Name of the person who signs up.
+            code: One-time code from the mail or the authenticator app.
+            token: Token from the link in the mail.
+            challenge_id: Id of the challenge, from the previous page.
+            mfa_token: Token for the second factor, from the previous page.
+            credential: Credential from the browser's `navigator.credentials`, as JSON.
+            page_token: One-time token of this page, from its hidden form field.
+            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            code_challenge: S256 code challenge (RFC 7636).
+            state: Value of the app, returned to `redirectUrl` unchanged.
+            then: `passkey` to offer adding a passkey after sign-in.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            PlanLimitReached
+            SignUpClosed
+            SsoRequired
+        """
+        return self._client._call(
+            operations.VERIFY_SIGN_UP_BY_PAGE,
+            (),
+            body={
+                "email": email,
+                "password": password,
+                "name": name,
+                "code": code,
+                "token": token,
+                "challengeId": challenge_id,
+                "mfaToken": mfa_token,
+                "credential": credential,
+                "pageToken": page_token,
+                "redirectUrl": redirect_url,
+                "codeChallenge": code_challenge,
+                "state": state,
+                "then": then,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def request_code(
+        self,
+        *,
+        email: str | NotGiven = NOT_GIVEN,
+        password: str | NotGiven = NOT_GIVEN,
+        name: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        token: str | NotGiven = NOT_GIVEN,
+        challenge_id: str | NotGiven = NOT_GIVEN,
+        mfa_token: str | NotGiven = NOT_GIVEN,
+        credential: str | NotGiven = NOT_GIVEN,
+        page_token: str | NotGiven = NOT_GIVEN,
+        redirect_url: str | NotGiven = NOT_GIVEN,
+        code_challenge: str | NotGiven = NOT_GIVEN,
+        state: str | NotGiven = NOT_GIVEN,
+        then: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Mail a sign-in code; the next page asks for it.
+
+        Mail a sign-in code; the next page asks for it
+
+        Args:
+            email: E-mail address.
+            password: Password.
+            name: Name of the person who signs up.
+            code: One-time code from the mail or the authenticator app.
+            token: Token from the link in the mail.
+            challenge_id: Id of the challenge, from the previous page.
+            mfa_token: Token for the second factor, from the previous page.
+            credential: Credential from the browser's `navigator.credentials`, as JSON.
+            page_token: One-time token of this page, from its hidden form field.
+            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            code_challenge: S256 code challenge (RFC 7636).
+            state: Value of the app, returned to `redirectUrl` unchanged.
+            then: `passkey` to offer adding a passkey after sign-in.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            MethodOff
+            SsoRequired
+        """
+        return self._client._call(
+            operations.ASK_FOR_CODE_BY_PAGE,
+            (),
+            body={
+                "email": email,
+                "password": password,
+                "name": name,
+                "code": code,
+                "token": token,
+                "challengeId": challenge_id,
+                "mfaToken": mfa_token,
+                "credential": credential,
+                "pageToken": page_token,
+                "redirectUrl": redirect_url,
+                "codeChallenge": code_challenge,
+                "state": state,
+                "then": then,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def start_sso(
+        self,
+        *,
+        email: str | NotGiven = NOT_GIVEN,
+        password: str | NotGiven = NOT_GIVEN,
+        name: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        token: str | NotGiven = NOT_GIVEN,
+        challenge_id: str | NotGiven = NOT_GIVEN,
+        mfa_token: str | NotGiven = NOT_GIVEN,
+        credential: str | NotGiven = NOT_GIVEN,
+        page_token: str | NotGiven = NOT_GIVEN,
+        redirect_url: str | NotGiven = NOT_GIVEN,
+        code_challenge: str | NotGiven = NOT_GIVEN,
+        state: str | NotGiven = NOT_GIVEN,
+        then: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Sign in with single sign-on: forward the browser to the identity provider of the organization that has
+        the domain of the address.
+
+        Sign in with single sign-on: forward the browser to the identity provider of the organization that has
+        the domain of the address
+
+        Args:
+            email: E-mail address.
+            password: Password.
+            name: Name of the person who signs up.
+            code: One-time code from the mail or the authenticator app.
+            token: Token from the link in the mail.
+            challenge_id: Id of the challenge, from the previous page.
+            mfa_token: Token for the second factor, from the previous page.
+            credential: Credential from the browser's `navigator.credentials`, as JSON.
+            page_token: One-time token of this page, from its hidden form field.
+            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            code_challenge: S256 code challenge (RFC 7636).
+            state: Value of the app, returned to `redirectUrl` unchanged.
+            then: `passkey` to offer adding a passkey after sign-in.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            NoSignOnHere
+        """
+        return self._client._call(
+            operations.SIGN_ON_BY_PAGE,
+            (),
+            body={
+                "email": email,
+                "password": password,
+                "name": name,
+                "code": code,
+                "token": token,
+                "challengeId": challenge_id,
+                "mfaToken": mfa_token,
+                "credential": credential,
+                "pageToken": page_token,
+                "redirectUrl": redirect_url,
+                "codeChallenge": code_challenge,
+                "state": state,
+                "then": then,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def submit_code(
+        self,
+        *,
+        email: str | NotGiven = NOT_GIVEN,
+        password: str | NotGiven = NOT_GIVEN,
+        name: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        token: str | NotGiven = NOT_GIVEN,
+        challenge_id: str | NotGiven = NOT_GIVEN,
+        mfa_token: str | NotGiven = NOT_GIVEN,
+        credential: str | NotGiven = NOT_GIVEN,
+        page_token: str | NotGiven = NOT_GIVEN,
+        redirect_url: str | NotGiven = NOT_GIVEN,
+        code_challenge: str | NotGiven = NOT_GIVEN,
+        state: str | NotGiven = NOT_GIVEN,
+        then: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Sign in with the code that was mailed.
+
+        Sign in with the code that was mailed
+
+        Args:
+            email: E-mail address.
+            password: Password.
+            name: Name of the person who signs up.
+            code: One-time code from the mail or the authenticator app.
+            token: Token from the link in the mail.
+            challenge_id: Id of the challenge, from the previous page.
+            mfa_token: Token for the second factor, from the previous page.
+            credential: Credential from the browser's `navigator.credentials`, as JSON.
+            page_token: One-time token of this page, from its hidden form field.
+            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            code_challenge: S256 code challenge (RFC 7636).
+            state: Value of the app, returned to `redirectUrl` unchanged.
+            then: `passkey` to offer adding a passkey after sign-in.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            MethodOff
+            PlanLimitReached
+            SignInBlocked
+            SsoRequired
+        """
+        return self._client._call(
+            operations.SIGN_IN_WITH_CODE_BY_PAGE,
+            (),
+            body={
+                "email": email,
+                "password": password,
+                "name": name,
+                "code": code,
+                "token": token,
+                "challengeId": challenge_id,
+                "mfaToken": mfa_token,
+                "credential": credential,
+                "pageToken": page_token,
+                "redirectUrl": redirect_url,
+                "codeChallenge": code_challenge,
+                "state": state,
+                "then": then,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def submit_second_factor(
+        self,
+        *,
+        email: str | NotGiven = NOT_GIVEN,
+        password: str | NotGiven = NOT_GIVEN,
+        name: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        token: str | NotGiven = NOT_GIVEN,
+        challenge_id: str | NotGiven = NOT_GIVEN,
+        mfa_token: str | NotGiven = NOT_GIVEN,
+        credential: str | NotGiven = NOT_GIVEN,
+        page_token: str | NotGiven = NOT_GIVEN,
+        redirect_url: str | NotGiven = NOT_GIVEN,
+        code_challenge: str | NotGiven = NOT_GIVEN,
+        state: str | NotGiven = NOT_GIVEN,
+        then: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Finish a sign-in with a code of the authenticator app or a recovery code.
+
+        Finish a sign-in with a code of the authenticator app or a recovery code
+
+        Args:
+            email: E-mail address.
+            password: Password.
+            name: Name of the person who signs up.
+            code: One-time code from the mail or the authenticator app.
+            token: Token from the link in the mail.
+            challenge_id: Id of the challenge, from the previous page.
+            mfa_token: Token for the second factor, from the previous page.
+            credential: Credential from the browser's `navigator.credentials`, as JSON.
+            page_token: One-time token of this page, from its hidden form field.
+            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            code_challenge: S256 code challenge (RFC 7636).
+            state: Value of the app, returned to `redirectUrl` unchanged.
+            then: `passkey` to offer adding a passkey after sign-in.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            SignInBlocked
+            SignInLocked
+            SsoRequired
+        """
+        return self._client._call(
+            operations.SECOND_FACTOR_BY_PAGE,
+            (),
+            body={
+                "email": email,
+                "password": password,
+                "name": name,
+                "code": code,
+                "token": token,
+                "challengeId": challenge_id,
+                "mfaToken": mfa_token,
+                "credential": credential,
+                "pageToken": page_token,
+                "redirectUrl": redirect_url,
+                "codeChallenge": code_challenge,
+                "state": state,
+                "then": then,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def second_factor(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The page that asks for a second factor, with the `mfaToken` of a sign-in that returned `mfaRequired`.
+
+        Also takes the parameters of `pages/sign-in`, with a new `codeChallenge`. After a sign-in that returned
+        `mfaEnrollmentRequired`, the page sets up a second factor.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.SECOND_FACTOR_PAGE, (), project=project, timeout=timeout)
+
+    def enroll_second_factor(
+        self,
+        *,
+        email: str | NotGiven = NOT_GIVEN,
+        password: str | NotGiven = NOT_GIVEN,
+        name: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        token: str | NotGiven = NOT_GIVEN,
+        challenge_id: str | NotGiven = NOT_GIVEN,
+        mfa_token: str | NotGiven = NOT_GIVEN,
+        credential: str | NotGiven = NOT_GIVEN,
+        page_token: str | NotGiven = NOT_GIVEN,
+        redirect_url: str | NotGiven = NOT_GIVEN,
+        code_challenge: str | NotGiven = NOT_GIVEN,
+        state: str | NotGiven = NOT_GIVEN,
+        then: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Turn on a required second factor with its first code; the next page shows the recovery codes.
+
+        Turn on a required second factor with its first code; the next page shows the recovery codes
+
+        Args:
+            email: E-mail address.
+            password: Password.
+            name: Name of the person who signs up.
+            code: One-time code from the mail or the authenticator app.
+            token: Token from the link in the mail.
+            challenge_id: Id of the challenge, from the previous page.
+            mfa_token: Token for the second factor, from the previous page.
+            credential: Credential from the browser's `navigator.credentials`, as JSON.
+            page_token: One-time token of this page, from its hidden form field.
+            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            code_challenge: S256 code challenge (RFC 7636).
+            state: Value of the app, returned to `redirectUrl` unchanged.
+            then: `passkey` to offer adding a passkey after sign-in.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            MfaAlreadyOn
+            SignInBlocked
+            SignInLocked
+            SsoRequired
+        """
+        return self._client._call(
+            operations.SET_UP_SECOND_FACTOR_BY_PAGE,
+            (),
+            body={
+                "email": email,
+                "password": password,
+                "name": name,
+                "code": code,
+                "token": token,
+                "challengeId": challenge_id,
+                "mfaToken": mfa_token,
+                "credential": credential,
+                "pageToken": page_token,
+                "redirectUrl": redirect_url,
+                "codeChallenge": code_challenge,
+                "state": state,
+                "then": then,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def confirm_recovery_codes(
+        self,
+        *,
+        email: str | NotGiven = NOT_GIVEN,
+        password: str | NotGiven = NOT_GIVEN,
+        name: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        token: str | NotGiven = NOT_GIVEN,
+        challenge_id: str | NotGiven = NOT_GIVEN,
+        mfa_token: str | NotGiven = NOT_GIVEN,
+        credential: str | NotGiven = NOT_GIVEN,
+        page_token: str | NotGiven = NOT_GIVEN,
+        redirect_url: str | NotGiven = NOT_GIVEN,
+        code_challenge: str | NotGiven = NOT_GIVEN,
+        state: str | NotGiven = NOT_GIVEN,
+        then: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Leave the page with the recovery codes: continue to the app, or first to the page that adds a passkey.
+
+        Leave the page with the recovery codes: continue to the app, or first to the page that adds a passkey
+
+        Args:
+            email: E-mail address.
+            password: Password.
+            name: Name of the person who signs up.
+            code: One-time code from the mail or the authenticator app.
+            token: Token from the link in the mail.
+            challenge_id: Id of the challenge, from the previous page.
+            mfa_token: Token for the second factor, from the previous page.
+            credential: Credential from the browser's `navigator.credentials`, as JSON.
+            page_token: One-time token of this page, from its hidden form field.
+            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            code_challenge: S256 code challenge (RFC 7636).
+            state: Value of the app, returned to `redirectUrl` unchanged.
+            then: `passkey` to offer adding a passkey after sign-in.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+        """
+        return self._client._call(
+            operations.LEAVE_RECOVERY_CODES_BY_PAGE,
+            (),
+            body={
+                "email": email,
+                "password": password,
+                "name": name,
+                "code": code,
+                "token": token,
+                "challengeId": challenge_id,
+                "mfaToken": mfa_token,
+                "credential": credential,
+                "pageToken": page_token,
+                "redirectUrl": redirect_url,
+                "codeChallenge": code_challenge,
+                "state": state,
+                "then": then,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def show_continue(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Continue a sign-in that began on a hosted page, after the customer has signed in at a provider.
+
+        Shows the page for the second factor if one is needed, otherwise redirects to the app.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            SignInBlocked
+        """
+        return self._client._call(operations.CONTINUE_ON_PAGE, (), project=project, timeout=timeout)
+
+    def passkey_options(
+        self,
+        *,
+        email: str | NotGiven = NOT_GIVEN,
+        password: str | NotGiven = NOT_GIVEN,
+        name: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        token: str | NotGiven = NOT_GIVEN,
+        challenge_id: str | NotGiven = NOT_GIVEN,
+        mfa_token: str | NotGiven = NOT_GIVEN,
+        credential: str | NotGiven = NOT_GIVEN,
+        page_token: str | NotGiven = NOT_GIVEN,
+        redirect_url: str | NotGiven = NOT_GIVEN,
+        code_challenge: str | NotGiven = NOT_GIVEN,
+        state: str | NotGiven = NOT_GIVEN,
+        then: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.PasskeyOptions:
+        """WebAuthn options for the script of the pages: to sign in or, with `pageToken`, to add a passkey.
+
+        WebAuthn options for the script of the pages: to sign in or, with `pageToken`, to add a passkey
+
+        Args:
+            email: E-mail address.
+            password: Password.
+            name: Name of the person who signs up.
+            code: One-time code from the mail or the authenticator app.
+            token: Token from the link in the mail.
+            challenge_id: Id of the challenge, from the previous page.
+            mfa_token: Token for the second factor, from the previous page.
+            credential: Credential from the browser's `navigator.credentials`, as JSON.
+            page_token: One-time token of this page, from its hidden form field.
+            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            code_challenge: S256 code challenge (RFC 7636).
+            state: Value of the app, returned to `redirectUrl` unchanged.
+            then: `passkey` to offer adding a passkey after sign-in.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            MethodOff
+            NotFresh
+            TooManyPasskeys
+        """
+        return self._client._call(
+            operations.PASSKEY_OPTIONS_FOR_PAGE,
+            (),
+            body={
+                "email": email,
+                "password": password,
+                "name": name,
+                "code": code,
+                "token": token,
+                "challengeId": challenge_id,
+                "mfaToken": mfa_token,
+                "credential": credential,
+                "pageToken": page_token,
+                "redirectUrl": redirect_url,
+                "codeChallenge": code_challenge,
+                "state": state,
+                "then": then,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def submit_passkey(
+        self,
+        *,
+        email: str | NotGiven = NOT_GIVEN,
+        password: str | NotGiven = NOT_GIVEN,
+        name: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        token: str | NotGiven = NOT_GIVEN,
+        challenge_id: str | NotGiven = NOT_GIVEN,
+        mfa_token: str | NotGiven = NOT_GIVEN,
+        credential: str | NotGiven = NOT_GIVEN,
+        page_token: str | NotGiven = NOT_GIVEN,
+        redirect_url: str | NotGiven = NOT_GIVEN,
+        code_challenge: str | NotGiven = NOT_GIVEN,
+        state: str | NotGiven = NOT_GIVEN,
+        then: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Sign in with a passkey.
+
+        Sign in with a passkey
+
+        Args:
+            email: E-mail address.
+            password: Password.
+            name: Name of the person who signs up.
+            code: One-time code from the mail or the authenticator app.
+            token: Token from the link in the mail.
+            challenge_id: Id of the challenge, from the previous page.
+            mfa_token: Token for the second factor, from the previous page.
+            credential: Credential from the browser's `navigator.credentials`, as JSON.
+            page_token: One-time token of this page, from its hidden form field.
+            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            code_challenge: S256 code challenge (RFC 7636).
+            state: Value of the app, returned to `redirectUrl` unchanged.
+            then: `passkey` to offer adding a passkey after sign-in.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            MethodOff
+            SignInBlocked
+            SignInFailed
+            SsoRequired
+        """
+        return self._client._call(
+            operations.SIGN_IN_WITH_PASSKEY_BY_PAGE,
+            (),
+            body={
+                "email": email,
+                "password": password,
+                "name": name,
+                "code": code,
+                "token": token,
+                "challengeId": challenge_id,
+                "mfaToken": mfa_token,
+                "credential": credential,
+                "pageToken": page_token,
+                "redirectUrl": redirect_url,
+                "codeChallenge": code_challenge,
+                "state": state,
+                "then": then,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def add_passkey(
+        self,
+        *,
+        email: str | NotGiven = NOT_GIVEN,
+        password: str | NotGiven = NOT_GIVEN,
+        name: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        token: str | NotGiven = NOT_GIVEN,
+        challenge_id: str | NotGiven = NOT_GIVEN,
+        mfa_token: str | NotGiven = NOT_GIVEN,
+        credential: str | NotGiven = NOT_GIVEN,
+        page_token: str | NotGiven = NOT_GIVEN,
+        redirect_url: str | NotGiven = NOT_GIVEN,
+        code_challenge: str | NotGiven = NOT_GIVEN,
+        state: str | NotGiven = NOT_GIVEN,
+        then: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Add a passkey to the customer who signed in on the previous page, and continue to the app.
+
+        Add a passkey to the customer who signed in on the previous page, and continue to the app
+
+        Args:
+            email: E-mail address.
+            password: Password.
+            name: Name of the person who signs up.
+            code: One-time code from the mail or the authenticator app.
+            token: Token from the link in the mail.
+            challenge_id: Id of the challenge, from the previous page.
+            mfa_token: Token for the second factor, from the previous page.
+            credential: Credential from the browser's `navigator.credentials`, as JSON.
+            page_token: One-time token of this page, from its hidden form field.
+            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            code_challenge: S256 code challenge (RFC 7636).
+            state: Value of the app, returned to `redirectUrl` unchanged.
+            then: `passkey` to offer adding a passkey after sign-in.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            NotFresh
+            TooManyPasskeys
+        """
+        return self._client._call(
+            operations.ADD_PASSKEY_BY_PAGE,
+            (),
+            body={
+                "email": email,
+                "password": password,
+                "name": name,
+                "code": code,
+                "token": token,
+                "challengeId": challenge_id,
+                "mfaToken": mfa_token,
+                "credential": credential,
+                "pageToken": page_token,
+                "redirectUrl": redirect_url,
+                "codeChallenge": code_challenge,
+                "state": state,
+                "then": then,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def skip_passkey(
+        self,
+        *,
+        email: str | NotGiven = NOT_GIVEN,
+        password: str | NotGiven = NOT_GIVEN,
+        name: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        token: str | NotGiven = NOT_GIVEN,
+        challenge_id: str | NotGiven = NOT_GIVEN,
+        mfa_token: str | NotGiven = NOT_GIVEN,
+        credential: str | NotGiven = NOT_GIVEN,
+        page_token: str | NotGiven = NOT_GIVEN,
+        redirect_url: str | NotGiven = NOT_GIVEN,
+        code_challenge: str | NotGiven = NOT_GIVEN,
+        state: str | NotGiven = NOT_GIVEN,
+        then: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Continue to the app without adding a passkey.
+
+        Continue to the app without adding a passkey
+
+        Args:
+            email: E-mail address.
+            password: Password.
+            name: Name of the person who signs up.
+            code: One-time code from the mail or the authenticator app.
+            token: Token from the link in the mail.
+            challenge_id: Id of the challenge, from the previous page.
+            mfa_token: Token for the second factor, from the previous page.
+            credential: Credential from the browser's `navigator.credentials`, as JSON.
+            page_token: One-time token of this page, from its hidden form field.
+            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            code_challenge: S256 code challenge (RFC 7636).
+            state: Value of the app, returned to `redirectUrl` unchanged.
+            then: `passkey` to offer adding a passkey after sign-in.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+        """
+        return self._client._call(
+            operations.SKIP_PASSKEY_BY_PAGE,
+            (),
+            body={
+                "email": email,
+                "password": password,
+                "name": name,
+                "code": code,
+                "token": token,
+                "challengeId": challenge_id,
+                "mfaToken": mfa_token,
+                "credential": credential,
+                "pageToken": page_token,
+                "redirectUrl": redirect_url,
+                "codeChallenge": code_challenge,
+                "state": state,
+                "then": then,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def forgot_password(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The page to request a password reset.
+
+        With the parameters of `pages/sign-in`, it links back to that page.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.FORGOT_PAGE, (), project=project, timeout=timeout)
+
+    def submit_forgot_password(
+        self,
+        *,
+        email: str | NotGiven = NOT_GIVEN,
+        password: str | NotGiven = NOT_GIVEN,
+        name: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        token: str | NotGiven = NOT_GIVEN,
+        challenge_id: str | NotGiven = NOT_GIVEN,
+        mfa_token: str | NotGiven = NOT_GIVEN,
+        credential: str | NotGiven = NOT_GIVEN,
+        page_token: str | NotGiven = NOT_GIVEN,
+        redirect_url: str | NotGiven = NOT_GIVEN,
+        code_challenge: str | NotGiven = NOT_GIVEN,
+        state: str | NotGiven = NOT_GIVEN,
+        then: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Request a password reset: if there is an account with this address, mail a link to set a new password.
+
+        The response is the same if there is none.
+
+        Args:
+            email: E-mail address.
+            password: Password.
+            name: Name of the person who signs up.
+            code: One-time code from the mail or the authenticator app.
+            token: Token from the link in the mail.
+            challenge_id: Id of the challenge, from the previous page.
+            mfa_token: Token for the second factor, from the previous page.
+            credential: Credential from the browser's `navigator.credentials`, as JSON.
+            page_token: One-time token of this page, from its hidden form field.
+            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            code_challenge: S256 code challenge (RFC 7636).
+            state: Value of the app, returned to `redirectUrl` unchanged.
+            then: `passkey` to offer adding a passkey after sign-in.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            MethodOff
+            SsoRequired
+        """
+        return self._client._call(
+            operations.FORGET_PASSWORD_BY_PAGE,
+            (),
+            body={
+                "email": email,
+                "password": password,
+                "name": name,
+                "code": code,
+                "token": token,
+                "challengeId": challenge_id,
+                "mfaToken": mfa_token,
+                "credential": credential,
+                "pageToken": page_token,
+                "redirectUrl": redirect_url,
+                "codeChallenge": code_challenge,
+                "state": state,
+                "then": then,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def reset_password(
+        self,
+        *,
+        token: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The page of a reset link.
+
+        Opening it does not use up the link; a used or expired link shows a message.
+
+        Args:
+            token: Token.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.RESET_PAGE, (), query={"token": token}, project=project, timeout=timeout)
+
+    def submit_reset_password(
+        self,
+        *,
+        email: str | NotGiven = NOT_GIVEN,
+        password: str | NotGiven = NOT_GIVEN,
+        name: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        token: str | NotGiven = NOT_GIVEN,
+        challenge_id: str | NotGiven = NOT_GIVEN,
+        mfa_token: str | NotGiven = NOT_GIVEN,
+        credential: str | NotGiven = NOT_GIVEN,
+        page_token: str | NotGiven = NOT_GIVEN,
+        redirect_url: str | NotGiven = NOT_GIVEN,
+        code_challenge: str | NotGiven = NOT_GIVEN,
+        state: str | NotGiven = NOT_GIVEN,
+        then: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Set a new password with the token of a reset link.
+
+        Set a new password with the token of a reset link
+
+        Args:
+            email: E-mail address.
+            password: Password.
+            name: Name of the person who signs up.
+            code: One-time code from the mail or the authenticator app.
+            token: Token from the link in the mail.
+            challenge_id: Id of the challenge, from the previous page.
+            mfa_token: Token for the second factor, from the previous page.
+            credential: Credential from the browser's `navigator.credentials`, as JSON.
+            page_token: One-time token of this page, from its hidden form field.
+            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            code_challenge: S256 code challenge (RFC 7636).
+            state: Value of the app, returned to `redirectUrl` unchanged.
+            then: `passkey` to offer adding a passkey after sign-in.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            MethodOff
+            PasswordBreached
+            PasswordCommon
+        """
+        return self._client._call(
+            operations.RESET_PASSWORD_BY_PAGE,
+            (),
+            body={
+                "email": email,
+                "password": password,
+                "name": name,
+                "code": code,
+                "token": token,
+                "challengeId": challenge_id,
+                "mfaToken": mfa_token,
+                "credential": credential,
+                "pageToken": page_token,
+                "redirectUrl": redirect_url,
+                "codeChallenge": code_challenge,
+                "state": state,
+                "then": then,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def invitation(
+        self,
+        *,
+        token: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Show the hosted page of an invitation: the name of the organization, and a button to accept.
+
+        Show the hosted page of an invitation: the name of the organization, and a button to accept
+
+        Args:
+            token: Token.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.INVITATION_PAGE, (), query={"token": token}, project=project, timeout=timeout
+        )
+
+    def submit_invitation(
+        self,
+        *,
+        token: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Accept an invitation from the page: the customer with the invited address becomes a member.
+
+        If there is no such customer, one is created.
+
+        Args:
+            token: Token from the link in the mail.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerBanned
+            InvitationClosed
+            InvitationMissing
+            OrganizationSuspended
+        """
+        return self._client._call(
+            operations.ACCEPT_INVITATION_BY_PAGE, (), body={"token": token}, project=project, timeout=timeout
+        )
+
+    def find_sso_connection(
+        self,
+        *,
+        email: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.SsoLookup:
+        """Find a connection like the GET operation, with the address in the body, so that it is not logged in URLs.
+
+        Credentials: nobody, publishable key, secret key.
+
+        Args:
+            email: E-mail address.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.FIND_SSO_CONNECTION_BY_FORM, (), body={"email": email}, project=project, timeout=timeout
+        )
+
+
+class Plans:
+    """The methods of `client.plans`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.Plan]:
+        """List the plans of the project, newest first, with the features and the number of organizations of each.
+
+        Permission: `entitlements:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_PLANS, (), query={"limit": limit, "cursor": cursor}, project=project, timeout=timeout
+        )
+
+    def create(
+        self,
+        *,
+        key: str,
+        name: str | None | NotGiven = NOT_GIVEN,
+        features: Sequence[types.PlanFeature | params.PlanFeatureDict] | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Plan:
+        """Create a plan.
+
+        Its settings take precedence over the defaults of its features; a limit of null is unlimited.
+
+        Permission: `entitlements:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            key: A key for programs: letters, digits, `_`, `.`, `:` and `-`, beginning with a letter: `sso`.
+            name: Defaults to the key.
+            features: Features of the plan.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            FeatureUndeclared
+            LimitNotTaken
+            PlanExists
+            TooManyPlans
+        """
+        return self._client._call(
+            operations.CREATE_PLAN,
+            (),
+            body={"key": key, "name": name, "features": features},
+            project=project,
+            timeout=timeout,
+        )
+
+    def get(
+        self,
+        key: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Plan:
+        """Get a plan by its key.
+
+        Permission: `entitlements:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            key: The key.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            PlanMissing
+        """
+        return self._client._call(operations.GET_PLAN, (key,), project=project, timeout=timeout)
+
+    def update(
+        self,
+        key: str,
+        *,
+        name: str | NotGiven = NOT_GIVEN,
+        features: Sequence[types.PlanFeature | params.PlanFeatureDict] | NotGiven = NOT_GIVEN,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Plan:
+        """Change a plan.
+
+        The change applies from the next check on; `features` replaces the whole list.
+
+        Honours `If-Match`.
+
+        Permission: `entitlements:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            key: The key.
+            name: A display name: one line of text, not only blanks.
+            features: Features of the plan.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            FeatureUndeclared
+            LimitNotTaken
+            PlanMissing
+        """
+        return self._client._call(
+            operations.CHANGE_PLAN,
+            (key,),
+            body={"name": name, "features": features},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def delete(
+        self,
+        key: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Deleted:
+        """Delete a plan.
+
+        Returns 409 while organizations have it. Honours `If-Match`.
+
+        Permission: `entitlements:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            key: The key.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            PlanInUse
+            PlanMissing
+        """
+        return self._client._call(operations.DELETE_PLAN, (key,), if_match=if_match, project=project, timeout=timeout)
+
+
+class Projects:
+    """The methods of `client.projects`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def delete(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Deleted:
+        """Delete a project with all its data.
+
+        This cannot be undone.
+
+        From the next request on it returns 404 and its keys are refused; its rows are deleted in the background.
+        The account's audit log keeps its entries.
+
+        Permission: `projects:write`.
+
+        Credentials: developer.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.DELETE_PROJECT, (), project=project, timeout=timeout)
+
+    def get(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Project:
+        """Get a project with its settings.
+
+        Permission: `projects:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.GET_PROJECT, (), project=project, timeout=timeout)
+
+    def update(
+        self,
+        *,
+        name: str | NotGiven = NOT_GIVEN,
+        settings: types.SettingsChange | params.SettingsChangeDict | NotGiven = NOT_GIVEN,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Project:
+        """Change the name or settings of a project.
+
+        Omitted settings stay; lists are replaced.
+
+        `extra` is merged with the stored names, and null removes a name. A relay's `password` of `********`
+        keeps the stored password of the relay with the same `host` and `username`; without such a relay, the
+        password is removed. With `If-Match`, the change applies only if the project has not been changed since.
+
+        Permission: `projects:write`.
+
+        Credentials: developer.
+
+        Args:
+            name: A display name: one line of text, not only blanks.
+            settings: Settings of the project.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SsoNotReady
+        """
+        return self._client._call(
+            operations.CHANGE_PROJECT,
+            (),
+            body={"name": name, "settings": settings},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.Project]:
+        """List the projects of your account, newest first.
+
+        Permission: `projects:read`.
+
+        Credentials: developer.
+
+        Args:
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_PROJECTS, (), query={"limit": limit, "cursor": cursor}, timeout=timeout
+        )
+
+    def create(
+        self,
+        *,
+        name: str,
+        timeout: float | None = None,
+    ) -> types.Project:
+        """Create a project.
+
+        All other records belong to a project; projects are isolated from each other.
+
+        Permission: `projects:write`.
+
+        Credentials: developer.
+
+        Args:
+            name: A display name: one line of text, not only blanks.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.CREATE_PROJECT, (), body={"name": name}, timeout=timeout)
+
+
+class Providers:
+    """The methods of `client.providers`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[types.SignInProvider]:
+        """The project's sign-in providers.
+
+        Permission: `projects:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.LIST_PROVIDERS, (), project=project, timeout=timeout)
+
+    def set(
+        self,
+        key: str,
+        *,
+        client_id: str,
+        kind: Literal["APPLE", "GITHUB", "GOOGLE", "MICROSOFT", "OIDC"] | str | NotGiven = NOT_GIVEN,
+        client_secret: str | None | NotGiven = NOT_GIVEN,
+        name: str | None | NotGiven = NOT_GIVEN,
+        issuer: str | None | NotGiven = NOT_GIVEN,
+        scopes: str | None | NotGiven = NOT_GIVEN,
+        trusted_email_domains: Sequence[str] | NotGiven = NOT_GIVEN,
+        team_id: str | None | NotGiven = NOT_GIVEN,
+        key_id: str | None | NotGiven = NOT_GIVEN,
+        acr_values: Sequence[str] | NotGiven = NOT_GIVEN,
+        max_age_seconds: int | None | NotGiven = NOT_GIVEN,
+        on_new_subject: Literal["HOLD", "REFUSE"] | str | NotGiven = NOT_GIVEN,
+        enabled: bool | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.SignInProvider:
+        """Add or change a provider.
+
+        `key` identifies it: `GOOGLE`, or a key of your own such as `ACME_DIRECTORY`.
+
+        Permission: `projects:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            key: The key.
+            client_id: Client id from the provider.
+            kind: Kind of the entry. Default: `"OIDC"`.
+            client_secret: If left out, the stored secret is kept.
+            name: Display name.
+            issuer: Issuer of an OpenID Connect provider.
+            scopes: Scopes to request, separated by spaces.
+            trusted_email_domains: Domains whose addresses count as verified when this provider reports them: for
+                your own directory that does not send `email_verified`.
+            team_id: Apple team id; null for other providers.
+            key_id: Apple key id; null for other providers.
+            acr_values: Accepted authentication contexts: the ID token's `acr` must be one of these.
+            max_age_seconds: Maximum age of the authentication at the provider, in seconds; with `0` the provider
+                asks each time.
+            on_new_subject: How to treat an account with the address of a customer who is linked to another
+                account of this provider: REFUSE it, or HOLD it in `identity-requests` until an administrator
+                approves it. Default: `"REFUSE"`.
+            enabled: Whether it is enabled. Default: `true`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.SET_PROVIDER,
+            (key,),
+            body={
+                "kind": kind,
+                "clientId": client_id,
+                "clientSecret": client_secret,
+                "name": name,
+                "issuer": issuer,
+                "scopes": scopes,
+                "trustedEmailDomains": trusted_email_domains,
+                "teamId": team_id,
+                "keyId": key_id,
+                "acrValues": acr_values,
+                "maxAgeSeconds": max_age_seconds,
+                "onNewSubject": on_new_subject,
+                "enabled": enabled,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def delete(
+        self,
+        key: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Deleted:
+        """Delete a provider.
+
+        Its customers stay, and need another method to sign in.
+
+        Permission: `projects:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            key: The key.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            ProviderMissing
+        """
+        return self._client._call(operations.DELETE_PROVIDER, (key,), project=project, timeout=timeout)
+
+
+class Saml:
+    """The methods of `client.saml`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def get_metadata(
+        self,
+        conn_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> str:
+        """Get the service provider metadata, at a URL that the identity provider can fetch.
+
+        Get the service provider metadata, at a URL that the identity provider can fetch
+
+        Args:
+            conn_id: The conn id.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SsoConnectionMissing
+        """
+        return self._client._call(operations.GET_PUBLIC_SSO_METADATA, (conn_id,), timeout=timeout)
+
+    def begin(
+        self,
+        conn_id: str,
+        *,
+        redirect_url: str | None = None,
+        code_challenge: str | None = None,
+        state: str | None = None,
+        test: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Start single sign-on: redirect the browser to the identity provider.
+
+        The browser returns to `redirectUrl`, which must be among the project's `redirectUrls`, with `code` and
+        `state`, or with `error`. Exchange the code at `auth/token`: with the verifier if you sent a
+        `codeChallenge` (S256, RFC 7636), otherwise with a secret key. A `test` link shows the result as a page
+        instead, and needs no `redirectUrl`.
+
+        Args:
+            conn_id: The conn id.
+            redirect_url: Redirect url.
+            code_challenge: An S256 code challenge (RFC 7636 §4.2): 43 characters of base64url.
+            state: State.
+            test: Test.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SsoConnectionMissing
+            SsoTestInvalid
+            SsoUnavailable
+        """
+        return self._client._call(
+            operations.BEGIN_SSO,
+            (conn_id,),
+            query={"redirectUrl": redirect_url, "codeChallenge": code_challenge, "state": state, "test": test},
+            timeout=timeout,
+        )
+
+    def receive_response(
+        self,
+        conn_id: str,
+        *,
+        samlresponse: str | NotGiven = NOT_GIVEN,
+        relay_state: str | NotGiven = NOT_GIVEN,
+        timeout: float | None = None,
+    ) -> str:
+        """Receive the identity provider's response (SAML HTTP-POST binding): the assertion consumer service.
+
+        Redirects the browser to the app with a code, or with `error`. An invalid response, or one for another
+        browser, returns a page with the reason; `traces` has every check.
+
+        Args:
+            conn_id: The conn id.
+            samlresponse: The SAML response in base64.
+            relay_state: The RelayState of the authentication request.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SsoConnectionMissing
+        """
+        return self._client._call(
+            operations.RECEIVE_SAML_RESPONSE,
+            (conn_id,),
+            body={"SAMLResponse": samlresponse, "RelayState": relay_state},
+            timeout=timeout,
+        )
+
+    def receive_logout(
+        self,
+        conn_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> str:
+        """Receive logout messages of the identity provider (SAML HTTP-Redirect binding).
+
+        A request ends the matching sessions and redirects back to the provider with a response. A response
+        redirects to the app.
+
+        Args:
+            conn_id: The conn id.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SsoConnectionMissing
+        """
+        return self._client._call(operations.RECEIVE_SAML_LOGOUT, (conn_id,), timeout=timeout)
+
+    def submit_logout(
+        self,
+        conn_id: str,
+        *,
+        samlrequest: str | NotGiven = NOT_GIVEN,
+        samlresponse: str | NotGiven = NOT_GIVEN,
+        relay_state: str | NotGiven = NOT_GIVEN,
+        timeout: float | None = None,
+    ) -> str:
+        """Receive logout messages of the identity provider (SAML HTTP-POST binding).
+
+        Receive logout messages of the identity provider (SAML HTTP-POST binding)
+
+        Args:
+            conn_id: The conn id.
+            samlrequest: A SAML logout request, base64-encoded.
+            samlresponse: The response to a logout request, base64-encoded.
+            relay_state: The RelayState of the logout request.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SsoConnectionMissing
+        """
+        return self._client._call(
+            operations.RECEIVE_SAML_LOGOUT_BY_FORM,
+            (conn_id,),
+            body={"SAMLRequest": samlrequest, "SAMLResponse": samlresponse, "RelayState": relay_state},
+            timeout=timeout,
+        )
+
+
+class Senders:
+    """The methods of `client.senders`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[types.Sender]:
+        """The project's single senders, newest first: addresses that can be used in `from` without a verified
+        domain.
+
+        Permission: `domains:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.LIST_SENDERS, (), project=project, timeout=timeout)
+
+    def create(
+        self,
+        *,
+        email: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Sender:
+        """Add a single sender, to test sending before a domain is verified.
+
+        This sends a confirmation mail to the address. When its owner opens the link in the mail within 24 hours
+        and confirms, exactly this address (case-insensitive) can be used as `from` of single e-mails and
+        batches. Campaigns and automations need a verified domain. Mail from a single sender is not signed with
+        DKIM, so some receivers treat it as spam: see `warnings`.
+
+        Permission: `domains:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            email: E-mail address.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SenderExists
+            SenderNotNeeded
+            TooManySenders
+        """
+        return self._client._call(operations.CREATE_SENDER, (), body={"email": email}, project=project, timeout=timeout)
+
+    def get(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Sender:
+        """A single sender.
+
+        Permission: `domains:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SenderMissing
+        """
+        return self._client._call(operations.GET_SENDER, (id,), project=project, timeout=timeout)
+
+    def delete(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Deleted:
+        """Delete a single sender.
+
+        Messages that wait to be sent from it fail when they are due.
+
+        Permission: `domains:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SenderMissing
+        """
+        return self._client._call(operations.DELETE_SENDER, (id,), project=project, timeout=timeout)
+
+    def resend_verification(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Sender:
+        """Send the confirmation mail again, with a new link that works for 24 hours.
+
+        The previous link stops working.
+
+        Permission: `domains:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SenderMissing
+            SenderVerified
+        """
+        return self._client._call(operations.RESEND_SENDER_VERIFICATION, (id,), project=project, timeout=timeout)
+
+    def verify(
+        self,
+        id: str,
+        *,
+        token: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Sender:
+        """Confirm a sender with the token from its confirmation mail instead of on the page.
+
+        Calls can be repeated.
+
+        Permission: `domains:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            token: Token from the link in the mail.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SenderLinkInvalid
+            SenderMissing
+        """
+        return self._client._call(
+            operations.VERIFY_SENDER, (id,), body={"token": token}, project=project, timeout=timeout
+        )
+
+
+class SigningKeys:
+    """The methods of `client.signing_keys`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """The public keys that verify customers' access tokens (RFC 7517).
+
+        Cache them for at most five minutes.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.LIST_SIGNING_KEYS, (), project=project, timeout=timeout)
+
+    def rotate(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Create a new key for customers' access tokens.
+
+        It is published at once and signs after ten minutes; earlier keys are removed from the JWKS an hour after
+        that.
+
+        Permission: `projects:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.ROTATE_SIGNING_KEYS, (), project=project, timeout=timeout)
+
+
+class Sso:
+    """The methods of `client.sso`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list_all(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.SsoConnectionWithOrganization]:
+        """List the connections of all organizations of the project, newest first, each with its organization.
+
+        Permission: `sso:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_ALL_SSO_CONNECTIONS,
+            (),
+            query={"limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def list(
+        self,
+        id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.SsoConnection]:
+        """List the connections of an organization, newest first.
+
+        Permission: `sso:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+        """
+        return self._client._list(
+            operations.LIST_SSO_CONNECTIONS,
+            (id,),
+            query={"limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def create(
+        self,
+        id: str,
+        *,
+        name: str,
+        domain: str,
+        idp_metadata_xml: str | NotGiven = NOT_GIVEN,
+        idp_metadata_url: str | None | NotGiven = NOT_GIVEN,
+        idp_entity_id: str | None | NotGiven = NOT_GIVEN,
+        idp_sso_url: str | None | NotGiven = NOT_GIVEN,
+        idp_sso_binding: Literal["POST", "REDIRECT"] | str | NotGiven = NOT_GIVEN,
+        idp_slo_url: str | None | NotGiven = NOT_GIVEN,
+        idp_slo_binding: Literal["POST", "REDIRECT"] | str | NotGiven = NOT_GIVEN,
+        idp_slo_response_url: str | None | NotGiven = NOT_GIVEN,
+        idp_certificate: Sequence[str] | NotGiven = NOT_GIVEN,
+        allow_idp_initiated: bool | NotGiven = NOT_GIVEN,
+        require_encryption: bool | NotGiven = NOT_GIVEN,
+        allow_aes_cbc: bool | NotGiven = NOT_GIVEN,
+        accept_expired_certificates: bool | NotGiven = NOT_GIVEN,
+        force_authn: bool | NotGiven = NOT_GIVEN,
+        name_id_format: str | None | NotGiven = NOT_GIVEN,
+        clock_skew_seconds: int | NotGiven = NOT_GIVEN,
+        attribute_mapping: types.AttributeMapping | params.AttributeMappingDict | NotGiven = NOT_GIVEN,
+        default_roles: Sequence[str] | NotGiven = NOT_GIVEN,
+        group_roles: Mapping[str, Sequence[str]] | NotGiven = NOT_GIVEN,
+        create_customers: bool | NotGiven = NOT_GIVEN,
+        allow_other_domains: bool | NotGiven = NOT_GIVEN,
+        trust_mfa: bool | NotGiven = NOT_GIVEN,
+        on_new_subject: Literal["HOLD", "REFUSE"] | str | NotGiven = NOT_GIVEN,
+        default_redirect_url: str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.SsoConnection:
+        """Create a connection as DRAFT.
+
+        Set the identity provider's metadata now or later: as XML, by URL, or field by field.
+
+        Enter `spEntityId` and `spAcsUrl`, or `spMetadataUrl`, at the identity provider; try the connection with
+        `test`; then `activate` it. The service provider keys are generated.
+
+        Permission: `sso:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            name: A display name: one line of text, not only blanks.
+            domain: Domain name.
+            idp_metadata_xml: The identity provider's metadata: sets all fields whose names begin with `idp`.
+            idp_metadata_url: Fetched now and used like `idpMetadataXml`; fetched again every day, so that
+                certificates roll over. While it is set, the fetched metadata overrides fields set one by one.
+            idp_entity_id: Entity id of the identity provider.
+            idp_sso_url: Single sign-on URL of the identity provider.
+            idp_sso_binding: SAML binding of authentication requests.
+            idp_slo_url: Single logout URL of the identity provider; null for no single logout.
+            idp_slo_binding: SAML binding of logout requests.
+            idp_slo_response_url: URL for responses to logout requests; null uses `idpSloUrl`.
+            idp_certificate: Signing certificates, PEM or bare base64; replaces the list. Add the provider's next
+                certificate before the provider signs with it.
+            allow_idp_initiated: Accept IdP-initiated sign-on; the browser is redirected to `defaultRedirectUrl`.
+            require_encryption: Whether assertions must be encrypted.
+            allow_aes_cbc: Whether the outdated AES-CBC encryption is accepted.
+            accept_expired_certificates: Whether expired certificates of the identity provider are accepted.
+            force_authn: Whether the identity provider must authenticate the person again (`ForceAuthn`).
+            name_id_format: Format of the name identifier to request; null for any.
+            clock_skew_seconds: Tolerated clock difference in seconds.
+            attribute_mapping: Names of the SAML attributes with the person's data.
+            default_roles: Roles in the organization for users who sign on for the first time.
+            group_roles: Roles for each group. Roles listed here are updated at every sign-on; others stay.
+            create_customers: Whether the sign-on of an unknown user creates a customer.
+            allow_other_domains: Whether to accept addresses outside the organization's verified domains
+                (guests). They count as unverified.
+            trust_mfa: Whether every sign-on counts as multi-factor: set this if the identity provider always
+                requires a second factor. Otherwise only a sign-on whose assertion states it counts
+                (`AuthnContextClassRef`, or Microsoft's `authnmethodsreferences`).
+            on_new_subject: What to do if a user of the identity provider has the address of a customer who is
+                linked to another user of the provider: REFUSE the sign-on, or HOLD it as an `identity-request`
+                until an administrator approves it.
+            default_redirect_url: Redirect URL for IdP-initiated sign-on: one of the project's `redirectUrls`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            MetadataRefused
+            MetadataTooLarge
+            MetadataUnreachable
+            OrganizationMissing
+            TooManySsoConnections
+        """
+        return self._client._call(
+            operations.CREATE_SSO_CONNECTION,
+            (id,),
+            body={
+                "idpMetadataXml": idp_metadata_xml,
+                "idpMetadataUrl": idp_metadata_url,
+                "idpEntityId": idp_entity_id,
+                "idpSsoUrl": idp_sso_url,
+                "idpSsoBinding": idp_sso_binding,
+                "idpSloUrl": idp_slo_url,
+                "idpSloBinding": idp_slo_binding,
+                "idpSloResponseUrl": idp_slo_response_url,
+                "idpCertificate": idp_certificate,
+                "allowIdpInitiated": allow_idp_initiated,
+                "requireEncryption": require_encryption,
+                "allowAesCbc": allow_aes_cbc,
+                "acceptExpiredCertificates": accept_expired_certificates,
+                "forceAuthn": force_authn,
+                "nameIdFormat": name_id_format,
+                "clockSkewSeconds": clock_skew_seconds,
+                "attributeMapping": attribute_mapping,
+                "defaultRoles": default_roles,
+                "groupRoles": group_roles,
+                "createCustomers": create_customers,
+                "allowOtherDomains": allow_other_domains,
+                "trustMfa": trust_mfa,
+                "onNewSubject": on_new_subject,
+                "defaultRedirectUrl": default_redirect_url,
+                "name": name,
+                "domain": domain,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def get(
+        self,
+        id: str,
+        conn_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.SsoConnection:
+        """Get a connection, with the values to enter at the identity provider and its pinned certificates.
+
+        Permission: `sso:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            conn_id: The conn id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+            SsoConnectionMissing
+        """
+        return self._client._call(
+            operations.GET_SSO_CONNECTION,
+            (
+                id,
+                conn_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    def update(
+        self,
+        id: str,
+        conn_id: str,
+        *,
+        idp_metadata_xml: str | NotGiven = NOT_GIVEN,
+        idp_metadata_url: str | None | NotGiven = NOT_GIVEN,
+        idp_entity_id: str | None | NotGiven = NOT_GIVEN,
+        idp_sso_url: str | None | NotGiven = NOT_GIVEN,
+        idp_sso_binding: Literal["POST", "REDIRECT"] | str | NotGiven = NOT_GIVEN,
+        idp_slo_url: str | None | NotGiven = NOT_GIVEN,
+        idp_slo_binding: Literal["POST", "REDIRECT"] | str | NotGiven = NOT_GIVEN,
+        idp_slo_response_url: str | None | NotGiven = NOT_GIVEN,
+        idp_certificate: Sequence[str] | NotGiven = NOT_GIVEN,
+        allow_idp_initiated: bool | NotGiven = NOT_GIVEN,
+        require_encryption: bool | NotGiven = NOT_GIVEN,
+        allow_aes_cbc: bool | NotGiven = NOT_GIVEN,
+        accept_expired_certificates: bool | NotGiven = NOT_GIVEN,
+        force_authn: bool | NotGiven = NOT_GIVEN,
+        name_id_format: str | None | NotGiven = NOT_GIVEN,
+        clock_skew_seconds: int | NotGiven = NOT_GIVEN,
+        attribute_mapping: types.AttributeMapping | params.AttributeMappingDict | NotGiven = NOT_GIVEN,
+        default_roles: Sequence[str] | NotGiven = NOT_GIVEN,
+        group_roles: Mapping[str, Sequence[str]] | NotGiven = NOT_GIVEN,
+        create_customers: bool | NotGiven = NOT_GIVEN,
+        allow_other_domains: bool | NotGiven = NOT_GIVEN,
+        trust_mfa: bool | NotGiven = NOT_GIVEN,
+        on_new_subject: Literal["HOLD", "REFUSE"] | str | NotGiven = NOT_GIVEN,
+        default_redirect_url: str | None | NotGiven = NOT_GIVEN,
+        name: str | NotGiven = NOT_GIVEN,
+        domain: str | NotGiven = NOT_GIVEN,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.SsoConnection:
+        """Change a connection.
+
+        Omitted fields stay. Honours `If-Match`.
+
+        `idpMetadataXml` or `idpMetadataUrl` sets every field whose name begins with `idp` from the metadata;
+        `idp` fields in the same request take precedence. `testedAt` becomes null if the change invalidates the
+        test.
+
+        A change that would make an ACTIVE connection incomplete returns 409; deactivate it first. If an ACTIVE
+        connection changes, an active connection of another organization that has lost the domain is deactivated.
+
+        Permission: `sso:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            conn_id: The conn id.
+            idp_metadata_xml: The identity provider's metadata: sets all fields whose names begin with `idp`.
+            idp_metadata_url: Fetched now and used like `idpMetadataXml`; fetched again every day, so that
+                certificates roll over. While it is set, the fetched metadata overrides fields set one by one.
+            idp_entity_id: Entity id of the identity provider.
+            idp_sso_url: Single sign-on URL of the identity provider.
+            idp_sso_binding: SAML binding of authentication requests.
+            idp_slo_url: Single logout URL of the identity provider; null for no single logout.
+            idp_slo_binding: SAML binding of logout requests.
+            idp_slo_response_url: URL for responses to logout requests; null uses `idpSloUrl`.
+            idp_certificate: Signing certificates, PEM or bare base64; replaces the list. Add the provider's next
+                certificate before the provider signs with it.
+            allow_idp_initiated: Accept IdP-initiated sign-on; the browser is redirected to `defaultRedirectUrl`.
+            require_encryption: Whether assertions must be encrypted.
+            allow_aes_cbc: Whether the outdated AES-CBC encryption is accepted.
+            accept_expired_certificates: Whether expired certificates of the identity provider are accepted.
+            force_authn: Whether the identity provider must authenticate the person again (`ForceAuthn`).
+            name_id_format: Format of the name identifier to request; null for any.
+            clock_skew_seconds: Tolerated clock difference in seconds.
+            attribute_mapping: Names of the SAML attributes with the person's data.
+            default_roles: Roles in the organization for users who sign on for the first time.
+            group_roles: Roles for each group. Roles listed here are updated at every sign-on; others stay.
+            create_customers: Whether the sign-on of an unknown user creates a customer.
+            allow_other_domains: Whether to accept addresses outside the organization's verified domains
+                (guests). They count as unverified.
+            trust_mfa: Whether every sign-on counts as multi-factor: set this if the identity provider always
+                requires a second factor. Otherwise only a sign-on whose assertion states it counts
+                (`AuthnContextClassRef`, or Microsoft's `authnmethodsreferences`).
+            on_new_subject: What to do if a user of the identity provider has the address of a customer who is
+                linked to another user of the provider: REFUSE the sign-on, or HOLD it as an `identity-request`
+                until an administrator approves it.
+            default_redirect_url: Redirect URL for IdP-initiated sign-on: one of the project's `redirectUrls`.
+            name: A display name: one line of text, not only blanks.
+            domain: Domain name.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            MetadataRefused
+            MetadataTooLarge
+            MetadataUnreachable
+            OrganizationMissing
+            SsoConnectionIncomplete
+            SsoConnectionMissing
+            SsoDomainServed
+        """
+        return self._client._call(
+            operations.CHANGE_SSO_CONNECTION,
+            (
+                id,
+                conn_id,
+            ),
+            body={
+                "idpMetadataXml": idp_metadata_xml,
+                "idpMetadataUrl": idp_metadata_url,
+                "idpEntityId": idp_entity_id,
+                "idpSsoUrl": idp_sso_url,
+                "idpSsoBinding": idp_sso_binding,
+                "idpSloUrl": idp_slo_url,
+                "idpSloBinding": idp_slo_binding,
+                "idpSloResponseUrl": idp_slo_response_url,
+                "idpCertificate": idp_certificate,
+                "allowIdpInitiated": allow_idp_initiated,
+                "requireEncryption": require_encryption,
+                "allowAesCbc": allow_aes_cbc,
+                "acceptExpiredCertificates": accept_expired_certificates,
+                "forceAuthn": force_authn,
+                "nameIdFormat": name_id_format,
+                "clockSkewSeconds": clock_skew_seconds,
+                "attributeMapping": attribute_mapping,
+                "defaultRoles": default_roles,
+                "groupRoles": group_roles,
+                "createCustomers": create_customers,
+                "allowOtherDomains": allow_other_domains,
+                "trustMfa": trust_mfa,
+                "onNewSubject": on_new_subject,
+                "defaultRedirectUrl": default_redirect_url,
+                "name": name,
+                "domain": domain,
+            },
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def delete(
+        self,
+        id: str,
+        conn_id: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Removed:
+        """Delete a connection with its keys.
+
+        Customers who used it stay and can use other sign-in methods.
+
+        Returns 409 if single sign-on is required and this is the only working connection. Honours `If-Match`.
+
+        Permission: `sso:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            conn_id: The conn id.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+            SsoConnectionMissing
+            SsoStillRequired
+        """
+        return self._client._call(
+            operations.DELETE_SSO_CONNECTION,
+            (
+                id,
+                conn_id,
+            ),
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def get_metadata(
+        self,
+        id: str,
+        conn_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Get the service provider metadata: URLs, both signing certificates and the encryption certificate.
+
+        Permission: `sso:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            conn_id: The conn id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+            SsoConnectionMissing
+        """
+        return self._client._call(
+            operations.GET_SSO_METADATA,
+            (
+                id,
+                conn_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    def activate(
+        self,
+        id: str,
+        conn_id: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.SsoConnection:
+        """Activate a connection.
+
+        It requires the identity provider's entity id, an https sign-on URL, a certificate that has not expired,
+        and a VERIFIED domain of the organization equal to `domain`; otherwise returns 409 with the missing parts
+        in `errors`. Only one active connection can serve a domain. An active connection of another organization
+        that has lost the domain is deactivated. Honours `If-Match`.
+
+        Permission: `sso:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            conn_id: The conn id.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+            SsoConnectionIncomplete
+            SsoConnectionMissing
+            SsoDomainServed
+        """
+        return self._client._call(
+            operations.ACTIVATE_SSO_CONNECTION,
+            (
+                id,
+                conn_id,
+            ),
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def deactivate(
+        self,
+        id: str,
+        conn_id: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.SsoConnection:
+        """Deactivate a connection.
+
+        Existing sessions continue.
+
+        Returns 409 if single sign-on is required and this is the only working connection. Honours `If-Match`.
+
+        Permission: `sso:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            conn_id: The conn id.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+            SsoConnectionDraft
+            SsoConnectionMissing
+            SsoStillRequired
+        """
+        return self._client._call(
+            operations.DEACTIVATE_SSO_CONNECTION,
+            (
+                id,
+                conn_id,
+            ),
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def rotate_certificate(
+        self,
+        id: str,
+        conn_id: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.SsoConnection:
+        """Rotate the keys: NEXT becomes CURRENT and signs from now on, and a new NEXT is published.
+
+        Do this after the identity provider has imported the NEXT certificate from the metadata. Messages
+        encrypted for the previous key can be decrypted until the next rotation. Honours `If-Match`.
+
+        Permission: `sso:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            conn_id: The conn id.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+            SsoConnectionMissing
+        """
+        return self._client._call(
+            operations.ROTATE_SSO_CERTIFICATE,
+            (
+                id,
+                conn_id,
+            ),
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def test(
+        self,
+        id: str,
+        conn_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.SsoTest:
+        """Create a link to test the connection, even if it is not active: open the link in a browser and sign on.
+
+        The final page, and `traces`, show every check and the resulting profile. No customer is created or
+        signed in. The link is valid for an hour.
+
+        Permission: `sso:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            conn_id: The conn id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+            SsoConnectionIncomplete
+            SsoConnectionMissing
+        """
+        return self._client._call(
+            operations.TEST_SSO_CONNECTION,
+            (
+                id,
+                conn_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    def list_traces(
+        self,
+        id: str,
+        conn_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.SsoTrace]:
+        """List the checks of the latest sign-ons, tests and logouts, newest first.
+
+        They are kept for seven days.
+
+        Permission: `sso:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            conn_id: The conn id.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+            SsoConnectionMissing
+        """
+        return self._client._list(
+            operations.LIST_SSO_TRACES,
+            (
+                id,
+                conn_id,
+            ),
+            query={"limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+
+class Suppressions:
+    """The methods of `client.suppressions`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        reason: Literal["BOUNCE", "COMPLAINT", "MANUAL", "UNSUBSCRIBE"] | str | None = None,
+        q: str | None = None,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.Suppression]:
+        """The suppressed addresses with their reasons, newest first.
+
+        `q` filters by part of the address.
+
+        Permission: `emails:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            reason: Reason.
+            q: Q.
+            page: Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further.
+            limit: Records per page.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_SUPPRESSIONS,
+            (),
+            query={"reason": reason, "q": q, "page": page, "limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def add(
+        self,
+        *,
+        address: str,
+        reason: Literal["BOUNCE", "COMPLAINT", "MANUAL", "UNSUBSCRIBE"] | str | NotGiven = NOT_GIVEN,
+        detail: str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Suppression:
+        """Suppress an address, so that it gets no more mail.
+
+        A stronger reason replaces a weaker one, which stays in `history`. From weakest to strongest the reasons
+        are UNSUBSCRIBE, MANUAL, BOUNCE and COMPLAINT. A weaker or equal reason is a 409.
+
+        Permission: `emails:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            address: E-mail address.
+            reason: Reason, as text. Default: `"MANUAL"`.
+            detail: Further details, as text.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AlreadySuppressed
+        """
+        return self._client._call(
+            operations.ADD_SUPPRESSION,
+            (),
+            body={"address": address, "reason": reason, "detail": detail},
+            project=project,
+            timeout=timeout,
+        )
+
+    def export(
+        self,
+        *,
+        reason: Literal["BOUNCE", "COMPLAINT", "MANUAL", "UNSUBSCRIBE"] | str | None = None,
+        q: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The suppressed addresses as CSV, newest first, with the filters of the list.
+
+        Permission: `emails:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            reason: Reason.
+            q: Q.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.EXPORT_SUPPRESSIONS, (), query={"reason": reason, "q": q}, project=project, timeout=timeout
+        )
+
+    def add_batch(
+        self,
+        *,
+        addresses: Sequence[str],
+        reason: Literal["BOUNCE", "COMPLAINT", "MANUAL", "UNSUBSCRIBE"] | str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.SuppressionBulkResult:
+        """Suppress up to 1,000 addresses.
+
+        Addresses that are invalid, repeated, or already suppressed for this or a stronger reason are skipped.
+        `upgraded` of the added addresses were suppressed for a weaker reason before.
+
+        Permission: `emails:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            addresses: E-mail addresses, at most 1,000.
+            reason: Reason, as text. Default: `"MANUAL"`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.ADD_SUPPRESSIONS_IN_BULK,
+            (),
+            body={"addresses": addresses, "reason": reason},
+            project=project,
+            timeout=timeout,
+        )
+
+    def get(
+        self,
+        address: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Suppression:
+        """The suppression of an address, with its reason.
+
+        Permission: `emails:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            address: The address.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SuppressionMissing
+        """
+        return self._client._call(operations.GET_SUPPRESSION, (address,), project=project, timeout=timeout)
+
+    def remove(
+        self,
+        address: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Suppression:
+        """Remove an address from the suppression list.
+
+        Returns the removed suppression.
+
+        The count of soft bounces of the address begins again at zero.
+
+        Permission: `emails:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            address: The address.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SuppressionMissing
+        """
+        return self._client._call(operations.REMOVE_SUPPRESSION, (address,), project=project, timeout=timeout)
+
+
+class Templates:
+    """The methods of `client.templates`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.Template]:
+        """The project's templates, newest first.
+
+        A page has at most 8 MB; the `Link` header has the next page.
+
+        Permission: `templates:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_TEMPLATES, (), query={"limit": limit, "cursor": cursor}, project=project, timeout=timeout
+        )
+
+    def create(
+        self,
+        *,
+        name: str,
+        builder_json: Mapping[str, Any] | None | NotGiven = NOT_GIVEN,
+        html: str | None | NotGiven = NOT_GIVEN,
+        subject: str | None | NotGiven = NOT_GIVEN,
+        text: str | None | NotGiven = NOT_GIVEN,
+        engine: Literal["minijinja", "none"] | str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Template:
+        """Create a template.
+
+        `builderJson` is MJML (`{"mjml": "…"}`) or a block document (`{"blocks": […]}`) and is rendered to html.
+        If `html` is given too, it is sent instead; both are stored. The template language is MiniJinja:
+        `{{name}}`, `{% if … %}`. A syntax error is a 400 with line and column. `variables` in the response are
+        the names that the template uses. With `"engine": "none"` nothing is rendered: subject, html and text are
+        sent as they are.
+
+        Permission: `templates:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            name: A display name: one line of text, not only blanks.
+            builder_json: `{"mjml": "…"}` or `{"blocks": [{"type": "text", "text": "…"}, …]}`.
+            html: HTML body.
+            subject: Subject line.
+            text: Plain text body.
+            engine: `minijinja` renders tags such as `{{name}}`; `none` sends subject, html and text unchanged.
+                Default: `"minijinja"`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            RenderingAway
+            RenderingBusy
+            TemplateCrashed
+            TemplateTooExpensive
+            TooManyTemplates
+        """
+        return self._client._call(
+            operations.CREATE_TEMPLATE,
+            (),
+            body={
+                "name": name,
+                "builderJson": builder_json,
+                "html": html,
+                "subject": subject,
+                "text": text,
+                "engine": engine,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def get(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Template:
+        """A template.
+
+        `html` is what is sent: the template's own html, or the rendered `builderJson`.
+
+        Permission: `templates:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            TemplateMissing
+        """
+        return self._client._call(operations.GET_TEMPLATE, (id,), project=project, timeout=timeout)
+
+    def update(
+        self,
+        id: str,
+        *,
+        name: str | NotGiven = NOT_GIVEN,
+        builder_json: Mapping[str, Any] | None | NotGiven = NOT_GIVEN,
+        html: str | None | NotGiven = NOT_GIVEN,
+        subject: str | None | NotGiven = NOT_GIVEN,
+        text: str | None | NotGiven = NOT_GIVEN,
+        engine: Literal["minijinja", "none"] | str | NotGiven = NOT_GIVEN,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Template:
+        """Change a template.
+
+        Fields that are left out stay; `html: null` renders the html from `builderJson` again.
+
+        Sends and campaigns that have started keep their content. Honours `If-Match`.
+
+        Permission: `templates:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            name: A display name: one line of text, not only blanks.
+            builder_json: Source from which the HTML is rendered: `{mjml}` or `{blocks}`.
+            html: HTML body.
+            subject: Subject line.
+            text: Plain text body.
+            engine: `minijinja` renders tags such as `{{name}}`; `none` sends subject, html and text unchanged.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            RenderingAway
+            RenderingBusy
+            TemplateBusy
+            TemplateCrashed
+            TemplateMissing
+            TemplateTooExpensive
+        """
+        return self._client._call(
+            operations.CHANGE_TEMPLATE,
+            (id,),
+            body={
+                "name": name,
+                "builderJson": builder_json,
+                "html": html,
+                "subject": subject,
+                "text": text,
+                "engine": engine,
+            },
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def delete(
+        self,
+        id: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Deleted:
+        """Delete a template and its versions.
+
+        The response is 409 if scheduled campaigns, active automations, automations with current runs, or
+        variants of draft campaigns use the template; `errors` lists them. Honours `If-Match`.
+
+        Permission: `templates:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            TemplateInUse
+            TemplateMissing
+        """
+        return self._client._call(
+            operations.DELETE_TEMPLATE, (id,), if_match=if_match, project=project, timeout=timeout
+        )
+
+    def duplicate(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Template:
+        """Copy a template.
+
+        The copy is named `… (copy)`; versions are not copied.
+
+        Permission: `templates:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            TemplateMissing
+            TooManyTemplates
+        """
+        return self._client._call(operations.DUPLICATE_TEMPLATE, (id,), project=project, timeout=timeout)
+
+    def preview(
+        self,
+        id: str,
+        *,
+        variables: Mapping[str, Any] | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.TemplatePreview:
+        """Render subject, html and text as a recipient with these variables would get them.
+
+        Nothing is sent or tracked.
+
+        Permission: `templates:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            variables: Values of template variables such as `{{name}}`; of a template, the names of its
+                variables.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            RenderFailed
+            RenderingAway
+            RenderingBusy
+            TemplateCrashed
+            TemplateMissing
+            TemplateTooExpensive
+        """
+        return self._client._call(
+            operations.PREVIEW_TEMPLATE, (id,), body={"variables": variables}, project=project, timeout=timeout
+        )
+
+    def list_versions(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[types.TemplateVersion]:
+        """The last 50 versions of a template, newest first, including the current one.
+
+        Permission: `templates:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            TemplateMissing
+        """
+        return self._client._call(operations.LIST_TEMPLATE_VERSIONS, (id,), project=project, timeout=timeout)
+
+
+class Tracking:
+    """The methods of `client.tracking`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def open(
+        self,
+        send_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> bytes:
+        """The tracking pixel of a message.
+
+        The response is always the 43-byte GIF, even for an unknown send.
+
+        A HEAD request is not recorded.
+
+        Args:
+            send_id: The send id.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.TRACK_OPEN, (send_id,), timeout=timeout)
+
+    def click(
+        self,
+        send_id: str,
+        *,
+        u: str | None = None,
+        s: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """A tracked link of a message: records the click and redirects to `u` with a 302.
+
+        `s` is a signature of purpose, send and target. Without a valid signature the response is a 404 page,
+        never a redirect.
+
+        Args:
+            send_id: The send id.
+            u: The target URL of the link.
+            s: The link's signature.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.TRACK_CLICK, (send_id,), query={"u": u, "s": s}, timeout=timeout)
+
+    def show_unsubscribe(
+        self,
+        send_id: str,
+        *,
+        s: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The page of an unsubscribe link.
+
+        Opening it changes nothing; its button unsubscribes.
+
+        Args:
+            send_id: The send id.
+            s: The link's signature.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.SHOW_UNSUBSCRIBE, (send_id,), query={"s": s}, timeout=timeout)
+
+    def unsubscribe(
+        self,
+        send_id: str,
+        *,
+        s: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Unsubscribe the recipient of a send: by the button of the page, or by one click in a mail client (RFC
+        8058).
+
+        The contact is unsubscribed, and the address is suppressed with the reason UNSUBSCRIBE. The link of a
+        test copy changes nothing. `s` can be in the query or in the body (form, multipart or JSON). Idempotent;
+        needs no cookie.
+
+        Args:
+            send_id: The send id.
+            s: The link's signature.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.UNSUBSCRIBE, (send_id,), query={"s": s}, timeout=timeout)
+
+
+class Webhooks:
+    """The methods of `client.webhooks`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    @cached_property
+    def deliveries(self) -> WebhooksDeliveries:
+        """Methods of `client.webhooks.deliveries`."""
+        return WebhooksDeliveries(self._client)
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.Webhook]:
+        """List the project's webhook subscriptions, newest first, without secrets.
+
+        Permission: `webhooks:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_WEBHOOKS, (), query={"limit": limit, "cursor": cursor}, project=project, timeout=timeout
+        )
+
+    def create(
+        self,
+        *,
+        url: str,
+        events: Sequence[str],
+        description: str | NotGiven = NOT_GIVEN,
+        active: bool | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.WebhookWithSecret:
+        """Subscribe a URL to events.
+
+        Each event is sent as a POST request, signed according to Standard Webhooks (`webhook-id`, `webhook-
+        timestamp`, `webhook-signature`) with the `secret`, which is returned only here and by a rotation. A 2xx
+        response within 15 seconds is a success; otherwise up to ten attempts are made over three days. Redirects
+        are not followed, and addresses that are not on the public Internet are not called. `send.delivered` is a
+        former name of `email.delivered`; subscribe to custom events as `custom.<name>`.
+
+        Permission: `webhooks:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            url: Where to send; https or http.
+            events: Event names, `email.*`, `*`.
+            description: Description for people.
+            active: Whether the record is active. Default: `true`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            TooManyWebhooks
+        """
+        return self._client._call(
+            operations.CREATE_WEBHOOK,
+            (),
+            body={"url": url, "events": events, "description": description, "active": active},
+            project=project,
+            timeout=timeout,
+        )
+
+    def get(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Webhook:
+        """Get a webhook subscription with its status, without the secret.
+
+        Permission: `webhooks:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            WebhookMissing
+        """
+        return self._client._call(operations.GET_WEBHOOK, (id,), project=project, timeout=timeout)
+
+    def update(
+        self,
+        id: str,
+        *,
+        url: str | NotGiven = NOT_GIVEN,
+        events: Sequence[str] | NotGiven = NOT_GIVEN,
+        description: str | NotGiven = NOT_GIVEN,
+        active: bool | NotGiven = NOT_GIVEN,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Webhook:
+        """Change the URL or events of a subscription, or activate or deactivate it.
+
+        Activation resets the failures. Deliveries that become due while the subscription is inactive fail, and
+        can be replayed. Honours `If-Match`.
+
+        Permission: `webhooks:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            url: Where to send; https or http.
+            events: Event names, `email.*`, `*`.
+            description: Description for people.
+            active: Whether the record is active.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            WebhookMissing
+        """
+        return self._client._call(
+            operations.CHANGE_WEBHOOK,
+            (id,),
+            body={"url": url, "events": events, "description": description, "active": active},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def delete(
+        self,
+        id: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Webhook:
+        """Delete a subscription and its deliveries.
+
+        Pending deliveries are not sent. Honours `If-Match`.
+
+        Permission: `webhooks:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            WebhookMissing
+        """
+        return self._client._call(operations.DELETE_WEBHOOK, (id,), if_match=if_match, project=project, timeout=timeout)
+
+    def rotate_secret(
+        self,
+        id: str,
+        *,
+        grace_period_seconds: int | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.WebhookWithSecret:
+        """Rotate the secret of a subscription.
+
+        The new secret is returned only here.
+
+        The old secret signs in addition to the new one for `gracePeriodSeconds` (default 24 hours, at most 7
+        days, 0 to end it now), so that you can change over without rejecting deliveries. A secret before the old
+        one becomes invalid immediately.
+
+        Permission: `webhooks:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            grace_period_seconds: How long the old secret signs in addition to the new one, in seconds; 0 to
+                604,800 (7 days). Default: `86400`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            WebhookMissing
+        """
+        return self._client._call(
+            operations.ROTATE_WEBHOOK_SECRET,
+            (id,),
+            body={"gracePeriodSeconds": grace_period_seconds},
+            project=project,
+            timeout=timeout,
+        )
+
+    def test(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.WebhookTestResult:
+        """Send a signed `webhook.test` event to the subscription's URL now, and return the result.
+
+        `status` is null if there was no response; `reason` tells why, or why the response is a failure. The
+        request is made once, even if the subscription is inactive, and no delivery is recorded.
+
+        Permission: `webhooks:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            WebhookMissing
+        """
+        return self._client._call(operations.TEST_WEBHOOK, (id,), project=project, timeout=timeout)
+
+    @staticmethod
+    def verify(
+        body: bytes | str,
+        headers: Mapping[str, str],
+        secret: str | Sequence[str],
+        *,
+        tolerance: float = 300.0,
+    ) -> Event:
+        """Verify the signature of a webhook delivery and return its event. The same as `postern_sdk.webhooks.verify`.
+
+        Raises:
+            WebhookVerificationError: the delivery is not signed with a secret given, or too old.
+        """
+        from postern_sdk.webhooks import verify
+
+        return verify(body, headers, secret, tolerance=tolerance)
+
+
+class Postern(Transport):
+    """A synchronous client of Postern.
+
+    The methods are grouped as in `client.emails.send(...)`. Close the client, or use it as a context manager.
+    """
+
+    @cached_property
+    def access(self) -> Access:
+        """Methods of `client.access`."""
+        return Access(self)
+
+    @cached_property
+    def account(self) -> Account:
+        """Methods of `client.account`."""
+        return Account(self)
+
+    @cached_property
+    def analytics(self) -> Analytics:
+        """Methods of `client.analytics`."""
+        return Analytics(self)
+
+    @cached_property
+    def api_keys(self) -> ApiKeys:
+        """Methods of `client.api_keys`."""
+        return ApiKeys(self)
+
+    @cached_property
+    def apps(self) -> Apps:
+        """Methods of `client.apps`."""
+        return Apps(self)
+
+    @cached_property
+    def audiences(self) -> Audiences:
+        """Methods of `client.audiences`."""
+        return Audiences(self)
+
+    @cached_property
+    def auth(self) -> Auth:
+        """Methods of `client.auth`."""
+        return Auth(self)
+
+    @cached_property
+    def automations(self) -> Automations:
+        """Methods of `client.automations`."""
+        return Automations(self)
+
+    @cached_property
+    def billing(self) -> Billing:
+        """Methods of `client.billing`."""
+        return Billing(self)
+
+    @cached_property
+    def campaigns(self) -> Campaigns:
+        """Methods of `client.campaigns`."""
+        return Campaigns(self)
+
+    @cached_property
+    def contacts(self) -> Contacts:
+        """Methods of `client.contacts`."""
+        return Contacts(self)
+
+    @cached_property
+    def customers(self) -> Customers:
+        """Methods of `client.customers`."""
+        return Customers(self)
+
+    @cached_property
+    def developers(self) -> Developers:
+        """Methods of `client.developers`."""
+        return Developers(self)
+
+    @cached_property
+    def domains(self) -> Domains:
+        """Methods of `client.domains`."""
+        return Domains(self)
+
+    @cached_property
+    def emails(self) -> Emails:
+        """Methods of `client.emails`."""
+        return Emails(self)
+
+    @cached_property
+    def entitlements(self) -> Entitlements:
+        """Methods of `client.entitlements`."""
+        return Entitlements(self)
+
+    @cached_property
+    def events(self) -> Events:
+        """Methods of `client.events`."""
+        return Events(self)
+
+    @cached_property
+    def features(self) -> Features:
+        """Methods of `client.features`."""
+        return Features(self)
+
+    @cached_property
+    def inbox(self) -> Inbox:
+        """Methods of `client.inbox`."""
+        return Inbox(self)
+
+    @cached_property
+    def organizations(self) -> Organizations:
+        """Methods of `client.organizations`."""
+        return Organizations(self)
+
+    @cached_property
+    def pages(self) -> Pages:
+        """Methods of `client.pages`."""
+        return Pages(self)
+
+    @cached_property
+    def plans(self) -> Plans:
+        """Methods of `client.plans`."""
+        return Plans(self)
+
+    @cached_property
+    def projects(self) -> Projects:
+        """Methods of `client.projects`."""
+        return Projects(self)
+
+    @cached_property
+    def providers(self) -> Providers:
+        """Methods of `client.providers`."""
+        return Providers(self)
+
+    @cached_property
+    def saml(self) -> Saml:
+        """Methods of `client.saml`."""
+        return Saml(self)
+
+    @cached_property
+    def senders(self) -> Senders:
+        """Methods of `client.senders`."""
+        return Senders(self)
+
+    @cached_property
+    def signing_keys(self) -> SigningKeys:
+        """Methods of `client.signing_keys`."""
+        return SigningKeys(self)
+
+    @cached_property
+    def sso(self) -> Sso:
+        """Methods of `client.sso`."""
+        return Sso(self)
+
+    @cached_property
+    def suppressions(self) -> Suppressions:
+        """Methods of `client.suppressions`."""
+        return Suppressions(self)
+
+    @cached_property
+    def templates(self) -> Templates:
+        """Methods of `client.templates`."""
+        return Templates(self)
+
+    @cached_property
+    def tracking(self) -> Tracking:
+        """Methods of `client.tracking`."""
+        return Tracking(self)
+
+    @cached_property
+    def webhooks(self) -> Webhooks:
+        """Methods of `client.webhooks`."""
+        return Webhooks(self)

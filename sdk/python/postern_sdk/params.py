@@ -1,0 +1,378 @@
+"""Objects within requests as plain dicts, with the names of the API, for type checkers.
+
+Generated from the API by script/client: do not edit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal, NotRequired, TypedDict
+
+from postern_sdk import types
+
+
+class AccessCheckDict(TypedDict):
+    """A check whether a customer has a permission in the project or in one of its organizations."""
+
+    permission: str
+    """Permission to check."""
+    customerId: NotRequired[str | None]
+    """Required, except with a customer's token, which implies the customer."""
+    organizationId: NotRequired[str | None]
+    """Id of the organization."""
+
+
+class AddToAudienceDict(TypedDict):
+    """Add the contact to a STATIC audience."""
+
+    type: Literal["ADD_TO_AUDIENCE"]
+    """Type of the record."""
+    audienceId: str
+    """Id of the audience."""
+
+
+class AttributeMappingDict(TypedDict):
+    """Attribute for each profile field, by `Name` or `FriendlyName`. Omitted fields use the common attribute names."""
+
+    subject: NotRequired[str | None]
+    """Persistent identifier of a user; defaults to the NameID."""
+    email: NotRequired[str | None]
+    """SAML attribute with the e-mail address."""
+    name: NotRequired[str | None]
+    """SAML attribute with the full name."""
+    firstName: NotRequired[str | None]
+    """SAML attribute with the first name."""
+    lastName: NotRequired[str | None]
+    """SAML attribute with the last name."""
+    groups: NotRequired[str | None]
+    """SAML attribute with the groups."""
+
+
+class BulkContactDict(TypedDict):
+    """One contact of a bulk addition; the attributes are merged into a contact that exists."""
+
+    email: str
+    """E-mail address."""
+    attributes: NotRequired[Mapping[str, Any]]
+    """Custom data about the contact, for templates and audience rules."""
+
+
+class CallWebhookDict(TypedDict):
+    """POST the contact to a URL, signed like webhooks. After five failed attempts the run continues."""
+
+    type: Literal["WEBHOOK"]
+    """Type of the record."""
+    url: str
+    """The URL."""
+
+
+ConditionDict = TypedDict(
+    "ConditionDict",
+    {
+        "type": "Literal['CONDITION']",
+        "rules": "types.Rules | RulesDict",
+        "then": NotRequired[
+            "Sequence[types.SendEmail | SendEmailDict | types.Delay | DelayDict | types.Condition | ConditionDict | types.WaitForEvent | WaitForEventDict | types.UpdateContact | UpdateContactDict | types.AddToAudience | AddToAudienceDict | types.RemoveFromAudience | RemoveFromAudienceDict | types.CallWebhook | CallWebhookDict | types.Exit | ExitDict]"
+        ],
+        "else": NotRequired[
+            "Sequence[types.SendEmail | SendEmailDict | types.Delay | DelayDict | types.Condition | ConditionDict | types.WaitForEvent | WaitForEventDict | types.UpdateContact | UpdateContactDict | types.AddToAudience | AddToAudienceDict | types.RemoveFromAudience | RemoveFromAudienceDict | types.CallWebhook | CallWebhookDict | types.Exit | ExitDict]"
+        ],
+    },
+)
+"""Continue with `then` if the contact matches the rules (as for audiences), otherwise with `else`."""
+
+
+class CustomEventDict(TypedDict):
+    """Something that happened in your product."""
+
+    name: str
+    """Words separated by dots (`order.placed`). Names that begin with `email.`, `contact.` … are reserved."""
+    contactId: NotRequired[str | None]
+    """Id of the contact; null if there is none."""
+    email: NotRequired[str | None]
+    """Address of the contact concerned; a contact with this address is created if there is none."""
+    data: NotRequired[Mapping[str, Any]]
+    """Custom data, for automations and webhooks."""
+    idempotencyKey: NotRequired[str | None]
+    """An event whose key was used within the last 24 hours is not recorded again."""
+
+
+class DelayDict(TypedDict):
+    """Wait for the sum of `minutes`, `hours` and `days`, or `until` a time."""
+
+    type: Literal["DELAY"]
+    """Type of the record."""
+    minutes: NotRequired[int | None]
+    """Minutes."""
+    hours: NotRequired[int | None]
+    """Hours."""
+    days: NotRequired[int | None]
+    """Days."""
+    until: NotRequired[datetime | str | None]
+    """End of the period, or time to wait for (UTC)."""
+
+
+class DurationDict(TypedDict):
+    """A duration: the sum of its fields."""
+
+    minutes: NotRequired[int | None]
+    """Minutes."""
+    hours: NotRequired[int | None]
+    """Hours."""
+    days: NotRequired[int | None]
+    """Days."""
+
+
+class EmailAttachmentDict(TypedDict):
+    """An attached file."""
+
+    filename: str
+    """File name."""
+    content: str
+    """The file in base64; line breaks are allowed."""
+    contentType: NotRequired[str | None]
+    """Defaults to the media type of the file name's extension, or `application/octet-stream`."""
+    contentId: NotRequired[str | None]
+    """Makes the file inline, so that html can refer to it as `cid:…`."""
+
+
+class ExitDict(TypedDict):
+    """End the run here."""
+
+    type: Literal["EXIT"]
+    """Type of the record."""
+
+
+class NewCustomerDict(TypedDict):
+    """A customer to create or import: with a password, with a password hash of another system, or with neither."""
+
+    email: NotRequired[str | None]
+    """E-mail address."""
+    emailVerified: NotRequired[bool]
+    """Whether the e-mail address is verified. Default: `false`."""
+    name: NotRequired[str | None]
+    """Display name."""
+    phone: NotRequired[str | None]
+    """Phone number in E.164 form."""
+    phoneVerified: NotRequired[bool]
+    """Whether you have verified the number. Default: `false`."""
+    externalUserId: NotRequired[str | None]
+    """Id of the person in your own system."""
+    password: NotRequired[str | None]
+    """Password. A new password must have at least 8 characters."""
+    passwordHash: NotRequired[str | None]
+    """Hash from another system: bcrypt, scrypt, PBKDF2 or argon2."""
+    metadata: NotRequired[Mapping[str, Any]]
+    """Custom data, up to 16 KiB of JSON."""
+    roles: NotRequired[Sequence[str]]
+    """Keys of the roles."""
+
+
+class NewVariantDict(TypedDict):
+    """A variant of the message for an A/B test."""
+
+    name: str
+    """A display name: one line of text, not only blanks."""
+    subject: NotRequired[str | None]
+    """Null: the campaign's subject."""
+    templateId: NotRequired[str | None]
+    """Null: the campaign's template."""
+    weight: int
+    """The share of the test sample that gets this variant, in percent; all weights sum to 100."""
+
+
+class PlanFeatureDict(TypedDict):
+    """A feature of a plan."""
+
+    featureKey: str
+    """A key for programs: letters, digits, `_`, `.`, `:` and `-`, beginning with a letter: `sso`."""
+    enabled: NotRequired[bool]
+    """Whether it is enabled. Default: `true`."""
+    limit: NotRequired[int | None]
+    """Null is unlimited."""
+
+
+class ProjectRelayDict(TypedDict):
+    """A smart host (SMTP relay) for the project's mail."""
+
+    host: str
+    """A host name or IP address, such as `mail.example.com`."""
+    port: NotRequired[int]
+    """TCP port. Default: `587`."""
+    tls: NotRequired[Literal["implicit", "none", "starttls", "starttls-required"] | str]
+    """`starttls` uses TLS if offered, `starttls-required` requires it, `implicit` uses TLS from the start. Default:
+    `"starttls-required"`.
+    """
+    username: NotRequired[str | None]
+    """User name for SMTP authentication; null for none."""
+    password: NotRequired[str | None]
+    """At most 1,000 characters. Returned as `********`; sending that value keeps the password."""
+    weight: NotRequired[int]
+    """Share of the A/B test in percent; the weights of all variants sum to 100. Default: `1`."""
+    messagesPerSecond: NotRequired[int | None]
+    """Maximum messages per second; null for no limit."""
+
+
+class RemoveFromAudienceDict(TypedDict):
+    """Remove the contact from a STATIC audience."""
+
+    type: Literal["REMOVE_FROM_AUDIENCE"]
+    """Type of the record."""
+    audienceId: str
+    """Id of the audience."""
+
+
+class RuleConditionDict(TypedDict):
+    """A condition (`field`, `operator`, `value`) or a group of them (`match`, `conditions`)."""
+
+    field: NotRequired[str | None]
+    """Field to compare: `email`, `createdAt`, `attributes.<name>` …"""
+    operator: NotRequired[str | None]
+    """Comparison operator: `eq`, `contains`, `withinDays` …"""
+    value: NotRequired[Any]
+    """Value to compare the field with."""
+    withinDays: NotRequired[float | None]
+    """For conditions on how often an event happened: count only events of the last so many days."""
+    match: NotRequired[Literal["all", "any"] | str | None]
+    """Whether `all` conditions must hold, or `any` of them."""
+    conditions: NotRequired[Sequence[types.RuleCondition | RuleConditionDict] | None]
+    """Conditions (a field with an operator) or nested groups of conditions."""
+
+
+class RulesDict(TypedDict):
+    """Contacts match if all conditions hold, or any of them, depending on `match`."""
+
+    match: NotRequired[Literal["all", "any"] | str]
+    """Whether `all` conditions must hold, or `any` of them. Default: `"all"`."""
+    conditions: Sequence[types.RuleCondition | RuleConditionDict]
+    """Conditions (a field with an operator) or nested groups of conditions."""
+
+
+class SendEmailDict(TypedDict):
+    """Send a template to the contact; skipped for unsubscribed contacts."""
+
+    type: Literal["SEND_EMAIL"]
+    """Type of the record."""
+    templateId: str
+    """Id of the template that provides subject, html and text."""
+    domainId: NotRequired[str | None]
+    """The sending domain; `fromEmail` must belong to it."""
+    fromEmail: str
+    """E-mail address of the sender."""
+    fromName: NotRequired[str | None]
+    """Display name of the sender."""
+    subject: NotRequired[str | None]
+    """Defaults to the template's subject."""
+    replyTo: NotRequired[str | None]
+    """Address for replies (`Reply-To` header)."""
+
+
+class SettingsChangeDict(TypedDict):
+    """Settings to change; omitted fields stay. Null resets a setting to its default, where null is allowed."""
+
+    transport: NotRequired[Literal["capture", "relay"] | str | None]
+    """How mail is sent; `capture` only stores it in the inbox. Null uses the server's default."""
+    relays: NotRequired[Sequence[types.ProjectRelay | ProjectRelayDict] | None]
+    """SMTP relays to send through; null uses the server's relays."""
+    trackingDomain: NotRequired[str | None]
+    """Host name of tracking links; null uses the server's host name."""
+    trackOpens: NotRequired[bool]
+    """Whether opens are tracked; null uses the project's setting."""
+    trackClicks: NotRequired[bool]
+    """Whether clicks are tracked; null uses the project's setting."""
+    seedList: NotRequired[Sequence[str] | None]
+    """E-mail addresses that get the seed test of a campaign."""
+    retentionDays: NotRequired[int | None]
+    """Number of days for which message bodies are kept; null uses the server's default."""
+    onAmbiguous: NotRequired[Literal["hold", "retry"] | str]
+    """Action if a connection ends before the server replies to the complete message: `retry` or `hold`."""
+    frequencyCap: NotRequired[int | None]
+    """Maximum messages of campaigns and automations to one contact within 24 hours; null uses the default of 10."""
+    rateLimit: NotRequired[int | None]
+    """Maximum requests per second of this project; null uses the server's default."""
+    signIn: NotRequired[types.SignInChange | SignInChangeDict]
+    """Sign-in settings for customers."""
+    extra: NotRequired[Mapping[str, Any]]
+    """Further settings, merged with the stored ones by name; null removes a name. At most 64 KiB in all, as JSON."""
+
+
+class SignInChangeDict(TypedDict):
+    """Sign-in settings to change; omitted fields stay. Null resets a setting to its default, where null is allowed."""
+
+    methods: NotRequired[Sequence[Literal["EMAIL_CODE", "EMAIL_LINK", "PASSKEY", "PASSWORD"] | str] | None]
+    """Authentication methods that were used or are allowed."""
+    signUp: NotRequired[bool]
+    """Whether anyone can sign up."""
+    verifyEmail: NotRequired[Literal["LATER", "REQUIRED"] | str]
+    """Whether an address must be verified before the first sign-in (`REQUIRED`) or not (`LATER`)."""
+    allowedOrigins: NotRequired[Sequence[str] | None]
+    """Web origins that can call the sign-in operations from a browser (CORS)."""
+    redirectUrls: NotRequired[Sequence[str] | None]
+    """URLs to which a sign-in can redirect."""
+    mailFrom: NotRequired[str | None]
+    """Sender of sign-in mail; null uses the server's sender. Of a captured message: the envelope sender."""
+    securityMails: NotRequired[
+        Sequence[Literal["EMAIL_CHANGED", "IDENTITY_CHANGED", "MFA_CHANGED", "NEW_DEVICE", "PASSWORD_CHANGED"] | str]
+        | None
+    ]
+    """Notices about a customer's security that are sent by mail."""
+    contacts: NotRequired[Literal["CREATE", "LINK", "NONE"] | str]
+    """The contacts."""
+    passkeyDomain: NotRequired[str | None]
+    """Domain that passkeys belong to (WebAuthn relying party id)."""
+    appName: NotRequired[str | None]
+    """Name of your product on pages and in mail."""
+    logoUrl: NotRequired[str | None]
+    """URL of the image on pages and in mail."""
+    accentColor: NotRequired[str | None]
+    """Color of buttons on pages and in mail, as `#rrggbb`."""
+    requireSso: NotRequired[bool]
+    """Whether all customers must use single sign-on. Requires a working connection."""
+    requireMfa: NotRequired[bool]
+    """Whether all customers must sign in with a second factor; customers without one must set it up first."""
+
+
+class TriggerDict(TypedDict):
+    """What starts a run: a contact joins or leaves an audience or is created, or an event concerning it occurs."""
+
+    type: Literal["AUDIENCE_JOINED", "AUDIENCE_LEFT", "CONTACT_CREATED", "EVENT"] | str
+    """Type of the trigger."""
+    audienceId: NotRequired[str | None]
+    """Id of the audience."""
+    event: NotRequired[str | None]
+    """For an EVENT trigger: the name of a Postern event or of a custom event."""
+    where: NotRequired[types.Rules | RulesDict | None]
+    """For an EVENT trigger: only events whose data matches these rules start a run. The syntax is that of audience
+    rules; a field is a key of the event's data (`total`), with dots for nested keys (`customer.plan`).
+    """
+    once: NotRequired[bool]
+    """Whether a contact can start only one run, ever. Otherwise it can start runs repeatedly, but not while it has
+    an unfinished run, and at most `maxRunsPerHour` within an hour. Default: `true`.
+    """
+
+
+class UpdateContactDict(TypedDict):
+    """Merge attributes into the contact; null removes one."""
+
+    type: Literal["UPDATE_CONTACT"]
+    """Type of the record."""
+    attributes: Mapping[str, Any]
+    """Custom data about the contact, for templates and audience rules."""
+
+
+WaitForEventDict = TypedDict(
+    "WaitForEventDict",
+    {
+        "type": "Literal['WAIT_FOR_EVENT']",
+        "event": "str",
+        "timeout": NotRequired["types.Duration | DurationDict | None"],
+        "then": NotRequired[
+            "Sequence[types.SendEmail | SendEmailDict | types.Delay | DelayDict | types.Condition | ConditionDict | types.WaitForEvent | WaitForEventDict | types.UpdateContact | UpdateContactDict | types.AddToAudience | AddToAudienceDict | types.RemoveFromAudience | RemoveFromAudienceDict | types.CallWebhook | CallWebhookDict | types.Exit | ExitDict]"
+        ],
+        "else": NotRequired[
+            "Sequence[types.SendEmail | SendEmailDict | types.Delay | DelayDict | types.Condition | ConditionDict | types.WaitForEvent | WaitForEventDict | types.UpdateContact | UpdateContactDict | types.AddToAudience | AddToAudienceDict | types.RemoveFromAudience | RemoveFromAudienceDict | types.CallWebhook | CallWebhookDict | types.Exit | ExitDict]"
+        ],
+    },
+)
+"""Wait for an event of the contact, then continue with `then`; after the timeout with `else`."""

@@ -1,0 +1,1035 @@
+"""One exception for each problem code of the API, with the name of the code.
+
+Generated from the API by script/client: do not edit.
+"""
+
+from postern_sdk.errors import (
+    APIError,
+    BadRequestError,
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    PayloadTooLargeError,
+    RateLimitError,
+    ServerError,
+    UnauthorizedError,
+    UnprocessableEntityError,
+    UnsupportedMediaTypeError,
+)
+
+
+class AddressNotVerified(ForbiddenError):
+    """`address_not_verified` (403): Verify your e-mail address before you accept an invitation sent to it."""
+
+
+class AlreadyBooked(ConflictError):
+    """`already_booked` (409): The account has this plan or add-on already. Change or cancel it in the billing
+    portal.
+    """
+
+
+class AlreadyInvited(ConflictError):
+    """`already_invited` (409): This address has a pending invitation to the organization already; resend or revoke
+    that.
+    """
+
+
+class AlreadyMember(ConflictError):
+    """`already_member` (409): This customer is a member of the organization already."""
+
+
+class AlreadyOwner(ConflictError):
+    """`already_owner` (409): This member is the owner of the account already."""
+
+
+class AlreadySuppressed(ConflictError):
+    """`already_suppressed` (409): This address is already suppressed for this or a stronger reason."""
+
+
+class ApiKeyMissing(NotFoundError):
+    """`api_key_missing` (404): There is no such API key."""
+
+
+class AudienceDynamic(ConflictError):
+    """`audience_dynamic` (409): This audience is DYNAMIC: its rules choose the members, so contacts cannot be added
+    or removed.
+    """
+
+
+class AudienceInUse(ConflictError):
+    """`audience_in_use` (409): Another audience, a campaign or an automation uses this audience. Change or stop
+    those first.
+    """
+
+
+class AudienceMissing(NotFoundError):
+    """`audience_missing` (404): There is no such audience."""
+
+
+class AutomationIncomplete(ConflictError):
+    """`automation_incomplete` (409): The automation refers to something that is missing, so it cannot be active;
+    `errors` lists what.
+    """
+
+
+class AutomationLoop(ConflictError):
+    """`automation_loop` (409): Active automations would start each other in an endless loop; `errors` lists the
+    steps of the loop.
+    """
+
+
+class AutomationMissing(NotFoundError):
+    """`automation_missing` (404): There is no such automation."""
+
+
+class BillingUnavailable(ServerError):
+    """`billing_unavailable` (503): The payment provider is unavailable. Nothing was changed; try again in a few
+    seconds.
+    """
+
+
+class BodyInvalid(BadRequestError):
+    """`body_invalid` (400): The body is not valid JSON."""
+
+
+class BodyTooLarge(PayloadTooLargeError):
+    """`body_too_large` (413): The body is larger than this operation accepts."""
+
+
+class CampaignIncomplete(ConflictError):
+    """`campaign_incomplete` (409): The campaign cannot be sent yet; `errors` lists what is missing."""
+
+
+class CampaignMissing(NotFoundError):
+    """`campaign_missing` (404): There is no such campaign."""
+
+
+class CampaignStateConflict(ConflictError):
+    """`campaign_state_conflict` (409): The campaign's current status does not allow this action."""
+
+
+class CapturedMissing(NotFoundError):
+    """`captured_missing` (404): There is no such captured message."""
+
+
+class CodeInvalid(UnauthorizedError):
+    """`code_invalid` (401): This code or link is invalid, was used already, or has expired. Request a new one."""
+
+
+class CodeWrong(ForbiddenError):
+    """`code_wrong` (403): The code is wrong, has expired, or was used before."""
+
+
+class ContactAttributeDeclared(ConflictError):
+    """`contact_attribute_declared` (409): The attribute is declared with another type; change its declared type
+    first.
+    """
+
+
+class ContactAttributeExists(ConflictError):
+    """`contact_attribute_exists` (409): An attribute with this name has a type already; change it with a PATCH of
+    the attribute.
+    """
+
+
+class ContactAttributeMissing(NotFoundError):
+    """`contact_attribute_missing` (404): There is no such attribute."""
+
+
+class ContactExists(ConflictError):
+    """`contact_exists` (409): A contact with this e-mail address exists already."""
+
+
+class ContactMissing(NotFoundError):
+    """`contact_missing` (404): There is no such contact."""
+
+
+class CredentialInvalid(UnauthorizedError):
+    """`credential_invalid` (401): This credential is unknown, expired or revoked."""
+
+
+class CredentialMissing(UnauthorizedError):
+    """`credential_missing` (401): This needs a credential: send `Authorization: Bearer …`."""
+
+
+class CredentialNotAccepted(ForbiddenError):
+    """`credential_not_accepted` (403): This operation does not accept this kind of credential."""
+
+
+class CustomerBanned(ConflictError):
+    """`customer_banned` (409): A banned customer cannot be linked or merged; unban first."""
+
+
+class CustomerMissing(NotFoundError):
+    """`customer_missing` (404): There is no such customer."""
+
+
+class CustomerOwnsOrganizations(ConflictError):
+    """`customer_owns_organizations` (409): This customer is the last OWNER of organizations; send
+    `transferOwnershipTo`, or delete them first.
+    """
+
+
+class DatabaseAway(ServerError):
+    """`database_away` (503): The database does not respond; nothing was changed. Try again shortly."""
+
+
+class DeliveryMissing(NotFoundError):
+    """`delivery_missing` (404): There is no such webhook delivery."""
+
+
+class DomainExists(ConflictError):
+    """`domain_exists` (409): This project already has this sending domain."""
+
+
+class DomainHasWaitingSends(ConflictError):
+    """`domain_has_waiting_sends` (409): Messages wait to be sent from this domain and would fail without it. Use
+    `force=true` to delete it anyway.
+    """
+
+
+class DomainInUse(ConflictError):
+    """`domain_in_use` (409): A campaign or an automation sends from this domain; `errors` lists them. Change or
+    stop those first.
+    """
+
+
+class DomainListed(ConflictError):
+    """`domain_listed` (409): The organization has this domain already."""
+
+
+class DomainNotProved(ConflictError):
+    """`domain_not_proved` (409): Automatic joining requires a VERIFIED domain; verify it first."""
+
+
+class DomainNotVerified(ForbiddenError):
+    """`domain_not_verified` (403): The `from` address does not belong to a verified sending domain of this project."""
+
+
+class DomainTaken(ConflictError):
+    """`domain_taken` (409): Another organization of this project has verified this domain."""
+
+
+class EmailInvalid(BadRequestError):
+    """`email_invalid` (400): This e-mail cannot be sent as described; `errors` says why."""
+
+
+class EmailMissing(NotFoundError):
+    """`email_missing` (404): There is no such send."""
+
+
+class EmailTaken(ConflictError):
+    """`email_taken` (409): Another customer has this address."""
+
+
+class EventKeyReused(UnprocessableEntityError):
+    """`event_key_reused` (422): This idempotency key was used with a different event within the last 24 hours; use
+    a new key.
+    """
+
+
+class ExternalIdTaken(ConflictError):
+    """`external_id_taken` (409): Another customer has this external identifier; use `link` to merge the two."""
+
+
+class FeatureExists(ConflictError):
+    """`feature_exists` (409): This project already has a feature with that key."""
+
+
+class FeatureMissing(NotFoundError):
+    """`feature_missing` (404): There is no such feature."""
+
+
+class FeatureUndeclared(UnprocessableEntityError):
+    """`feature_undeclared` (422): A plan can include only features that the project has declared; declare the
+    feature first.
+    """
+
+
+class FlowInvalid(BadRequestError):
+    """`flow_invalid` (400): This sign-in was begun in another browser, has expired, or is already finished; begin
+    again.
+    """
+
+
+class HashRefused(BadRequestError):
+    """`hash_refused` (400): This password hash has an unsupported scheme, or its cost parameters are too high."""
+
+
+class HeaderTooLarge(APIError):
+    """`header_too_large` (431): The head of this request is larger than the server accepts."""
+
+
+class IdempotencyKeyInProgress(ConflictError):
+    """`idempotency_key_in_progress` (409): An earlier request with this idempotency key is still being processed.
+    Repeat the request shortly.
+    """
+
+
+class IdempotencyKeyReused(UnprocessableEntityError):
+    """`idempotency_key_reused` (422): This idempotency key was used with a different body within the last 24 hours.
+    Use a new key.
+    """
+
+
+class IdentityLinked(ConflictError):
+    """`identity_linked` (409): Another account of this provider is already linked; unlink it first."""
+
+
+class IdentityMissing(NotFoundError):
+    """`identity_missing` (404): This customer has no linked account at this provider."""
+
+
+class IdentityRequestDecided(ConflictError):
+    """`identity_request_decided` (409): This request was already approved or rejected."""
+
+
+class IdentityRequestMissing(NotFoundError):
+    """`identity_request_missing` (404): There is no such request to link an account."""
+
+
+class IdentityTaken(ConflictError):
+    """`identity_taken` (409): This account is linked to another customer."""
+
+
+class ImportFileInvalid(BadRequestError):
+    """`import_file_invalid` (400): The file is not a CSV file whose header has an `email` column."""
+
+
+class ImportMissing(NotFoundError):
+    """`import_missing` (404): There is no such import."""
+
+
+class Invalid(BadRequestError):
+    """`invalid` (400): Some of the values sent are not valid; `errors` says which."""
+
+
+class InvitationClosed(ConflictError):
+    """`invitation_closed` (409): This invitation was accepted or revoked, or has expired. Send a new one."""
+
+
+class InvitationMissing(NotFoundError):
+    """`invitation_missing` (404): There is no such invitation."""
+
+
+class InvitedSomebodyElse(ForbiddenError):
+    """`invited_somebody_else` (403): This invitation was sent to an address that is not yours; sign in with the
+    invited address.
+    """
+
+
+class InviterUnknown(UnprocessableEntityError):
+    """`inviter_unknown` (422): The inviter must be a member of the organization."""
+
+
+class LastOwner(ConflictError):
+    """`last_owner` (409): This is the last OWNER of the organization; make another member OWNER first."""
+
+
+class LastWayIn(ConflictError):
+    """`last_way_in` (409): This is the only sign-in method of the account: set a password or add another method
+    first.
+    """
+
+
+class LimitNotTaken(UnprocessableEntityError):
+    """`limit_not_taken` (422): A BOOLEAN feature is on or off; only a LIMIT feature can have a limit."""
+
+
+class LinkInvalid(BadRequestError):
+    """`link_invalid` (400): This link is invalid, was used before, or has expired. Request a new one."""
+
+
+class LockedOut(RateLimitError):
+    """`locked_out` (429): Too many failed attempts. Try again after the time in `Retry-After`, or reset the
+    password by mail.
+    """
+
+
+class MemberMissing(NotFoundError):
+    """`member_missing` (404): This customer is not a member of the organization."""
+
+
+class MessageGone(NotFoundError):
+    """`message_gone` (404): The content of this message is no longer stored."""
+
+
+class MessageTooLarge(PayloadTooLargeError):
+    """`message_too_large` (413): The message is larger than 25 MB after encoding."""
+
+
+class MetadataRefused(BadRequestError):
+    """`metadata_refused` (400): The document is not usable metadata of one SAML 2.0 identity provider."""
+
+
+class MetadataTooLarge(PayloadTooLargeError):
+    """`metadata_too_large` (413): The identity provider's metadata is larger than 100 KB."""
+
+
+class MetadataUnreachable(BadRequestError):
+    """`metadata_unreachable` (400): The metadata could not be fetched; check the URL, or upload the metadata."""
+
+
+class MethodOff(ForbiddenError):
+    """`method_off` (403): This sign-in method is switched off in this project."""
+
+
+class MfaAlreadyEnabled(ConflictError):
+    """`mfa_already_enabled` (409): A second factor is on already. Turn it off first."""
+
+
+class MfaAlreadyOn(ConflictError):
+    """`mfa_already_on` (409): A second factor is already on; disable it first."""
+
+
+class MfaNotEnrolled(ConflictError):
+    """`mfa_not_enrolled` (409): There is no second factor. Set one up with `POST /auth/mfa/totp`."""
+
+
+class MfaOff(ConflictError):
+    """`mfa_off` (409): No second factor is on or being set up."""
+
+
+class MfaRequired(UnauthorizedError):
+    """`mfa_required` (401): This account has a second factor: send `code` too, from the authenticator app, or a
+    recovery code.
+    """
+
+
+class MfaStillRequired(ConflictError):
+    """`mfa_still_required` (409): A second factor is required, so the last one cannot be removed."""
+
+
+class NextKeyUnpublished(ConflictError):
+    """`next_key_unpublished` (409): The next DKIM key is not published in the DNS, so signatures with it would not
+    verify. Publish it first.
+    """
+
+
+class NoSignOnHere(NotFoundError):
+    """`no_sign_on_here` (404): No organization uses single sign-on for this e-mail domain. Sign in another way."""
+
+
+class NoSmartHost(ServerError):
+    """`no_smart_host` (503): This project uses the server's relay, but the server has none. Set POSTERN_RELAY, or
+    `relays` in its settings.
+    """
+
+
+class NotCancellable(ConflictError):
+    """`not_cancellable` (409): This send is no longer waiting, or is being transmitted right now."""
+
+
+class NotForSale(ConflictError):
+    """`not_for_sale` (409): The operator of this server has not set a price for this plan or add-on and billing
+    cycle.
+    """
+
+
+class NotFound(NotFoundError):
+    """`not_found` (404): There is no operation at this path."""
+
+
+class NotFresh(ForbiddenError):
+    """`not_fresh` (403): This requires a sign-in within the last hour: sign in again, then repeat the request."""
+
+
+class NotRetriable(ConflictError):
+    """`not_retriable` (409): Only a send that was deferred, failed, bounced or expired can be retried."""
+
+
+class NotScheduled(ConflictError):
+    """`not_scheduled` (409): Only a SCHEDULED send can be rescheduled."""
+
+
+class NotYourself(ForbiddenError):
+    """`not_yourself` (403): A customer's token can check only the access of that customer."""
+
+
+class NothingBooked(ConflictError):
+    """`nothing_booked` (409): The account has no subscription to manage. Start one with POST /account/auth-
+    billing/checkout.
+    """
+
+
+class OrganizationDomainMissing(NotFoundError):
+    """`organization_domain_missing` (404): There is no such organization domain."""
+
+
+class OrganizationExternalIdTaken(ConflictError):
+    """`organization_external_id_taken` (409): Another organization of the project has this external identifier."""
+
+
+class OrganizationMissing(NotFoundError):
+    """`organization_missing` (404): There is no such organization."""
+
+
+class OrganizationSuspended(ConflictError):
+    """`organization_suspended` (409): This organization is suspended, so it cannot get invitations or members;
+    activate it first.
+    """
+
+
+class OwnerStays(ConflictError):
+    """`owner_stays` (409): The owner cannot leave, be removed or get another role. Transfer ownership first."""
+
+
+class OwnsAnAccount(ConflictError):
+    """`owns_an_account` (409): You own an account. Transfer its ownership first, or send `deleteMyAccount: true` if
+    you are its only member.
+    """
+
+
+class PasskeyMissing(NotFoundError):
+    """`passkey_missing` (404): There is no such passkey."""
+
+
+class PasswordBreached(BadRequestError):
+    """`password_breached` (400): This password has appeared in a data breach. Choose another one."""
+
+
+class PasswordCommon(BadRequestError):
+    """`password_common` (400): This password is among the most common ones. Choose another one."""
+
+
+class PasswordWrong(ForbiddenError):
+    """`password_wrong` (403): The password is wrong."""
+
+
+class PermissionExists(ConflictError):
+    """`permission_exists` (409): This project already has that permission."""
+
+
+class PermissionMissing(ForbiddenError):
+    """`permission_missing` (403): This credential lacks the permission that the operation needs."""
+
+
+class PermissionUndeclared(UnprocessableEntityError):
+    """`permission_undeclared` (422): A role can include only permissions that the project has declared; declare the
+    permission first.
+    """
+
+
+class PermissionUnknown(NotFoundError):
+    """`permission_unknown` (404): There is no such permission."""
+
+
+class PlaceMissing(NotFoundError):
+    """`place_missing` (404): There is no such organization."""
+
+
+class PlanExists(ConflictError):
+    """`plan_exists` (409): This project already has a plan with that key."""
+
+
+class PlanInUse(ConflictError):
+    """`plan_in_use` (409): Organizations are on this plan; move them to another one first."""
+
+
+class PlanLimitReached(ForbiddenError):
+    """`plan_limit_reached` (403): The limit of this account's plan is reached. Choose a larger plan."""
+
+
+class PlanMissing(NotFoundError):
+    """`plan_missing` (404): There is no such plan."""
+
+
+class ProjectMissing(NotFoundError):
+    """`project_missing` (404): There is no such project."""
+
+
+class ProviderMissing(NotFoundError):
+    """`provider_missing` (404): There is no such sign-in provider."""
+
+
+class ProviderTrouble(ServerError):
+    """`provider_trouble` (503): The sign-in provider cannot be reached or sent an unexpected response; try again
+    later.
+    """
+
+
+class RefreshTokenInvalid(UnauthorizedError):
+    """`refresh_token_invalid` (401): This refresh token is unknown, has expired or was already used; sign in again."""
+
+
+class RenderFailed(UnprocessableEntityError):
+    """`render_failed` (422): The template could not be rendered with these values."""
+
+
+class RenderingAway(ServerError):
+    """`rendering_away` (503): Templates cannot be rendered at the moment. Retry shortly."""
+
+
+class RenderingBusy(RateLimitError):
+    """`rendering_busy` (429): This project's templates take so much time that they are rendered one by one, and too
+    many are waiting. Retry later, or simplify the templates.
+    """
+
+
+class ResentTooSoon(RateLimitError):
+    """`resent_too_soon` (429): An invitation can be resent at most once a minute; retry later."""
+
+
+class RoleExists(ConflictError):
+    """`role_exists` (409): This project already has a role with that key; keys are unique across both scopes."""
+
+
+class RoleInUse(ConflictError):
+    """`role_in_use` (409): A customer or member has this role, or is invited with it; remove it from them first."""
+
+
+class RoleMissing(NotFoundError):
+    """`role_missing` (404): There is no such role."""
+
+
+class RoleUnknown(UnprocessableEntityError):
+    """`role_unknown` (422): There is no such role in that scope."""
+
+
+class RunFinished(ConflictError):
+    """`run_finished` (409): This run has finished already."""
+
+
+class RunMissing(NotFoundError):
+    """`run_missing` (404): There is no such run."""
+
+
+class RunNotFailed(ConflictError):
+    """`run_not_failed` (409): Only a run that FAILED can be retried, and only while its contact is in no other run
+    of the automation.
+    """
+
+
+class SeedListEmpty(ConflictError):
+    """`seed_list_empty` (409): The project has no seed list; add addresses to `seedList` in the project's settings."""
+
+
+class SenderExists(ConflictError):
+    """`sender_exists` (409): This project already has this single sender. If it is not confirmed yet, resend its
+    confirmation mail.
+    """
+
+
+class SenderLinkInvalid(BadRequestError):
+    """`sender_link_invalid` (400): This link or token is unknown, expired, or replaced by a newer one. Request a
+    new confirmation mail.
+    """
+
+
+class SenderMissing(NotFoundError):
+    """`sender_missing` (404): There is no such single sender."""
+
+
+class SenderNotNeeded(ConflictError):
+    """`sender_not_needed` (409): The domain of this address is verified in this project, so every address at it can
+    be used without a sender.
+    """
+
+
+class SenderVerified(ConflictError):
+    """`sender_verified` (409): This single sender is already confirmed."""
+
+
+class SessionMissing(NotFoundError):
+    """`session_missing` (404): There is no such session."""
+
+
+class SignInBlocked(ForbiddenError):
+    """`sign_in_blocked` (403): This account is not allowed to sign in."""
+
+
+class SignInFailed(UnauthorizedError):
+    """`sign_in_failed` (401): Wrong e-mail address or password, or unknown passkey."""
+
+
+class SignInLocked(RateLimitError):
+    """`sign_in_locked` (429): Too many failed attempts; try again after the time in `Retry-After`."""
+
+
+class SignUpClosed(ForbiddenError):
+    """`sign_up_closed` (403): Sign-up is closed in this project; only invited addresses can sign up."""
+
+
+class SlugTaken(ConflictError):
+    """`slug_taken` (409): Another organization of the project has this slug."""
+
+
+class SsoConnectionDraft(ConflictError):
+    """`sso_connection_draft` (409): This connection has never been active. Activate it first."""
+
+
+class SsoConnectionIncomplete(ConflictError):
+    """`sso_connection_incomplete` (409): This connection is incomplete, so it cannot be active. `errors` lists what
+    is missing.
+    """
+
+
+class SsoConnectionMissing(NotFoundError):
+    """`sso_connection_missing` (404): There is no such single sign-on connection."""
+
+
+class SsoDomainServed(ConflictError):
+    """`sso_domain_served` (409): Another active connection serves this domain; deactivate that one first."""
+
+
+class SsoNotReady(ConflictError):
+    """`sso_not_ready` (409): Single sign-on cannot be required: there is no active connection with which members
+    can sign in.
+    """
+
+
+class SsoRequired(ForbiddenError):
+    """`sso_required` (403): People with this address can sign in only through the single sign-on of their
+    organization.
+    """
+
+
+class SsoStillRequired(ConflictError):
+    """`sso_still_required` (409): Single sign-on is required, and this change would leave no connection with which
+    members can sign in.
+    """
+
+
+class SsoTestInvalid(ForbiddenError):
+    """`sso_test_invalid` (403): This test link is invalid or has expired; create a new one."""
+
+
+class SsoUnavailable(ConflictError):
+    """`sso_unavailable` (409): Single sign-on by this connection is unavailable: the connection is inactive, its
+    domain is not verified, or the organization is suspended.
+    """
+
+
+class SubjectMissing(NotFoundError):
+    """`subject_missing` (404): There is no such customer."""
+
+
+class SuppressionMissing(NotFoundError):
+    """`suppression_missing` (404): This address is not suppressed."""
+
+
+class SystemRoleFixed(ConflictError):
+    """`system_role_fixed` (409): System roles (OWNER, ADMIN, MEMBER) cannot be changed or deleted."""
+
+
+class TemplateBusy(ConflictError):
+    """`template_busy` (409): Other requests changed this template at the same time. Fetch it and try again."""
+
+
+class TemplateCrashed(UnprocessableEntityError):
+    """`template_crashed` (422): Rendering crashed the rendering process; change the template or its variables
+    (template_crashed).
+    """
+
+
+class TemplateInUse(ConflictError):
+    """`template_in_use` (409): Campaigns or automations use this template; `errors` lists them. Change or stop
+    those first.
+    """
+
+
+class TemplateMissing(NotFoundError):
+    """`template_missing` (404): There is no such template."""
+
+
+class TemplateTooExpensive(UnprocessableEntityError):
+    """`template_too_expensive` (422): Rendering takes too much time or memory; simplify the template or its
+    variables (template_too_expensive).
+    """
+
+
+class TooManyAudiences(ConflictError):
+    """`too_many_audiences` (409): The project has the maximum number of audiences; delete some first."""
+
+
+class TooManyAutomations(UnprocessableEntityError):
+    """`too_many_automations` (422): A project has at most 500 automations; delete some first."""
+
+
+class TooManyContactAttributes(ConflictError):
+    """`too_many_contact_attributes` (409): The project has the maximum number of attributes with a type; delete
+    some first.
+    """
+
+
+class TooManyDomains(UnprocessableEntityError):
+    """`too_many_domains` (422): A project can have at most 1,000 sending domains. Delete one first."""
+
+
+class TooManyFeatures(UnprocessableEntityError):
+    """`too_many_features` (422): A project has at most 1,000 features; delete some first."""
+
+
+class TooManyImports(ConflictError):
+    """`too_many_imports` (409): The project has five imports pending or running; retry when one of them has
+    finished.
+    """
+
+
+class TooManyInvitations(UnprocessableEntityError):
+    """`too_many_invitations` (422): An organization has at most 10,000 pending invitations; revoke some first."""
+
+
+class TooManyKeys(UnprocessableEntityError):
+    """`too_many_keys` (422): A project has at most 1,000 API keys; delete some first."""
+
+
+class TooManyMembers(UnprocessableEntityError):
+    """`too_many_members` (422): An organization has at most 100,000 members."""
+
+
+class TooManyOrganizationDomains(UnprocessableEntityError):
+    """`too_many_organization_domains` (422): An organization has at most 100 domains; remove some first."""
+
+
+class TooManyPasskeys(UnprocessableEntityError):
+    """`too_many_passkeys` (422): There are 20 passkeys already. Remove one first."""
+
+
+class TooManyPermissions(UnprocessableEntityError):
+    """`too_many_permissions` (422): A project has at most 10,000 permissions; delete some first."""
+
+
+class TooManyPlans(UnprocessableEntityError):
+    """`too_many_plans` (422): A project has at most 1,000 plans; delete some first."""
+
+
+class TooManyPreviews(RateLimitError):
+    """`too_many_previews` (429): The project has too many concurrent import previews; retry when one of them has
+    finished.
+    """
+
+
+class TooManyRequests(RateLimitError):
+    """`too_many_requests` (429): Too many requests in a short time; slow down."""
+
+
+class TooManyRoles(BadRequestError):
+    """`too_many_roles` (400): A customer can have at most 100 roles."""
+
+
+class TooManySenders(UnprocessableEntityError):
+    """`too_many_senders` (422): A project can have at most 20 single senders. Delete one, or verify a domain."""
+
+
+class TooManySsoConnections(UnprocessableEntityError):
+    """`too_many_sso_connections` (422): An organization has at most 50 connections; remove some first."""
+
+
+class TooManyTemplates(UnprocessableEntityError):
+    """`too_many_templates` (422): A project can have at most 10,000 templates. Delete one first."""
+
+
+class TooManyWebhooks(UnprocessableEntityError):
+    """`too_many_webhooks` (422): A project has at most 100 webhook subscriptions; delete some first."""
+
+
+class UnsupportedMediaType(UnsupportedMediaTypeError):
+    """`unsupported_media_type` (415): Send the body as `Content-Type: application/json`."""
+
+
+class UploadBroken(BadRequestError):
+    """`upload_broken` (400): The connection closed before the upload was complete; nothing was imported. Upload the
+    file again.
+    """
+
+
+class VariantMissing(NotFoundError):
+    """`variant_missing` (404): This campaign has no such variant."""
+
+
+class WebhookInactive(ConflictError):
+    """`webhook_inactive` (409): This webhook subscription is inactive; activate it first."""
+
+
+class WebhookMissing(NotFoundError):
+    """`webhook_missing` (404): There is no such webhook subscription."""
+
+
+BY_CODE: dict[str, type[APIError]] = {
+    "address_not_verified": AddressNotVerified,
+    "already_booked": AlreadyBooked,
+    "already_invited": AlreadyInvited,
+    "already_member": AlreadyMember,
+    "already_owner": AlreadyOwner,
+    "already_suppressed": AlreadySuppressed,
+    "api_key_missing": ApiKeyMissing,
+    "audience_dynamic": AudienceDynamic,
+    "audience_in_use": AudienceInUse,
+    "audience_missing": AudienceMissing,
+    "automation_incomplete": AutomationIncomplete,
+    "automation_loop": AutomationLoop,
+    "automation_missing": AutomationMissing,
+    "billing_unavailable": BillingUnavailable,
+    "body_invalid": BodyInvalid,
+    "body_too_large": BodyTooLarge,
+    "campaign_incomplete": CampaignIncomplete,
+    "campaign_missing": CampaignMissing,
+    "campaign_state_conflict": CampaignStateConflict,
+    "captured_missing": CapturedMissing,
+    "code_invalid": CodeInvalid,
+    "code_wrong": CodeWrong,
+    "contact_attribute_declared": ContactAttributeDeclared,
+    "contact_attribute_exists": ContactAttributeExists,
+    "contact_attribute_missing": ContactAttributeMissing,
+    "contact_exists": ContactExists,
+    "contact_missing": ContactMissing,
+    "credential_invalid": CredentialInvalid,
+    "credential_missing": CredentialMissing,
+    "credential_not_accepted": CredentialNotAccepted,
+    "customer_banned": CustomerBanned,
+    "customer_missing": CustomerMissing,
+    "customer_owns_organizations": CustomerOwnsOrganizations,
+    "database_away": DatabaseAway,
+    "delivery_missing": DeliveryMissing,
+    "domain_exists": DomainExists,
+    "domain_has_waiting_sends": DomainHasWaitingSends,
+    "domain_in_use": DomainInUse,
+    "domain_listed": DomainListed,
+    "domain_not_proved": DomainNotProved,
+    "domain_not_verified": DomainNotVerified,
+    "domain_taken": DomainTaken,
+    "email_invalid": EmailInvalid,
+    "email_missing": EmailMissing,
+    "email_taken": EmailTaken,
+    "event_key_reused": EventKeyReused,
+    "external_id_taken": ExternalIdTaken,
+    "feature_exists": FeatureExists,
+    "feature_missing": FeatureMissing,
+    "feature_undeclared": FeatureUndeclared,
+    "flow_invalid": FlowInvalid,
+    "hash_refused": HashRefused,
+    "header_too_large": HeaderTooLarge,
+    "idempotency_key_in_progress": IdempotencyKeyInProgress,
+    "idempotency_key_reused": IdempotencyKeyReused,
+    "identity_linked": IdentityLinked,
+    "identity_missing": IdentityMissing,
+    "identity_request_decided": IdentityRequestDecided,
+    "identity_request_missing": IdentityRequestMissing,
+    "identity_taken": IdentityTaken,
+    "import_file_invalid": ImportFileInvalid,
+    "import_missing": ImportMissing,
+    "invalid": Invalid,
+    "invitation_closed": InvitationClosed,
+    "invitation_missing": InvitationMissing,
+    "invited_somebody_else": InvitedSomebodyElse,
+    "inviter_unknown": InviterUnknown,
+    "last_owner": LastOwner,
+    "last_way_in": LastWayIn,
+    "limit_not_taken": LimitNotTaken,
+    "link_invalid": LinkInvalid,
+    "locked_out": LockedOut,
+    "member_missing": MemberMissing,
+    "message_gone": MessageGone,
+    "message_too_large": MessageTooLarge,
+    "metadata_refused": MetadataRefused,
+    "metadata_too_large": MetadataTooLarge,
+    "metadata_unreachable": MetadataUnreachable,
+    "method_off": MethodOff,
+    "mfa_already_enabled": MfaAlreadyEnabled,
+    "mfa_already_on": MfaAlreadyOn,
+    "mfa_not_enrolled": MfaNotEnrolled,
+    "mfa_off": MfaOff,
+    "mfa_required": MfaRequired,
+    "mfa_still_required": MfaStillRequired,
+    "next_key_unpublished": NextKeyUnpublished,
+    "no_sign_on_here": NoSignOnHere,
+    "no_smart_host": NoSmartHost,
+    "not_cancellable": NotCancellable,
+    "not_for_sale": NotForSale,
+    "not_found": NotFound,
+    "not_fresh": NotFresh,
+    "not_retriable": NotRetriable,
+    "not_scheduled": NotScheduled,
+    "not_yourself": NotYourself,
+    "nothing_booked": NothingBooked,
+    "organization_domain_missing": OrganizationDomainMissing,
+    "organization_external_id_taken": OrganizationExternalIdTaken,
+    "organization_missing": OrganizationMissing,
+    "organization_suspended": OrganizationSuspended,
+    "owner_stays": OwnerStays,
+    "owns_an_account": OwnsAnAccount,
+    "passkey_missing": PasskeyMissing,
+    "password_breached": PasswordBreached,
+    "password_common": PasswordCommon,
+    "password_wrong": PasswordWrong,
+    "permission_exists": PermissionExists,
+    "permission_missing": PermissionMissing,
+    "permission_undeclared": PermissionUndeclared,
+    "permission_unknown": PermissionUnknown,
+    "place_missing": PlaceMissing,
+    "plan_exists": PlanExists,
+    "plan_in_use": PlanInUse,
+    "plan_limit_reached": PlanLimitReached,
+    "plan_missing": PlanMissing,
+    "project_missing": ProjectMissing,
+    "provider_missing": ProviderMissing,
+    "provider_trouble": ProviderTrouble,
+    "refresh_token_invalid": RefreshTokenInvalid,
+    "render_failed": RenderFailed,
+    "rendering_away": RenderingAway,
+    "rendering_busy": RenderingBusy,
+    "resent_too_soon": ResentTooSoon,
+    "role_exists": RoleExists,
+    "role_in_use": RoleInUse,
+    "role_missing": RoleMissing,
+    "role_unknown": RoleUnknown,
+    "run_finished": RunFinished,
+    "run_missing": RunMissing,
+    "run_not_failed": RunNotFailed,
+    "seed_list_empty": SeedListEmpty,
+    "sender_exists": SenderExists,
+    "sender_link_invalid": SenderLinkInvalid,
+    "sender_missing": SenderMissing,
+    "sender_not_needed": SenderNotNeeded,
+    "sender_verified": SenderVerified,
+    "session_missing": SessionMissing,
+    "sign_in_blocked": SignInBlocked,
+    "sign_in_failed": SignInFailed,
+    "sign_in_locked": SignInLocked,
+    "sign_up_closed": SignUpClosed,
+    "slug_taken": SlugTaken,
+    "sso_connection_draft": SsoConnectionDraft,
+    "sso_connection_incomplete": SsoConnectionIncomplete,
+    "sso_connection_missing": SsoConnectionMissing,
+    "sso_domain_served": SsoDomainServed,
+    "sso_not_ready": SsoNotReady,
+    "sso_required": SsoRequired,
+    "sso_still_required": SsoStillRequired,
+    "sso_test_invalid": SsoTestInvalid,
+    "sso_unavailable": SsoUnavailable,
+    "subject_missing": SubjectMissing,
+    "suppression_missing": SuppressionMissing,
+    "system_role_fixed": SystemRoleFixed,
+    "template_busy": TemplateBusy,
+    "template_crashed": TemplateCrashed,
+    "template_in_use": TemplateInUse,
+    "template_missing": TemplateMissing,
+    "template_too_expensive": TemplateTooExpensive,
+    "too_many_audiences": TooManyAudiences,
+    "too_many_automations": TooManyAutomations,
+    "too_many_contact_attributes": TooManyContactAttributes,
+    "too_many_domains": TooManyDomains,
+    "too_many_features": TooManyFeatures,
+    "too_many_imports": TooManyImports,
+    "too_many_invitations": TooManyInvitations,
+    "too_many_keys": TooManyKeys,
+    "too_many_members": TooManyMembers,
+    "too_many_organization_domains": TooManyOrganizationDomains,
+    "too_many_passkeys": TooManyPasskeys,
+    "too_many_permissions": TooManyPermissions,
+    "too_many_plans": TooManyPlans,
+    "too_many_previews": TooManyPreviews,
+    "too_many_requests": TooManyRequests,
+    "too_many_roles": TooManyRoles,
+    "too_many_senders": TooManySenders,
+    "too_many_sso_connections": TooManySsoConnections,
+    "too_many_templates": TooManyTemplates,
+    "too_many_webhooks": TooManyWebhooks,
+    "unsupported_media_type": UnsupportedMediaType,
+    "upload_broken": UploadBroken,
+    "variant_missing": VariantMissing,
+    "webhook_inactive": WebhookInactive,
+    "webhook_missing": WebhookMissing,
+}
+"""The exception of each problem code."""

@@ -1,0 +1,3764 @@
+"""The objects of the API, as they are received and, within requests, sent.
+
+Generated from the API by script/client: do not edit.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from msgspec import UNSET, UnsetType
+
+from postern_sdk._record import Record
+
+if TYPE_CHECKING:
+    AccessDecisionReason: TypeAlias = (
+        Literal[
+            "ALL_ORGANIZATIONS_ROLE",
+            "CUSTOMER_BANNED",
+            "NOT_A_MEMBER",
+            "NO_ROLE_GRANTS_PERMISSION",
+            "ORGANIZATION_ROLE",
+            "ORGANIZATION_SUSPENDED",
+            "PROJECT_ROLE",
+            "UNKNOWN_PERMISSION",
+        ]
+        | str
+    )
+    AccessDecisionScope: TypeAlias = Literal["ORGANIZATION", "PROJECT"] | str
+    AccessExplanationStep: TypeAlias = (
+        Literal[
+            "ALL_ORGANIZATIONS_ROLE",
+            "CUSTOMER_GIVEN",
+            "CUSTOMER_NOT_BANNED",
+            "MEMBER",
+            "ORGANIZATION_ACTIVE",
+            "ORGANIZATION_ROLE",
+            "PERMISSION_DECLARED",
+            "PROJECT_ROLE",
+        ]
+        | str
+    )
+    AccountInvitationRole: TypeAlias = Literal["ADMIN", "DEVELOPER", "VIEWER"] | str
+    AccountMemberRole: TypeAlias = Literal["ADMIN", "DEVELOPER", "OWNER", "VIEWER"] | str
+    AccountProfileRole: TypeAlias = Literal["ADMIN", "DEVELOPER", "OWNER", "VIEWER"] | str
+    ApiKeyType: TypeAlias = Literal["PUBLISHABLE", "SECRET"] | str
+    ApiKeyEnvironment: TypeAlias = Literal["LIVE", "TEST"] | str
+    AppSsoConnectionStatus: TypeAlias = Literal["ACTIVE", "DRAFT", "INACTIVE"] | str
+    AudienceType: TypeAlias = Literal["DYNAMIC", "STATIC"] | str
+    AutomationRunStatus: TypeAlias = Literal["CANCELLED", "COMPLETED", "EXITED", "FAILED", "RUNNING", "WAITING"] | str
+    AutomationRunDetailStatus: TypeAlias = (
+        Literal["CANCELLED", "COMPLETED", "EXITED", "FAILED", "RUNNING", "WAITING"] | str
+    )
+    AutomationRunStepOutcome: TypeAlias = (
+        Literal["DONE", "FAILED", "FALSE", "HAPPENED", "SKIPPED", "TIMED_OUT", "TRUE"] | str
+    )
+    BillingPlan: TypeAlias = Literal["free", "pro"] | str
+    BillingBillingCycle: TypeAlias = Literal["monthly", "yearly"] | str
+    BillingStatus: TypeAlias = Literal["active", "cancelled", "none", "past_due"] | str
+    BlocklistEntryStatus: TypeAlias = Literal["CLEAR", "LISTED", "UNKNOWN"] | str
+    CampaignStatus: TypeAlias = (
+        Literal["CANCELLED", "DRAFT", "FAILED", "PAUSED", "SCHEDULED", "SENDING", "SENT", "TESTING"] | str
+    )
+    CampaignAbTestMetric: TypeAlias = Literal["CLICK_RATE", "OPEN_RATE"] | str
+    CampaignDetailStatus: TypeAlias = (
+        Literal["CANCELLED", "DRAFT", "FAILED", "PAUSED", "SCHEDULED", "SENDING", "SENT", "TESTING"] | str
+    )
+    CampaignDetailAbTestMetric: TypeAlias = Literal["CLICK_RATE", "OPEN_RATE"] | str
+    ContactAttributeType: TypeAlias = Literal["boolean", "date", "list", "number", "string"] | str
+    ContactImportStatus: TypeAlias = Literal["COMPLETED", "FAILED", "PENDING", "RUNNING", "UPLOADING"] | str
+    ContactImportMode: TypeAlias = Literal["skip", "upsert"] | str
+    ContactImportCharsetFrom: TypeAlias = Literal["BOM", "DECLARED", "DETECTED"] | str
+    ContactImportColumnDecidedBy: TypeAlias = Literal["ATTRIBUTE", "DECLARED", "EXACT", "IGNORED", "SYNONYM"] | str
+    ContactImportPreviewCharsetFrom: TypeAlias = Literal["BOM", "DECLARED", "DETECTED"] | str
+    ContactImportPreviewDelimiterFrom: TypeAlias = Literal["DECLARED", "DETECTED"] | str
+    ContactImportPreviewColumnDecidedBy: TypeAlias = (
+        Literal["ATTRIBUTE", "DECLARED", "EXACT", "IGNORED", "SYNONYM"] | str
+    )
+    ContactImportPreviewColumnType: TypeAlias = Literal["boolean", "date", "list", "number", "string"] | str
+    DeveloperRole: TypeAlias = Literal["ADMIN", "DEVELOPER", "OWNER", "VIEWER"] | str
+    DnsRecordType: TypeAlias = Literal["CNAME", "TXT"] | str
+    DnsRecordPurpose: TypeAlias = (
+        Literal["DKIM", "DKIM_ED25519", "DKIM_NEXT", "DMARC", "RETURN_PATH", "SPF", "TRACKING"] | str
+    )
+    DnsRecordStatus: TypeAlias = Literal["PENDING", "UNKNOWN", "VERIFIED", "WRONG"] | str
+    DomainStatus: TypeAlias = Literal["DEGRADED", "FAILED", "PENDING", "VERIFIED"] | str
+    DomainJoinReason: TypeAlias = (
+        Literal[
+            "ALREADY_MEMBER",
+            "AUTO_JOIN_DISABLED",
+            "CUSTOMER_BANNED",
+            "EMAIL_NOT_VERIFIED",
+            "JOINED",
+            "MEMBER_REMOVED",
+            "NO_MATCHING_DOMAIN",
+            "ORGANIZATION_SUSPENDED",
+            "PUBLIC_DOMAIN",
+        ]
+        | str
+    )
+    EmailBatchItemStatus: TypeAlias = (
+        Literal[
+            "BOUNCED",
+            "CANCELLED",
+            "COMPLAINED",
+            "DELAYED",
+            "DELIVERED",
+            "EXPIRED",
+            "FAILED",
+            "QUEUED",
+            "SCHEDULED",
+            "SENT",
+            "SUPPRESSED",
+        ]
+        | str
+    )
+    EmailLogEntryStatus: TypeAlias = (
+        Literal[
+            "BOUNCED",
+            "CANCELLED",
+            "COMPLAINED",
+            "DELAYED",
+            "DELIVERED",
+            "EXPIRED",
+            "FAILED",
+            "QUEUED",
+            "SCHEDULED",
+            "SENT",
+            "SUPPRESSED",
+        ]
+        | str
+    )
+    EmailLogEntryDetailStatus: TypeAlias = (
+        Literal[
+            "BOUNCED",
+            "CANCELLED",
+            "COMPLAINED",
+            "DELAYED",
+            "DELIVERED",
+            "EXPIRED",
+            "FAILED",
+            "QUEUED",
+            "SCHEDULED",
+            "SENT",
+            "SUPPRESSED",
+        ]
+        | str
+    )
+    EmailLogEntryDetailEngine: TypeAlias = Literal["minijinja", "none"] | str
+    EntitlementType: TypeAlias = Literal["BOOLEAN", "LIMIT"] | str
+    EntitlementSource: TypeAlias = Literal["DEFAULT", "NONE", "OVERRIDE", "PLAN"] | str
+    FeatureType: TypeAlias = Literal["BOOLEAN", "LIMIT"] | str
+    FormerReasonReason: TypeAlias = Literal["BOUNCE", "COMPLAINT", "MANUAL", "UNSUBSCRIBE"] | str
+    IdentityRequestStatus: TypeAlias = Literal["APPROVED", "PENDING", "REJECTED"] | str
+    InvitationPreviewStatus: TypeAlias = Literal["ACCEPTED", "EXPIRED", "PENDING", "REVOKED"] | str
+    OrganizationStatus: TypeAlias = Literal["ACTIVE", "SUSPENDED"] | str
+    OrganizationDomainStatus: TypeAlias = Literal["FAILED", "LAPSED", "PENDING", "VERIFIED"] | str
+    OrganizationDomainReason: TypeAlias = (
+        Literal["DNS_UNAVAILABLE", "RECORD_NOT_FOUND", "VERIFIED_BY_ANOTHER_ORGANIZATION"] | str
+    )
+    OrganizationInvitationStatus: TypeAlias = Literal["ACCEPTED", "EXPIRED", "PENDING", "REVOKED"] | str
+    OrganizationMemberSource: TypeAlias = Literal["API", "DOMAIN", "INVITATION", "SSO"] | str
+    OrganizationMembershipStatus: TypeAlias = Literal["ACTIVE", "SUSPENDED"] | str
+    ProjectRelayTls: TypeAlias = Literal["implicit", "none", "starttls", "starttls-required"] | str
+    ProjectSettingsTransport: TypeAlias = Literal["capture", "relay"] | str
+    ProjectSettingsOnAmbiguous: TypeAlias = Literal["hold", "retry"] | str
+    RecipientMessageStatus: TypeAlias = (
+        Literal[
+            "BOUNCED",
+            "CANCELLED",
+            "COMPLAINED",
+            "DELAYED",
+            "DELIVERED",
+            "EXPIRED",
+            "FAILED",
+            "QUEUED",
+            "SCHEDULED",
+            "SENT",
+            "SUPPRESSED",
+        ]
+        | str
+    )
+    RecipientOutcomeField: TypeAlias = Literal["bcc", "cc", "to"] | str
+    RecipientOutcomeStatus: TypeAlias = (
+        Literal[
+            "BOUNCED",
+            "CANCELLED",
+            "COMPLAINED",
+            "DELAYED",
+            "DELIVERED",
+            "EXPIRED",
+            "FAILED",
+            "QUEUED",
+            "SCHEDULED",
+            "SENT",
+            "SUPPRESSED",
+        ]
+        | str
+    )
+    RoleScope: TypeAlias = Literal["ORGANIZATION", "PROJECT"] | str
+    RuleConditionMatch: TypeAlias = Literal["all", "any"] | str
+    RulesMatch: TypeAlias = Literal["all", "any"] | str
+    SendAttemptOutcome: TypeAlias = Literal["ACCEPTED", "AMBIGUOUS", "DEFERRED", "FAILED", "REJECTED"] | str
+    SendEventType: TypeAlias = (
+        Literal["Bounce", "Click", "Complaint", "Delivery", "DeliveryDelay", "Open", "Reject", "Send"] | str
+    )
+    SendResultStatus: TypeAlias = (
+        Literal[
+            "BOUNCED",
+            "CANCELLED",
+            "COMPLAINED",
+            "DELAYED",
+            "DELIVERED",
+            "EXPIRED",
+            "FAILED",
+            "QUEUED",
+            "SCHEDULED",
+            "SENT",
+            "SUPPRESSED",
+        ]
+        | str
+    )
+    SenderStatus: TypeAlias = Literal["PENDING", "VERIFIED"] | str
+    SettingsChangeTransport: TypeAlias = Literal["capture", "relay"] | str
+    SettingsChangeOnAmbiguous: TypeAlias = Literal["hold", "retry"] | str
+    SignInChangeMethods: TypeAlias = Literal["EMAIL_CODE", "EMAIL_LINK", "PASSKEY", "PASSWORD"] | str
+    SignInChangeVerifyEmail: TypeAlias = Literal["LATER", "REQUIRED"] | str
+    SignInChangeSecurityMails: TypeAlias = (
+        Literal["EMAIL_CHANGED", "IDENTITY_CHANGED", "MFA_CHANGED", "NEW_DEVICE", "PASSWORD_CHANGED"] | str
+    )
+    SignInChangeContacts: TypeAlias = Literal["CREATE", "LINK", "NONE"] | str
+    SignInProviderKind: TypeAlias = Literal["APPLE", "GITHUB", "GOOGLE", "MICROSOFT", "OIDC"] | str
+    SignInProviderOnNewSubject: TypeAlias = Literal["HOLD", "REFUSE"] | str
+    SignInSettingsMethods: TypeAlias = Literal["EMAIL_CODE", "EMAIL_LINK", "PASSKEY", "PASSWORD"] | str
+    SignInSettingsVerifyEmail: TypeAlias = Literal["LATER", "REQUIRED"] | str
+    SignInSettingsSecurityMails: TypeAlias = (
+        Literal["EMAIL_CHANGED", "IDENTITY_CHANGED", "MFA_CHANGED", "NEW_DEVICE", "PASSWORD_CHANGED"] | str
+    )
+    SignInSettingsContacts: TypeAlias = Literal["CREATE", "LINK", "NONE"] | str
+    SpCertificatePlace: TypeAlias = Literal["CURRENT", "NEXT", "PREVIOUS"] | str
+    SsoConnectionStatus: TypeAlias = Literal["ACTIVE", "DRAFT", "INACTIVE"] | str
+    SsoConnectionIdpSsoBinding: TypeAlias = Literal["POST", "REDIRECT"] | str
+    SsoConnectionIdpSloBinding: TypeAlias = Literal["POST", "REDIRECT"] | str
+    SsoConnectionOnNewSubject: TypeAlias = Literal["HOLD", "REFUSE"] | str
+    SsoConnectionWithOrganizationStatus: TypeAlias = Literal["ACTIVE", "DRAFT", "INACTIVE"] | str
+    SsoConnectionWithOrganizationIdpSsoBinding: TypeAlias = Literal["POST", "REDIRECT"] | str
+    SsoConnectionWithOrganizationIdpSloBinding: TypeAlias = Literal["POST", "REDIRECT"] | str
+    SsoConnectionWithOrganizationOnNewSubject: TypeAlias = Literal["HOLD", "REFUSE"] | str
+    SsoTraceKind: TypeAlias = Literal["LOGOUT", "SIGN_ON", "TEST"] | str
+    SsoTraceOutcome: TypeAlias = Literal["ACCEPTED", "REFUSED"] | str
+    SuppressionReason: TypeAlias = Literal["BOUNCE", "COMPLAINT", "MANUAL", "UNSUBSCRIBE"] | str
+    TemplateEngine: TypeAlias = Literal["minijinja", "none"] | str
+    TemplateVersionEngine: TypeAlias = Literal["minijinja", "none"] | str
+    TimelineEntryKind: TypeAlias = Literal["AUDIT", "EMAIL", "EVENT", "SESSION"] | str
+    TrackingHitKind: TypeAlias = Literal["CLICK", "OPEN", "UNSUBSCRIBE"] | str
+    TrackingHitVerdict: TypeAlias = Literal["human", "machine", "proxy"] | str
+    TriggerType: TypeAlias = Literal["AUDIENCE_JOINED", "AUDIENCE_LEFT", "CONTACT_CREATED", "EVENT"] | str
+    WebhookDeliveryStatus: TypeAlias = Literal["FAILED", "PENDING", "SUCCEEDED"] | str
+    WebhookDeliveryDetailStatus: TypeAlias = Literal["FAILED", "PENDING", "SUCCEEDED"] | str
+else:
+    # A server that is newer than this package may send other values, which must not be an error.
+    AccessDecisionReason = str
+    AccessDecisionScope = str
+    AccessExplanationStep = str
+    AccountInvitationRole = str
+    AccountMemberRole = str
+    AccountProfileRole = str
+    ApiKeyType = str
+    ApiKeyEnvironment = str
+    AppSsoConnectionStatus = str
+    AudienceType = str
+    AutomationRunStatus = str
+    AutomationRunDetailStatus = str
+    AutomationRunStepOutcome = str
+    BillingPlan = str
+    BillingBillingCycle = str
+    BillingStatus = str
+    BlocklistEntryStatus = str
+    CampaignStatus = str
+    CampaignAbTestMetric = str
+    CampaignDetailStatus = str
+    CampaignDetailAbTestMetric = str
+    ContactAttributeType = str
+    ContactImportStatus = str
+    ContactImportMode = str
+    ContactImportCharsetFrom = str
+    ContactImportColumnDecidedBy = str
+    ContactImportPreviewCharsetFrom = str
+    ContactImportPreviewDelimiterFrom = str
+    ContactImportPreviewColumnDecidedBy = str
+    ContactImportPreviewColumnType = str
+    DeveloperRole = str
+    DnsRecordType = str
+    DnsRecordPurpose = str
+    DnsRecordStatus = str
+    DomainStatus = str
+    DomainJoinReason = str
+    EmailBatchItemStatus = str
+    EmailLogEntryStatus = str
+    EmailLogEntryDetailStatus = str
+    EmailLogEntryDetailEngine = str
+    EntitlementType = str
+    EntitlementSource = str
+    FeatureType = str
+    FormerReasonReason = str
+    IdentityRequestStatus = str
+    InvitationPreviewStatus = str
+    OrganizationStatus = str
+    OrganizationDomainStatus = str
+    OrganizationDomainReason = str
+    OrganizationInvitationStatus = str
+    OrganizationMemberSource = str
+    OrganizationMembershipStatus = str
+    ProjectRelayTls = str
+    ProjectSettingsTransport = str
+    ProjectSettingsOnAmbiguous = str
+    RecipientMessageStatus = str
+    RecipientOutcomeField = str
+    RecipientOutcomeStatus = str
+    RoleScope = str
+    RuleConditionMatch = str
+    RulesMatch = str
+    SendAttemptOutcome = str
+    SendEventType = str
+    SendResultStatus = str
+    SenderStatus = str
+    SettingsChangeTransport = str
+    SettingsChangeOnAmbiguous = str
+    SignInChangeMethods = str
+    SignInChangeVerifyEmail = str
+    SignInChangeSecurityMails = str
+    SignInChangeContacts = str
+    SignInProviderKind = str
+    SignInProviderOnNewSubject = str
+    SignInSettingsMethods = str
+    SignInSettingsVerifyEmail = str
+    SignInSettingsSecurityMails = str
+    SignInSettingsContacts = str
+    SpCertificatePlace = str
+    SsoConnectionStatus = str
+    SsoConnectionIdpSsoBinding = str
+    SsoConnectionIdpSloBinding = str
+    SsoConnectionOnNewSubject = str
+    SsoConnectionWithOrganizationStatus = str
+    SsoConnectionWithOrganizationIdpSsoBinding = str
+    SsoConnectionWithOrganizationIdpSloBinding = str
+    SsoConnectionWithOrganizationOnNewSubject = str
+    SsoTraceKind = str
+    SsoTraceOutcome = str
+    SuppressionReason = str
+    TemplateEngine = str
+    TemplateVersionEngine = str
+    TimelineEntryKind = str
+    TrackingHitKind = str
+    TrackingHitVerdict = str
+    TriggerType = str
+    WebhookDeliveryStatus = str
+    WebhookDeliveryDetailStatus = str
+
+
+class AcceptedInvitation(Record, frozen=True, kw_only=True):
+    """The result of accepting an invitation."""
+
+    invitation: OrganizationInvitation
+    """The invitation."""
+    organization: OrganizationRef
+    """The organization."""
+    roles: list[str]
+    """Keys of the roles."""
+
+
+class AccessCheck(Record, frozen=True, kw_only=True):
+    """A check whether a customer has a permission in the project or in one of its organizations."""
+
+    permission: str
+    """Permission to check."""
+    customer_id: str | None | UnsetType = UNSET
+    """Required, except with a customer's token, which implies the customer."""
+    organization_id: str | None | UnsetType = UNSET
+    """Id of the organization."""
+
+
+class AccessDecision(Record, frozen=True, kw_only=True):
+    """Whether a customer has a permission, and why."""
+
+    allowed: bool
+    """Whether access is allowed."""
+    reason: AccessDecisionReason
+    """Reason, as text."""
+    permission: str
+    """Permission to check."""
+    scope: AccessDecisionScope
+    """Whether it applies to the whole project or to one organization."""
+    roles: list[str]
+    """The roles that were considered: all that the customer has in the scope."""
+    explanation: list[AccessExplanation]
+    """The steps that led to the decision."""
+    customer_id: str | None
+    """Id of the customer."""
+    organization_id: str | None
+    """Id of the organization."""
+
+
+class AccessDecisions(Record, frozen=True, kw_only=True):
+    """The results of several checks, in the order of the request."""
+
+    results: list[AccessDecision]
+    """One result for each item, in the order of the request."""
+
+
+class AccessExplanation(Record, frozen=True, kw_only=True):
+    """One step of a check. All checks in the same scope have the same steps, in the same order."""
+
+    step: AccessExplanationStep
+    """Description or index of the step."""
+    ok: bool
+    """Whether it succeeded."""
+    roles: list[str]
+    """The roles that grant the permission, if the step concerns roles."""
+
+
+class AccountAuditEntry(Record, frozen=True, kw_only=True):
+    """A change in an account, with its actor and IP address; `projectId` is null for changes of the account itself."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    actor_email: str | None
+    """E-mail address of the actor; null if the actor is not a person."""
+    action: str
+    """The action, as `noun.verb`."""
+    target_type: str
+    """Type of the record that was acted on."""
+    target_id: str | None
+    """Id of the record that was acted on."""
+    metadata: dict[str, Any]
+    """Custom data, up to 16 KiB of JSON."""
+    impersonated_by_staff_email: str | None
+    """E-mail address of the staff member who impersonated the actor; null if nobody did."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    project_id: str | None
+    """Id of the project."""
+    actor_type: str
+    """Kind of actor: `DEVELOPER`, `API_KEY`, `CUSTOMER` or `SYSTEM`."""
+    actor_id: str | None
+    """Id of the actor; null for the service itself."""
+    ip_address: str | None
+    """IP address of the client."""
+
+
+class AccountInvitation(Record, frozen=True, kw_only=True):
+    """An open invitation to an account. It is deleted when accepted or revoked."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    email: str
+    """E-mail address."""
+    role: AccountInvitationRole
+    """Role of the person."""
+    invited_by: str
+    """E-mail address of the person who sent the invitation."""
+    expires_at: datetime
+    """When it expires (UTC); null if it does not expire."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+
+
+class AccountMember(Record, frozen=True, kw_only=True):
+    """A member of an account, as other members see it."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    email: str
+    """E-mail address."""
+    name: str
+    """Display name."""
+    role: AccountMemberRole
+    """Role of the person."""
+    mfa_enabled_at: datetime | None
+    """When the second factor was set up (UTC); null if there is none."""
+    joined_at: datetime
+    """When the person became a member (UTC)."""
+    last_sign_in_at: datetime | None
+    """When the last sign-in was (UTC); null if there was none."""
+
+
+class AccountProfile(Record, frozen=True, kw_only=True):
+    """The signed-in developer, with the account and its projects."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    email: str
+    """E-mail address."""
+    name: str
+    """Display name."""
+    role: AccountProfileRole
+    """Role of the person."""
+    email_verified_at: datetime | None
+    """When the e-mail address was verified (UTC); null if it is not verified."""
+    pending_email: str | None
+    """A new address that has not been confirmed yet."""
+    mfa_enabled_at: datetime | None
+    """When the second factor was set up (UTC); null if there is none."""
+    recovery_codes_left: int
+    """Number of unused recovery codes."""
+    joined_at: datetime
+    """When the person became a member (UTC)."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+    account: AccountSummary
+    """The account."""
+    projects: list[Project]
+    """Projects of the account, or their number or maximum number; a null maximum means unlimited."""
+
+
+class AccountSummary(Record, frozen=True, kw_only=True):
+    """The account that a developer belongs to."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    name: str
+    """Display name."""
+
+
+class AddToAudience(Record, frozen=True, kw_only=True, tag_field="type", tag="ADD_TO_AUDIENCE"):
+    """Add the contact to a STATIC audience."""
+
+    audience_id: str
+    """Id of the audience."""
+
+
+class ApiKey(Record, frozen=True, kw_only=True):
+    """An API key of a project. Only the response to its creation contains the whole `key`."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    name: str
+    """Display name."""
+    type: ApiKeyType
+    """Type of the record."""
+    environment: ApiKeyEnvironment
+    """`LIVE` or `TEST`. Mail that is sent with a TEST key is captured and not delivered."""
+    key: str
+    """Key that identifies it in requests, or the API key."""
+    permissions: list[str] | None
+    """Null: all permissions of the project, and none of the account."""
+    ip_allow_list: list[str] | None
+    """IP addresses and networks that can use the key; null allows all."""
+    expires_at: datetime | None
+    """When it expires (UTC); null if it does not expire."""
+    last_used_at: datetime | None
+    """When it was last used (UTC), to the minute; null if it was never used."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+
+
+class AppOrganization(Record, frozen=True, kw_only=True):
+    """An organization as the operations under `/apps` return it."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    app_id: str
+    """The project's id. The older path family calls a project an app."""
+    name: str
+    """Display name."""
+    slug: str
+    """Name for URLs, unique in the project."""
+    metadata: dict[str, Any]
+    """Custom data, up to 16 KiB of JSON."""
+    require_sso: bool
+    """Whether its members and customers at its domains can sign in only by its single sign-on."""
+    require_mfa: bool
+    """Whether its members must sign in with a second factor."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+    member_count: int
+    """Number of members."""
+    pending_invitation_count: int
+    """Number of pending invitations."""
+
+
+class AppSsoConnection(Record, frozen=True, kw_only=True):
+    """A connection of an organization to its identity provider, as the operations under `/apps` return it."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    organization_id: str
+    """Id of the organization."""
+    app_id: str
+    """The project's id. The older path family calls a project an app."""
+    name: str
+    """Display name."""
+    domain: str
+    """Domain name."""
+    status: AppSsoConnectionStatus
+    """Status of the record."""
+    held: str | None
+    """Why the connection is on hold; null if it is not."""
+    idp_entity_id: str | None
+    """Entity id of the identity provider."""
+    idp_sso_url: str | None
+    """Single sign-on URL of the identity provider."""
+    idp_certificate: list[str]
+    """Signing certificates of the identity provider, in PEM."""
+    sp_certificate: str
+    """Certificate with which this service signs requests and decrypts assertions, in PEM."""
+    sp_entity_id: str
+    """Entity id of this service."""
+    sp_acs_url: str
+    """Assertion consumer service URL of this service."""
+    sp_slo_url: str
+    """Single logout URL of this service."""
+    sp_metadata_url: str
+    """URL of this service's metadata."""
+    login_url: str
+    """URL that starts the sign-in; null if there is none."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class AttributeMapping(Record, frozen=True, kw_only=True):
+    """Attribute for each profile field, by `Name` or `FriendlyName`. Omitted fields use the common attribute names."""
+
+    subject: str | None | UnsetType = UNSET
+    """Persistent identifier of a user; defaults to the NameID."""
+    email: str | None | UnsetType = UNSET
+    """SAML attribute with the e-mail address."""
+    name: str | None | UnsetType = UNSET
+    """SAML attribute with the full name."""
+    first_name: str | None | UnsetType = UNSET
+    """SAML attribute with the first name."""
+    last_name: str | None | UnsetType = UNSET
+    """SAML attribute with the last name."""
+    groups: str | None | UnsetType = UNSET
+    """SAML attribute with the groups."""
+
+
+class Audience(Record, frozen=True, kw_only=True):
+    """A list of contacts: STATIC (added by callers) or DYNAMIC (chosen by rules)."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    app_id: str
+    """The project's id. The older path family calls a project an app."""
+    name: str
+    """Display name."""
+    type: AudienceType
+    """Type of the record."""
+    rules: dict[str, Any] | None
+    """The rules that choose the members; null for a STATIC audience."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class AudienceBulkResult(Record, frozen=True, kw_only=True):
+    """Result of a bulk addition. `skipped` counts invalid and duplicate addresses and existing members."""
+
+    added: int
+    """Number of records that were added."""
+    skipped: int
+    """Number of records that were skipped."""
+
+
+class AudienceChangeResult(Record, frozen=True, kw_only=True):
+    """Number of contacts that joined and left."""
+
+    added: int
+    """Number of records that were added."""
+    removed: int
+    """Whether a record was removed."""
+
+
+class AudienceMembership(Record, frozen=True, kw_only=True):
+    """One contact in one audience."""
+
+    audience_id: str
+    """Id of the audience."""
+    contact_id: str
+    """Id of the contact; null if there is none."""
+
+
+class AuditEntry(Record, frozen=True, kw_only=True):
+    """One change by a developer or a key."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    actor_email: str | None
+    """E-mail address of the actor; null if the actor is not a person."""
+    action: str
+    """The action, as `noun.verb`."""
+    target_type: str
+    """Type of the record that was acted on."""
+    target_id: str | None
+    """Id of the record that was acted on."""
+    metadata: dict[str, Any]
+    """Custom data, up to 16 KiB of JSON."""
+    impersonated_by_staff_email: str | None
+    """E-mail address of the staff member who impersonated the actor; null if nobody did."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+
+
+class Automation(Record, frozen=True, kw_only=True):
+    """A trigger and the steps that it starts."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    app_id: str
+    """The project's id. The older path family calls a project an app."""
+    name: str
+    """Display name."""
+    trigger: dict[str, Any]
+    """Trigger that starts runs."""
+    steps: list[dict[str, Any]]
+    """The steps, in order."""
+    active: bool
+    """Whether the record is active."""
+    version: int
+    """Incremented by each change of the steps; a run keeps the version with which it started."""
+    max_runs_per_hour: int
+    """Maximum runs that one contact can start within an hour. Further ones are counted as `limited`."""
+    allow_loops: bool
+    """Whether the automation may be active even if it is part of a loop."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class AutomationRun(Record, frozen=True, kw_only=True):
+    """The run of one contact through an automation."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    automation_id: str
+    """Id of the automation."""
+    contact_id: str
+    """Id of the contact; null if there is none."""
+    version: int
+    """Version number, from 1. Each change increments it."""
+    current_step: int
+    """Index in the flattened list of steps: a branching step, its `then`, its `else`, the steps after it."""
+    status: AutomationRunStatus
+    """Status of the record."""
+    error: str | None
+    """Why it failed; null if it did not fail."""
+    next_at: datetime | None
+    """When the run continues without an event."""
+    waiting_for: str | None
+    """Name of the event that the run waits for, if any."""
+    started_at: datetime
+    """When it started (UTC)."""
+    finished_at: datetime | None
+    """When it finished (UTC); null while it is running."""
+
+
+class AutomationRunDetail(Record, frozen=True, kw_only=True):
+    """A run with its history."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    automation_id: str
+    """Id of the automation."""
+    contact_id: str
+    """Id of the contact; null if there is none."""
+    version: int
+    """Version number, from 1. Each change increments it."""
+    current_step: int
+    """Index in the flattened list of steps: a branching step, its `then`, its `else`, the steps after it."""
+    status: AutomationRunDetailStatus
+    """Status of the record."""
+    error: str | None
+    """Why it failed; null if it did not fail."""
+    next_at: datetime | None
+    """When the run continues without an event."""
+    waiting_for: str | None
+    """Name of the event that the run waits for, if any."""
+    started_at: datetime
+    """When it started (UTC)."""
+    finished_at: datetime | None
+    """When it finished (UTC); null while it is running."""
+    steps: list[AutomationRunStep]
+    """The steps, in order."""
+
+
+class AutomationRunStep(Record, frozen=True, kw_only=True):
+    """The outcome of an executed step."""
+
+    step: int
+    """Description or index of the step."""
+    type: str
+    """Type of the record."""
+    outcome: AutomationRunStepOutcome
+    """Outcome of the attempt."""
+    detail: dict[str, Any]
+    """Further details, as text."""
+    started_at: datetime
+    """When it started (UTC)."""
+    finished_at: datetime
+    """When it finished (UTC); null while it is running."""
+
+
+class AutomationRunTotals(Record, frozen=True, kw_only=True):
+    """Numbers of runs by outcome."""
+
+    total_runs: int
+    """Number of runs."""
+    completed: int
+    """Runs that reached the end or an EXIT step."""
+    failed: int
+    """Number of failures."""
+    limited: int
+    """Runs that did not start because the contact had started `maxRunsPerHour` within the last hour."""
+    capped: int
+    """Messages that were not sent because of the project's frequency cap."""
+
+
+class AutomationTotals(Record, frozen=True, kw_only=True):
+    """Numbers of runs of the project's automations."""
+
+    total_runs: int
+    """Number of runs."""
+    completed: int
+    """Number of completed runs."""
+    failed: int
+    """Number of failures."""
+    success_rate: float
+    """Share of finished runs that completed, from 0 to 1."""
+
+
+class AutomationWebhookSecret(Record, frozen=True, kw_only=True):
+    """The secret that signs the calls of an automation's WEBHOOK steps."""
+
+    secret: str
+    """Shared secret. Shown only once."""
+
+
+class Billing(Record, frozen=True, kw_only=True):
+    """The plan, usage and limits of an account."""
+
+    plan: BillingPlan
+    """Plan of the account."""
+    billing_cycle: BillingBillingCycle | None
+    """Billing cycle of the plan: `monthly` or `yearly`, in lower case."""
+    status: BillingStatus
+    """Status of the subscription at the payment provider."""
+    current_period_end: datetime | None
+    """End of the paid period (UTC); null without a paid plan."""
+    b2b_enhanced: bool
+    """Whether the account has the B2B add-on."""
+    usage: Usage
+    """Usage that counts towards the limits."""
+    limits: PlanLimits
+    """Limits of the plan."""
+    provider: str
+    """Key of the sign-in provider, such as `GOOGLE`, or name of the payment provider."""
+
+
+class BillingPageUrl(Record, frozen=True, kw_only=True):
+    """The URL of a page to open in a browser."""
+
+    url: str
+    """The URL."""
+
+
+class BlocklistEntry(Record, frozen=True, kw_only=True):
+    """The status of the domain, or of an IP address that sends its mail, on one blocklist."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    list_name: str
+    """Name of the blocklist."""
+    listed: bool
+    """Whether the last check with a result, LISTED or CLEAR, found it listed."""
+    status: BlocklistEntryStatus
+    """The result of the last check. UNKNOWN: the blocklist refused the query, failed its health check or did not
+    respond.
+    """
+    codes: list[str]
+    """Response codes of the blocklist."""
+    reason: str
+    """Reason, as text."""
+    first_listed_at: datetime | None
+    """When the listing was first detected (UTC); null if it is not listed."""
+    last_checked_at: datetime | None
+    """When it was last checked (UTC); null before the first check."""
+    subject_value: str
+    """IP address or domain that was checked."""
+
+
+class BulkContact(Record, frozen=True, kw_only=True):
+    """One contact of a bulk addition; the attributes are merged into a contact that exists."""
+
+    email: str
+    """E-mail address."""
+    attributes: dict[str, Any] | UnsetType = UNSET
+    """Custom data about the contact, for templates and audience rules."""
+
+
+class ByDomainItem(Record, frozen=True, kw_only=True):
+    """The statistics of one sending domain."""
+
+    domain: str
+    """Domain name."""
+    domain_id: str
+    """Id of the sending domain."""
+    status: str
+    """Status of the record."""
+    total: int
+    """Total number of records."""
+    delivered: int
+    """Number of messages that were delivered."""
+    bounced: int
+    """Number of messages that bounced."""
+    complained: int
+    """Number of messages that were reported as spam."""
+    opened: int
+    """Number of messages that people opened."""
+    clicked: int
+    """Number of messages in which people clicked a link."""
+    bounce_rate: float
+    """Share of messages that bounced, from 0 to 1."""
+    complaint_rate: float
+    """Share of messages that were reported as spam, from 0 to 1."""
+    open_rate: float
+    """Share of messages that were opened, from 0 to 1."""
+
+
+class CallWebhook(Record, frozen=True, kw_only=True, tag_field="type", tag="WEBHOOK"):
+    """POST the contact to a URL, signed like webhooks. After five failed attempts the run continues."""
+
+    url: str
+    """The URL."""
+
+
+class Campaign(Record, frozen=True, kw_only=True):
+    """A campaign."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    name: str
+    """Display name."""
+    subject: str | None
+    """Subject line."""
+    from_name: str | None
+    """Display name of the sender."""
+    from_email: str | None
+    """E-mail address of the sender."""
+    preview_text: str | None
+    """Preview text that mail clients show after the subject."""
+    status: CampaignStatus
+    """Status of the record."""
+    scheduled_at: datetime | None
+    """When to send it (UTC); null for immediately."""
+    sent_at: datetime | None
+    """When it was sent (UTC); null if it was not sent."""
+    template_id: str | None
+    """Id of the template that provides subject, html and text."""
+    domain_id: str | None
+    """Id of the sending domain."""
+    audience_id: str | None
+    """Id of the audience."""
+    app_id: str
+    """The project's id. The older path family calls a project an app."""
+    ab_test_enabled: bool
+    """Whether the campaign has an A/B test."""
+    ab_test_sample_percent: int | None
+    """Share of the audience in the A/B test, in percent (5 to 100)."""
+    ab_test_metric: CampaignAbTestMetric | None
+    """Rate that decides the A/B test."""
+    ab_test_duration_minutes: int | None
+    """Duration of the A/B test in minutes (15 to 10,080)."""
+    ab_test_started_at: datetime | None
+    """When the A/B test started (UTC); null if it has not started."""
+    ab_test_sample_size: int | None
+    """Contacts in the test, chosen when it begins: `abTestSamplePercent` of the audience, but at least one contact
+    for each variant.
+    """
+    reason: str | None
+    """Why the campaign failed; null unless its status is FAILED."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class CampaignDetail(Record, frozen=True, kw_only=True):
+    """A campaign with its variants, statistics and progress."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    name: str
+    """Display name."""
+    subject: str | None
+    """Subject line."""
+    from_name: str | None
+    """Display name of the sender."""
+    from_email: str | None
+    """E-mail address of the sender."""
+    preview_text: str | None
+    """Preview text that mail clients show after the subject."""
+    status: CampaignDetailStatus
+    """Status of the record."""
+    scheduled_at: datetime | None
+    """When to send it (UTC); null for immediately."""
+    sent_at: datetime | None
+    """When it was sent (UTC); null if it was not sent."""
+    template_id: str | None
+    """Id of the template that provides subject, html and text."""
+    domain_id: str | None
+    """Id of the sending domain."""
+    audience_id: str | None
+    """Id of the audience."""
+    app_id: str
+    """The project's id. The older path family calls a project an app."""
+    ab_test_enabled: bool
+    """Whether the campaign has an A/B test."""
+    ab_test_sample_percent: int | None
+    """Share of the audience in the A/B test, in percent (5 to 100)."""
+    ab_test_metric: CampaignDetailAbTestMetric | None
+    """Rate that decides the A/B test."""
+    ab_test_duration_minutes: int | None
+    """Duration of the A/B test in minutes (15 to 10,080)."""
+    ab_test_started_at: datetime | None
+    """When the A/B test started (UTC); null if it has not started."""
+    ab_test_sample_size: int | None
+    """Contacts in the test, chosen when it begins: `abTestSamplePercent` of the audience, but at least one contact
+    for each variant.
+    """
+    reason: str | None
+    """Why the campaign failed; null unless its status is FAILED."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+    variants: list[CampaignVariant]
+    """Variants of the A/B test, 2 to 8."""
+    stats: CampaignStats
+    """Statistics so far."""
+    progress: CampaignProgress
+    """Progress of the campaign."""
+    evidence: dict[str, Any] | None
+    """The counts and probabilities by which the winner of the A/B test was chosen; null before that."""
+    ab_test_ends_at: datetime | None
+    """When the A/B test ends. Null without a test and while the campaign is paused, which extends the test."""
+    warnings: list[ProblemError]
+    """Settings that do not prevent sending but are probably a mistake, such as a sample that is too small."""
+
+
+class CampaignProgress(Record, frozen=True, kw_only=True):
+    """The progress of a campaign."""
+
+    expected: int
+    """Contacts in the audience when the campaign started; 0 before the start."""
+    audience: int
+    """Contacts of the audience that have been processed so far: those with a send and those that were skipped."""
+    waiting: int
+    """Sends that no server has accepted or rejected yet, those that are retried included."""
+    retrying: int
+    """The waiting sends that were deferred and are retried. A campaign can be SENT while some are retried."""
+    handed_over: int
+    """Sends that a mail server has accepted or permanently rejected. Sends that failed, expired or were suppressed
+    do not count.
+    """
+    skipped: CampaignSkipped
+    """Number of records that were skipped."""
+    per_second: float
+    """Messages per second since the start."""
+
+
+class CampaignSendResult(Record, frozen=True, kw_only=True):
+    """The campaign was started or scheduled."""
+
+    success: bool
+    """Always true. Default: `true`."""
+
+
+class CampaignSkipped(Record, frozen=True, kw_only=True):
+    """Contacts of the audience that get no message, by reason."""
+
+    unsubscribed: int
+    """Number of unsubscribed contacts."""
+    suppressed: int
+    """Number of suppressed addresses."""
+    deleted: int
+    """Contacts that were deleted after the start and before their message was sent."""
+    frequency_cap: int
+    """Contacts that got as many marketing messages within 24 hours as the project's `frequencyCap` allows. Each has
+    a send with the status SUPPRESSED and that reason.
+    """
+
+
+class CampaignStats(Record, frozen=True, kw_only=True):
+    """The statistics of a campaign's sends."""
+
+    total: int
+    """Total number of records."""
+    sent: int
+    """Number of messages that were sent."""
+    delivered: int
+    """Number of messages that were delivered."""
+    opened: int
+    """Number of messages that people opened."""
+    clicked: int
+    """Number of messages in which people clicked a link."""
+    bounced: int
+    """Number of messages that bounced."""
+    complained: int
+    """Number of messages that were reported as spam."""
+    failed: int
+    """Number of failures."""
+
+
+class CampaignTestResult(Record, frozen=True, kw_only=True):
+    """The number of test copies that were queued."""
+
+    success: bool
+    """Always true."""
+    sent: int
+    """Number of messages that were sent."""
+
+
+class CampaignTotals(Record, frozen=True, kw_only=True):
+    """How many campaigns the project has (`total`), and how many of them are SENT (`sent`)."""
+
+    total: int
+    """Total number of records."""
+    sent: int
+    """Number of messages that were sent."""
+
+
+class CampaignVariant(Record, frozen=True, kw_only=True):
+    """A variant of the message in an A/B test."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    campaign_id: str
+    """Id of the campaign; null if there is none."""
+    name: str
+    """Display name."""
+    subject: str | None
+    """Subject line."""
+    template_id: str | None
+    """Id of the template that provides subject, html and text."""
+    weight: int
+    """Share of the A/B test in percent; the weights of all variants sum to 100."""
+    is_winner: bool
+    """Whether this variant won the A/B test."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    stats: VariantStats
+    """Statistics so far."""
+
+
+class CapturedMessage(Record, frozen=True, kw_only=True):
+    """A captured message without its content."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    send_id: str
+    """Id of the send; null if there is none."""
+    mail_from: str
+    """Sender of sign-in mail; null uses the server's sender. Of a captured message: the envelope sender."""
+    recipients: list[str]
+    """Recipient addresses of the envelope."""
+    sender: str
+    """`From` header."""
+    subject: str
+    """Subject line."""
+    size: int
+    """Size in bytes."""
+    captured_at: datetime
+    """When the message was captured (UTC)."""
+
+
+class ChallengeSent(Record, frozen=True, kw_only=True):
+    """A code was sent, if the address may receive one. Send the code back together with `challengeId`."""
+
+    challenge_id: str
+    """Id of the challenge. Send it back with the code."""
+    expires_at: datetime
+    """When it expires (UTC); null if it does not expire."""
+
+
+class Condition(Record, frozen=True, kw_only=True, tag_field="type", tag="CONDITION"):
+    """Continue with `then` if the contact matches the rules (as for audiences), otherwise with `else`."""
+
+    rules: Rules
+    """Rules that choose the members; null for a STATIC audience."""
+    then: (
+        list[
+            SendEmail
+            | Delay
+            | Condition
+            | WaitForEvent
+            | UpdateContact
+            | AddToAudience
+            | RemoveFromAudience
+            | CallWebhook
+            | Exit
+        ]
+        | UnsetType
+    ) = UNSET
+    """Steps to execute if the condition holds or the event occurs."""
+    else_: (
+        list[
+            SendEmail
+            | Delay
+            | Condition
+            | WaitForEvent
+            | UpdateContact
+            | AddToAudience
+            | RemoveFromAudience
+            | CallWebhook
+            | Exit
+        ]
+        | UnsetType
+    ) = UNSET
+    """Steps to execute if the condition does not hold or the timeout elapses."""
+
+
+class Contact(Record, frozen=True, kw_only=True):
+    """A recipient of a project. The address is unique in the project, regardless of case."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    app_id: str
+    """The project's id. The older path family calls a project an app."""
+    email: str
+    """E-mail address."""
+    attributes: dict[str, Any]
+    """Custom data about the contact, for templates and audience rules."""
+    unsubscribed: bool
+    """Whether the contact has unsubscribed from marketing mail."""
+    unsubscribed_at: datetime | None
+    """When the contact unsubscribed (UTC); null if it has not."""
+    last_opened_at: datetime | None
+    """When the contact last opened a message (UTC); null if it never did."""
+    last_clicked_at: datetime | None
+    """When the contact last clicked a link (UTC); null if it never did."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class ContactAttribute(Record, frozen=True, kw_only=True):
+    """An attribute of the project's contacts, and its type, by which CSV cells are read and written."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    app_id: str
+    """The project's id. The older path family calls a project an app."""
+    name: str
+    """Name of the attribute: its key in a contact's `attributes`."""
+    type: ContactAttributeType
+    """Type by which imports read cells of this attribute: `string`, `number`, `boolean`, `date` or `list`."""
+    inferred: bool
+    """Whether the type was inferred from the first values; false if it was declared."""
+    description: str
+    """Description for people."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class ContactImport(Record, frozen=True, kw_only=True):
+    """An import of a file of contacts. `rows` counts the rows read so far."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    app_id: str
+    """The project's id. The older path family calls a project an app."""
+    status: ContactImportStatus
+    """Status of the record."""
+    mode: ContactImportMode
+    """`upsert` creates and updates, `skip` leaves existing contacts unchanged."""
+    bytes: int
+    """Size of the file in bytes."""
+    position: int
+    """Bytes of the file processed so far."""
+    rows: int
+    """Number of rows that were processed so far."""
+    created: int
+    """Number of records that were created."""
+    updated: int
+    """Number of records that were updated."""
+    skipped: int
+    """Number of records that were skipped."""
+    failed: int
+    """Number of failures."""
+    errors: list[ContactImportError]
+    """The first 200 errors, by line."""
+    charset: str | None
+    """Character encoding by which the file is read; null while it is being uploaded."""
+    charset_from: ContactImportCharsetFrom | None
+    """How the encoding was determined: by a byte order mark, by the caller, or by detection."""
+    delimiter: str | None
+    """Character between the cells; null while the file is being uploaded."""
+    columns: list[ContactImportColumn]
+    """The file's columns and their targets, from the left; empty while it is being uploaded."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+    finished_at: datetime | None
+    """When it finished (UTC); null while it is running."""
+
+
+class ContactImportColumn(Record, frozen=True, kw_only=True):
+    """A column of an imported file and what it is mapped to."""
+
+    number: int
+    """Position of the column, counted from 1 from the left."""
+    name: str
+    """The name in the file's header."""
+    target: str | None
+    """Target of the column: `email`, `unsubscribed`, `subscribed` (the opposite), `attributes` (a JSON object) or
+    `attributes.<name>`; null for a column that is not imported.
+    """
+    decided_by: ContactImportColumnDecidedBy
+    """How the target was chosen: the column has the field's name (`EXACT`) or a synonym of it (`SYNONYM`), the
+    caller mapped it (`DECLARED`), or it has any other name (`ATTRIBUTE`). `IGNORED` columns have no name, or are
+    export columns that an import does not use, such as `createdAt`.
+    """
+
+
+class ContactImportError(Record, frozen=True, kw_only=True):
+    """What is wrong with a line of an imported file."""
+
+    line: int
+    """Line number in the file, counted from 1; the header is line 1."""
+    message: str
+    """Description of the error."""
+
+
+class ContactImportNotice(Record, frozen=True, kw_only=True):
+    """An error in a file's header that prevents an import, or a warning."""
+
+    code: str
+    """Machine-readable code: `email_column_missing`, `column_repeated`, `column_invalid`, `too_many_columns`,
+    `column_not_used`, `subscribed_not_used`, `charset_guessed` or `charset_doubtful`.
+    """
+    message: str
+    """Description of the error."""
+    column: int | None
+    """Number of the column concerned; null if the notice concerns the whole file."""
+    blocking: bool
+    """Whether the notice prevents an import of the file."""
+    next: str | None
+    """What to do next; null if the message says it."""
+
+
+class ContactImportPreview(Record, frozen=True, kw_only=True):
+    """How an import would read a file. Nothing is stored."""
+
+    charset: str
+    """Character encoding by which the file is read, as the WHATWG Encoding Standard names it."""
+    charset_from: ContactImportPreviewCharsetFrom
+    """How the encoding was determined: by a byte order mark, by the caller, or by detection."""
+    delimiter: str
+    """Character between the cells."""
+    delimiter_from: ContactImportPreviewDelimiterFrom
+    """How the delimiter was determined: by a line `sep=;`, or by detection in the header."""
+    header_line: int
+    """Number of the header line: 2 after a line `sep=;`, otherwise 1."""
+    columns: list[ContactImportPreviewColumn]
+    """The columns and their targets, from the left."""
+    rows: list[ContactImportPreviewRow]
+    """The first 20 rows as they would be read; empty if the header is invalid."""
+    problems: list[ContactImportNotice]
+    """Errors that prevent an import of the file, and warnings."""
+    importable: bool
+    """Whether the file can be imported; single rows may still fail."""
+
+
+class ContactImportPreviewColumn(Record, frozen=True, kw_only=True):
+    """A column in the preview of an import, with sample cells."""
+
+    number: int
+    """Position of the column, counted from 1 from the left."""
+    name: str
+    """The name in the file's header."""
+    target: str | None
+    """Target of the column: `email`, `unsubscribed`, `subscribed` (the opposite), `attributes` (a JSON object) or
+    `attributes.<name>`; null for a column that is not imported.
+    """
+    decided_by: ContactImportPreviewColumnDecidedBy
+    """How the target was chosen: the column has the field's name (`EXACT`) or a synonym of it (`SYNONYM`), the
+    caller mapped it (`DECLARED`), or it has any other name (`ATTRIBUTE`). `IGNORED` columns have no name, or are
+    export columns that an import does not use, such as `createdAt`.
+    """
+    type: ContactImportPreviewColumnType | None
+    """Type by which cells are parsed; null if the column is not mapped to an attribute or the attribute has no
+    type.
+    """
+    samples: list[str]
+    """The first cells of the column that are not empty, at most 3."""
+
+
+class ContactImportPreviewRow(Record, frozen=True, kw_only=True):
+    """A row of a file as an import would read it, or why it is invalid."""
+
+    line: int
+    """Line of the file on which the row begins, counted from 1."""
+    email: str | None
+    """The address; null if the row is invalid."""
+    unsubscribed: bool | None
+    """Whether the row unsubscribes the contact; null if the row is invalid."""
+    attributes: dict[str, Any] | None
+    """The attributes in the row; null if the row is invalid."""
+    error: str | None
+    """Why the row is invalid; null if it is valid."""
+
+
+class ContactRef(Record, frozen=True, kw_only=True):
+    """The first recipient of a send; `id` is null if there is no contact with this address."""
+
+    id: str | None
+    """Unique identifier. Treat it as an opaque string."""
+    email: str
+    """E-mail address."""
+
+
+class ContactTotals(Record, frozen=True, kw_only=True):
+    """Numbers of the project's contacts."""
+
+    total: int
+    """Total number of records."""
+    unsubscribed: int
+    """Number of unsubscribed contacts."""
+    unsubscribe_rate: float
+    """Share of contacts that unsubscribed, from 0 to 1."""
+    new_last30_days: int
+    """Number of new records in the last 30 days."""
+
+
+class CurrentCustomer(Record, frozen=True, kw_only=True):
+    """A customer's own account, as the customer sees it."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    email: str | None
+    """E-mail address."""
+    email_verified_at: datetime | None
+    """When the e-mail address was verified (UTC); null if it is not verified."""
+    name: str | None
+    """Display name."""
+    phone: str | None
+    """Phone number in E.164 form."""
+    roles: list[str]
+    """Keys of the roles."""
+    metadata: dict[str, Any]
+    """Custom data, up to 16 KiB of JSON."""
+    identities: list[str]
+    """The customer's sign-in identities, such as a password or an identity provider."""
+    mfa_enabled_at: datetime | None
+    """When the second factor was set up (UTC); null if there is none."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class CustomEvent(Record, frozen=True, kw_only=True):
+    """Something that happened in your product."""
+
+    name: str
+    """Words separated by dots (`order.placed`). Names that begin with `email.`, `contact.` … are reserved."""
+    contact_id: str | None | UnsetType = UNSET
+    """Id of the contact; null if there is none."""
+    email: str | None | UnsetType = UNSET
+    """Address of the contact concerned; a contact with this address is created if there is none."""
+    data: dict[str, Any] | UnsetType = UNSET
+    """Custom data, for automations and webhooks."""
+    idempotency_key: str | None | UnsetType = UNSET
+    """An event whose key was used within the last 24 hours is not recorded again."""
+
+
+class CustomEventBatchResult(Record, frozen=True, kw_only=True):
+    """Events that were recorded, in the order of the request."""
+
+    data: list[CustomEventResult]
+    """The records of this page."""
+
+
+class CustomEventResult(Record, frozen=True, kw_only=True):
+    """An event that was recorded."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    name: str
+    """Display name."""
+    contact_id: str | None
+    """Id of the contact; null if there is none."""
+
+
+class Customer(Record, frozen=True, kw_only=True):
+    """A user of the project's app."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    project_id: str
+    """Id of the project."""
+    external_user_id: str | None
+    """The customer's identifier in your own system."""
+    email: str | None
+    """E-mail address."""
+    email_verified_at: datetime | None
+    """When the e-mail address was verified (UTC); null if it is not verified."""
+    other_emails: list[OtherEmail]
+    """Further e-mail addresses with which the customer can sign in."""
+    phone: str | None
+    """Phone number in E.164 form."""
+    phone_verified_at: datetime | None
+    """When the phone number was verified (UTC); null if it is not verified."""
+    name: str | None
+    """Display name."""
+    metadata: dict[str, Any]
+    """Custom data, up to 16 KiB of JSON."""
+    roles: list[str]
+    """Keys of the roles."""
+    last_sign_in_at: datetime | None
+    """When the last sign-in was (UTC); null if there was none."""
+    banned_at: datetime | None
+    """When the customer was banned (UTC); null if not banned."""
+    ban_reason: str | None
+    """Why the customer was banned."""
+    ban_expires_at: datetime | None
+    """When the ban ends (UTC); null for a permanent ban."""
+    mfa_enabled_at: datetime | None
+    """When the second factor was set up (UTC); null if there is none."""
+    failed_sign_in_attempts: int
+    """Number of failed sign-ins since the last successful one."""
+    sign_in_locked_until: datetime | None
+    """Until when sign-in is locked after failed attempts (UTC); null if it is not locked."""
+    identities: list[CustomerIdentity]
+    """The customer's sign-in identities, such as a password or an identity provider."""
+    sessions: list[CustomerSession]
+    """Open sessions."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class CustomerEvent(Record, frozen=True, kw_only=True):
+    """An event of a customer."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    type: str
+    """Type of the record."""
+    actor_type: str
+    """Kind of actor: `DEVELOPER`, `API_KEY`, `CUSTOMER` or `SYSTEM`."""
+    actor_id: str | None
+    """Id of the actor; null for the service itself."""
+    actor_label: str | None
+    """Display name of the actor."""
+    subject_customer_id: str
+    """Id of the customer that the event is about."""
+    metadata: dict[str, Any]
+    """Custom data, up to 16 KiB of JSON."""
+    occurred_at: datetime
+    """When it happened (UTC)."""
+    erased_at: datetime | None
+    """When the details were erased (UTC); null if they were not erased."""
+
+
+class CustomerIdentity(Record, frozen=True, kw_only=True):
+    """A sign-in method of a customer: PASSWORD, EMAIL_CODE, PASSKEY, or the key of a provider with a linked
+    account.
+    """
+
+    provider: str
+    """Key of the sign-in provider, such as `GOOGLE`, or name of the payment provider."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+
+
+class CustomerImportError(Record, frozen=True, kw_only=True):
+    """A customer that could not be imported: its index in the list, and why."""
+
+    index: int
+    """Index in the request, from 0."""
+    code: str
+    """Machine-readable code of the error."""
+    message: str
+    """Description of the error."""
+
+
+class CustomerImportResult(Record, frozen=True, kw_only=True):
+    """Result of an import."""
+
+    created: int
+    """Number of records that were created."""
+    skipped: int
+    """Number of records that were skipped."""
+    failed: int
+    """Number of failures."""
+    faults: list[CustomerImportError]
+    """The rows or items that could not be imported, with the reason."""
+
+
+class CustomerLinkResult(Record, frozen=True, kw_only=True):
+    """The linked customer; `mergedCustomerId` is the customer that was merged into it, or null."""
+
+    customer: Customer
+    """The customer."""
+    merged_customer_id: str | None
+    """Id of the customer that was merged into this one; null if none was merged."""
+
+
+class CustomerRecoveryCodes(Record, frozen=True, kw_only=True):
+    """Recovery codes. Each can be used once instead of a code of the app. They are shown only once."""
+
+    codes: list[str]
+    """Recovery codes. Shown only once."""
+
+
+class CustomerSession(Record, frozen=True, kw_only=True):
+    """A session of a customer."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    user_agent: str
+    """`User-Agent` header of the request."""
+    ip_address: str
+    """IP address of the client."""
+    methods: list[str]
+    """Authentication methods that were used or are allowed."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    last_used_at: datetime
+    """When it was last used (UTC), to the minute; null if it was never used."""
+    expires_at: datetime
+    """When it expires (UTC); null if it does not expire."""
+
+
+class CustomerSignInResult(Record, frozen=True, kw_only=True):
+    """The result of a sign-in: tokens, or the step that is still required.
+
+    With `mfaRequired` the tokens are null: send `mfaToken` and a code to `mfa/verify`. With
+        `mfaEnrollmentRequired`
+    too, the customer must first set up a second factor: send `mfaToken` to `mfa/enroll`, then a first code
+        to
+    `mfa/enroll/confirm`.
+    """
+
+    session_id: str | None
+    """Id of the session; null if no session was started."""
+    access_token: str | None
+    """Short-lived bearer token for requests."""
+    access_token_expires_at: datetime | None
+    """When the access token expires (UTC)."""
+    refresh_token: str | None
+    """Single-use token to get the next access token."""
+    refresh_token_expires_at: datetime | None
+    """When the refresh token expires (UTC)."""
+    customer: CurrentCustomer | None
+    """The customer."""
+    mfa_required: bool
+    """Whether a second factor is required to finish the sign-in. Default: `false`."""
+    mfa_enrollment_required: bool
+    """Whether the customer must set up a second factor first; see `mfa/enroll`. Default: `false`."""
+    mfa_token: str | None
+    """Token that proves the first factor. Send it with the second factor."""
+    mfa_methods: list[str] | None
+    """Second factors that can be used or set up: `TOTP`, `RECOVERY_CODE`."""
+
+
+class CustomerSignUpResult(Record, frozen=True, kw_only=True):
+    """The challenge to verify the address with, or (with `verifyEmail: LATER`) the tokens of a session."""
+
+    session_id: str | None
+    """Id of the session; null if no session was started."""
+    access_token: str | None
+    """Short-lived bearer token for requests."""
+    access_token_expires_at: datetime | None
+    """When the access token expires (UTC)."""
+    refresh_token: str | None
+    """Single-use token to get the next access token."""
+    refresh_token_expires_at: datetime | None
+    """When the refresh token expires (UTC)."""
+    customer: CurrentCustomer | None
+    """The customer."""
+    mfa_required: bool
+    """Whether a second factor is required to finish the sign-in. Default: `false`."""
+    mfa_enrollment_required: bool
+    """Whether the customer must set up a second factor first; see `mfa/enroll`. Default: `false`."""
+    mfa_token: str | None
+    """Token that proves the first factor. Send it with the second factor."""
+    mfa_methods: list[str] | None
+    """Second factors that can be used or set up: `TOTP`, `RECOVERY_CODE`."""
+    challenge_id: str | None
+    """Id of the challenge. Send it back with the code."""
+    challenge_expires_at: datetime | None
+    """When the code or link expires (UTC); null if none was sent."""
+
+
+class CustomerStats(Record, frozen=True, kw_only=True):
+    """Numbers of customers in a project."""
+
+    total: int
+    """Total number of records."""
+    verified: int
+    """Number of customers with a verified e-mail address."""
+    banned: int
+    """Number of banned customers."""
+    mfa_enabled: int
+    """Number of customers with a second factor."""
+
+
+class CustomerTokens(Record, frozen=True, kw_only=True):
+    """New tokens of a session. The refresh token that was sent is no longer valid."""
+
+    session_id: str
+    """Id of the session; null if no session was started."""
+    access_token: str
+    """Short-lived bearer token for requests."""
+    access_token_expires_at: datetime
+    """When the access token expires (UTC)."""
+    refresh_token: str
+    """Single-use token to get the next access token."""
+    refresh_token_expires_at: datetime
+    """When the refresh token expires (UTC)."""
+
+
+class Delay(Record, frozen=True, kw_only=True, tag_field="type", tag="DELAY"):
+    """Wait for the sum of `minutes`, `hours` and `days`, or `until` a time."""
+
+    minutes: int | None | UnsetType = UNSET
+    """Minutes."""
+    hours: int | None | UnsetType = UNSET
+    """Hours."""
+    days: int | None | UnsetType = UNSET
+    """Days."""
+    until: datetime | None | UnsetType = UNSET
+    """End of the period, or time to wait for (UTC)."""
+
+
+class Deleted(Record, frozen=True, kw_only=True):
+    """The response of an operation that deletes a record and does not return it."""
+
+    deleted: bool
+    """Always true: the record is deleted. Default: `true`."""
+
+
+class Developer(Record, frozen=True, kw_only=True):
+    """A developer, as sign-in returns it."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    email: str
+    """E-mail address."""
+    email_verified_at: datetime | None
+    """Null until the address is verified; until then the developer can only read, and send mail that is captured
+    and never delivered.
+    """
+    name: str
+    """Display name."""
+    role: DeveloperRole
+    """Role of the person."""
+    account_id: str
+    """Id of the account."""
+
+
+class DeveloperRecoveryCodes(Record, frozen=True, kw_only=True):
+    """Ten codes, each of which replaces the app's code once. Only this response contains them."""
+
+    recovery_codes: list[str]
+    """One-time codes to use if the second factor is lost. Shown only once."""
+
+
+class DeveloperSignInResult(Record, frozen=True, kw_only=True):
+    """The tokens of a session. Send `accessToken` as `Authorization: Bearer …`."""
+
+    access_token: str
+    """Short-lived bearer token for requests."""
+    access_token_expires_at: datetime
+    """When the access token expires (UTC)."""
+    refresh_token: str
+    """Single-use token to get the next access token."""
+    refresh_token_expires_at: datetime
+    """When the refresh token expires (UTC)."""
+    developer: Developer
+    """The developer who is signed in."""
+    projects: list[Project]
+    """Projects of the account, or their number or maximum number; a null maximum means unlimited."""
+
+
+class DeveloperTotpEnrolment(Record, frozen=True, kw_only=True):
+    """The key to enter in an authenticator app, and the `otpauth://` URI to show as a QR code."""
+
+    secret: str
+    """Shared secret. Shown only once."""
+    uri: str
+    """`otpauth://` URI to show as a QR code."""
+
+
+class DnsRecord(Record, frozen=True, kw_only=True):
+    """A DNS record to publish, with the result of the last check."""
+
+    type: DnsRecordType
+    """Type of the DNS record."""
+    name: str
+    """Name of the DNS record."""
+    value: str
+    """Value to publish."""
+    purpose: DnsRecordPurpose
+    """Purpose of the DNS record."""
+    required: bool
+    """Whether the domain cannot be verified without this record."""
+    status: DnsRecordStatus
+    """PENDING: not published; WRONG: published with another value; UNKNOWN: the lookup failed. Default:
+    `"PENDING"`.
+    """
+    found: list[str]
+    """The values that are published at this name."""
+    reason: str | None
+    """Why the record is not VERIFIED."""
+
+
+class Domain(Record, frozen=True, kw_only=True):
+    """A sending domain with the DNS records to publish."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    domain: str
+    """Domain name."""
+    status: DomainStatus
+    """Status of the record."""
+    dkim_tokens: list[str]
+    """The selectors of the current and of the next DKIM key. Publish `<token>._domainkey.<domain>` for both."""
+    spf_verified: bool
+    """Whether the SPF record is published correctly."""
+    dkim_verified: bool
+    """Whether the DKIM key is published correctly."""
+    dmarc_verified: bool
+    """Whether a DMARC policy is published."""
+    records: list[DnsRecord]
+    """DNS records to publish."""
+    verified_at: datetime | None
+    """When it was verified (UTC); null if it is not."""
+    failing_since: datetime | None
+    """Since when the check fails (UTC); null if it succeeds."""
+    last_checked_at: datetime | None
+    """When it was last checked (UTC); null before the first check."""
+    next_check_at: datetime | None
+    """When it is checked next (UTC); null if no check is scheduled."""
+    app_id: str
+    """The project's id. The older path family calls a project an app."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class DomainJoin(Record, frozen=True, kw_only=True):
+    """Whether a customer joined the organization that has verified the domain of the customer's address, and why or
+    why
+        not.
+    """
+
+    joined: bool
+    """Whether the customer is a member of the organization now."""
+    organization_id: str | None
+    """Id of the organization."""
+    domain: str | None
+    """Domain name."""
+    reason: DomainJoinReason
+    """Why the customer did not join; null if joined."""
+
+
+class Duration(Record, frozen=True, kw_only=True):
+    """A duration: the sum of its fields."""
+
+    minutes: int | None | UnsetType = UNSET
+    """Minutes."""
+    hours: int | None | UnsetType = UNSET
+    """Hours."""
+    days: int | None | UnsetType = UNSET
+    """Days."""
+
+
+class EmailAttachment(Record, frozen=True, kw_only=True):
+    """An attached file."""
+
+    filename: str
+    """File name."""
+    content: str
+    """The file in base64; line breaks are allowed."""
+    content_type: str | None | UnsetType = UNSET
+    """Defaults to the media type of the file name's extension, or `application/octet-stream`."""
+    content_id: str | None | UnsetType = UNSET
+    """Makes the file inline, so that html can refer to it as `cid:…`."""
+
+
+class EmailBatchItem(Record, frozen=True, kw_only=True):
+    """The result of one e-mail of a batch. `error` is the reason if it was not accepted."""
+
+    id: str | None
+    """Unique identifier. Treat it as an opaque string."""
+    message_id: str | None
+    """`Message-ID` header of the message, the same for all attempts."""
+    status: EmailBatchItemStatus
+    """Status of the record."""
+    error: str | None
+    """Why it failed; null if it did not fail."""
+    messages: list[RecipientMessage]
+    """The message to each recipient if an `unsubscribable` e-mail has several."""
+
+
+class EmailBatchResult(Record, frozen=True, kw_only=True):
+    """The results, in the order of the request."""
+
+    data: list[EmailBatchItem]
+    """The records of this page."""
+
+
+class EmailLogEntry(Record, frozen=True, kw_only=True):
+    """A send in the log."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    status: EmailLogEntryStatus
+    """Status of the record."""
+    message_id: str
+    """`Message-ID` header of the message, the same for all attempts."""
+    subject: str
+    """Subject line."""
+    from_: str
+    """Sender: `ada@example.com` or `Ada <ada@example.com>`."""
+    to: list[str]
+    """Recipients."""
+    cc: list[str]
+    """Recipients of a copy (Cc)."""
+    bcc: list[str]
+    """Recipients of a blind copy (Bcc)."""
+    contact: ContactRef
+    """The contact of the first recipient."""
+    recipients: list[RecipientOutcome]
+    """The status for each recipient in `to`, `cc` and `bcc`, each address once."""
+    campaign_id: str | None
+    """Id of the campaign; null if there is none."""
+    tags: list[str]
+    """Tags by which messages can be filtered, at most 75."""
+    reason: str | None
+    """Why it failed, bounced, was deferred or was suppressed."""
+    ambiguous_attempts: int
+    """Attempts that ended before the server's reply, so that it is unknown whether the message arrived (RFC 1047)."""
+    test: bool
+    """Whether a TEST key sent it; then it is only captured in the inbox view."""
+    scheduled_at: datetime | None
+    """When to send it (UTC); null for immediately."""
+    expires_at: datetime | None
+    """When it expires (UTC); null if it does not expire."""
+    sent_at: datetime | None
+    """When it was sent (UTC); null if it was not sent."""
+    delivered_at: datetime | None
+    """When it was delivered (UTC); null if it was not delivered."""
+    opened_at: datetime | None
+    """When it was first opened, by a person or a machine (UTC); null if it was not opened."""
+    clicked_at: datetime | None
+    """When a link was first clicked, by a person or a machine (UTC); null if none was clicked."""
+    bounced_at: datetime | None
+    """When it bounced (UTC); null if it did not bounce."""
+    complained_at: datetime | None
+    """When the recipient reported it as spam (UTC); null if it was not reported."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+
+
+class EmailLogEntryDetail(Record, frozen=True, kw_only=True):
+    """A send with its events."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    status: EmailLogEntryDetailStatus
+    """Status of the record."""
+    message_id: str
+    """`Message-ID` header of the message, the same for all attempts."""
+    subject: str
+    """Subject line."""
+    from_: str
+    """Sender: `ada@example.com` or `Ada <ada@example.com>`."""
+    to: list[str]
+    """Recipients."""
+    cc: list[str]
+    """Recipients of a copy (Cc)."""
+    bcc: list[str]
+    """Recipients of a blind copy (Bcc)."""
+    contact: ContactRef
+    """The contact of the first recipient."""
+    recipients: list[RecipientOutcome]
+    """The status for each recipient in `to`, `cc` and `bcc`, each address once."""
+    campaign_id: str | None
+    """Id of the campaign; null if there is none."""
+    tags: list[str]
+    """Tags by which messages can be filtered, at most 75."""
+    reason: str | None
+    """Why it failed, bounced, was deferred or was suppressed."""
+    ambiguous_attempts: int
+    """Attempts that ended before the server's reply, so that it is unknown whether the message arrived (RFC 1047)."""
+    test: bool
+    """Whether a TEST key sent it; then it is only captured in the inbox view."""
+    scheduled_at: datetime | None
+    """When to send it (UTC); null for immediately."""
+    expires_at: datetime | None
+    """When it expires (UTC); null if it does not expire."""
+    sent_at: datetime | None
+    """When it was sent (UTC); null if it was not sent."""
+    delivered_at: datetime | None
+    """When it was delivered (UTC); null if it was not delivered."""
+    opened_at: datetime | None
+    """When it was first opened, by a person or a machine (UTC); null if it was not opened."""
+    clicked_at: datetime | None
+    """When a link was first clicked, by a person or a machine (UTC); null if none was clicked."""
+    bounced_at: datetime | None
+    """When it bounced (UTC); null if it did not bounce."""
+    complained_at: datetime | None
+    """When the recipient reported it as spam (UTC); null if it was not reported."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    webhook_events: list[SendEvent]
+    """The events of the send, oldest first."""
+    engine: EmailLogEntryDetailEngine | None
+    """The template engine of its subject, html and text; null if they are no longer stored."""
+
+
+class EndUser(Record, frozen=True, kw_only=True):
+    """A customer as the `/apps` operations return it."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    app_id: str
+    """The project's id. The older path family calls a project an app."""
+    email: str | None
+    """E-mail address."""
+    email_verified_at: datetime | None
+    """When the e-mail address was verified (UTC); null if it is not verified."""
+    metadata: dict[str, Any]
+    """Custom data, up to 16 KiB of JSON."""
+    roles: list[str]
+    """Keys of the roles."""
+    last_sign_in_at: datetime | None
+    """When the last sign-in was (UTC); null if there was none."""
+    banned_at: datetime | None
+    """When the customer was banned (UTC); null if not banned."""
+    mfa_enabled_at: datetime | None
+    """When the second factor was set up (UTC); null if there is none."""
+    failed_sign_in_attempts: int
+    """Number of failed sign-ins since the last successful one."""
+    sign_in_locked_until: datetime | None
+    """Until when sign-in is locked after failed attempts (UTC); null if it is not locked."""
+    identities: list[CustomerIdentity]
+    """The customer's sign-in identities, such as a password or an identity provider."""
+    sessions: list[CustomerSession]
+    """Open sessions."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class EnrolledSignIn(Record, frozen=True, kw_only=True):
+    """The tokens of the session, and the recovery codes, which are shown only once."""
+
+    session_id: str | None
+    """Id of the session; null if no session was started."""
+    access_token: str | None
+    """Short-lived bearer token for requests."""
+    access_token_expires_at: datetime | None
+    """When the access token expires (UTC)."""
+    refresh_token: str | None
+    """Single-use token to get the next access token."""
+    refresh_token_expires_at: datetime | None
+    """When the refresh token expires (UTC)."""
+    customer: CurrentCustomer | None
+    """The customer."""
+    mfa_required: bool
+    """Whether a second factor is required to finish the sign-in. Default: `false`."""
+    mfa_enrollment_required: bool
+    """Whether the customer must set up a second factor first; see `mfa/enroll`. Default: `false`."""
+    mfa_token: str | None
+    """Token that proves the first factor. Send it with the second factor."""
+    mfa_methods: list[str] | None
+    """Second factors that can be used or set up: `TOTP`, `RECOVERY_CODE`."""
+    recovery_codes: list[str]
+    """Each can be used once instead of a code of the app."""
+
+
+class Entitlement(Record, frozen=True, kw_only=True):
+    """Whether and up to which limit an organization can use a feature, and why."""
+
+    feature_key: str
+    """Key of the feature."""
+    type: EntitlementType | None
+    """Null for a feature that is not declared."""
+    enabled: bool
+    """Whether it is enabled."""
+    limit: int | None
+    """Null is unlimited. Always null for a BOOLEAN feature."""
+    source: EntitlementSource
+    """Source of the record."""
+    plan_key: str | None
+    """Key of the plan, if the source is PLAN."""
+    reason: str | None
+    """Reason for the override; null if there is none."""
+    expires_at: datetime | None
+    """When the override ends, if the source is OVERRIDE."""
+    organization_id: str | None
+    """Id of the organization."""
+
+
+class Event(Record, frozen=True, kw_only=True):
+    """Something that happened in a project."""
+
+    project_id: str
+    """Id of the project."""
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    type: str
+    """A name in `EVENT_NAMES`, or the name of a custom event."""
+    subject_id: str | None
+    """Id of the record concerned: a send, a contact, a customer, a campaign …"""
+    actor_type: str
+    """Kind of actor: `DEVELOPER`, `API_KEY`, `CUSTOMER` or `SYSTEM`."""
+    actor_id: str | None
+    """Id of the actor; null for the service itself."""
+    actor_label: str | None
+    """Display name of the actor."""
+    data: dict[str, Any]
+    """Data of the event."""
+    occurred_at: datetime
+    """When it happened (UTC)."""
+    contact: EventContact | None
+    """The contact that the event concerns, or null."""
+
+
+class EventContact(Record, frozen=True, kw_only=True):
+    """The contact that an event concerns."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    email: str | None
+    """The address of the contact; null if the contact has been deleted."""
+
+
+class Exit(Record, frozen=True, kw_only=True, tag_field="type", tag="EXIT"):
+    """End the run here."""
+
+
+class Feature(Record, frozen=True, kw_only=True):
+    """A feature that organizations can use: on or off, or up to a limit."""
+
+    key: str
+    """Key that identifies it in requests, or the API key."""
+    name: str
+    """Display name."""
+    type: FeatureType
+    """Type of the record."""
+    default_enabled: bool
+    """Whether organizations without a plan have the feature."""
+    default_limit: int | None
+    """The limit where neither a plan nor an override sets the feature; null is unlimited."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class FormerReason(Record, frozen=True, kw_only=True):
+    """A weaker reason for which an address was suppressed before."""
+
+    reason: FormerReasonReason
+    """Reason, as text."""
+    source: str
+    """Source of the record."""
+    detail: str | None
+    """Further details, as text."""
+    send_id: str | None
+    """Id of the send; null if there is none."""
+    since: datetime
+    """Since when the address was suppressed for this reason (UTC)."""
+
+
+class HeaderField(Record, frozen=True, kw_only=True):
+    """A decoded header field."""
+
+    name: str
+    """Name of the header."""
+    value: str
+    """Value of the header."""
+
+
+class IdentityLinkStart(Record, frozen=True, kw_only=True):
+    """Where to send the customer's browser."""
+
+    url: str
+    """The URL."""
+    expires_at: datetime
+    """When it expires (UTC); null if it does not expire."""
+
+
+class IdentityRequest(Record, frozen=True, kw_only=True):
+    """A request to link an account at a provider to a customer."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    customer_id: str
+    """Id of the customer."""
+    provider: str
+    """Key of the sign-in provider, such as `GOOGLE`, or name of the payment provider."""
+    connection_id: str | None
+    """The single sign-on connection of the account; null for a sign-in provider of the project."""
+    issuer: str
+    """Issuer of an OpenID Connect provider."""
+    subject: str
+    """Subject line."""
+    email: str | None
+    """E-mail address."""
+    name: str | None
+    """Display name."""
+    status: IdentityRequestStatus
+    """Status of the record."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    decided_at: datetime | None
+    """When it was approved or rejected (UTC); null while it is pending."""
+
+
+class IdpCertificate(Record, frozen=True, kw_only=True):
+    """Details of a pinned certificate of the identity provider."""
+
+    subject: str
+    """Subject of the certificate."""
+    fingerprint: str
+    """SHA-256, lower-case hexadecimal."""
+    expires_at: datetime
+    """When it expires (UTC); null if it does not expire."""
+    expired: bool
+    """Whether it has expired."""
+
+
+class InboxAttachment(Record, frozen=True, kw_only=True):
+    """An attachment; `number` is its number in the URL."""
+
+    number: int
+    """Number of the attachment in its URL."""
+    filename: str
+    """File name."""
+    content_type: str
+    """Media type of the file."""
+    content_id: str | None
+    """Content-ID by which the HTML refers to the file as `cid:…`; null for a plain attachment."""
+    size: int
+    """Size in bytes."""
+
+
+class InboxMessage(Record, frozen=True, kw_only=True):
+    """A captured message with its headers, html, text and attachments."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    send_id: str
+    """Id of the send; null if there is none."""
+    mail_from: str
+    """Sender of sign-in mail; null uses the server's sender. Of a captured message: the envelope sender."""
+    recipients: list[str]
+    """Recipient addresses of the envelope."""
+    sender: str
+    """`From` header."""
+    subject: str
+    """Subject line."""
+    size: int
+    """Size in bytes."""
+    captured_at: datetime
+    """When the message was captured (UTC)."""
+    headers: list[HeaderField]
+    """Message headers, by name."""
+    html: str | None
+    """HTML body."""
+    text: str | None
+    """Plain text body."""
+    attachments: list[InboxAttachment]
+    """Attached files, at most 20."""
+    redacted: bool
+    """Whether one-time codes and links are replaced by `[removed]`, because the caller does not have the permission
+    `customers:impersonate`.
+    """
+
+
+class InvitationPreview(Record, frozen=True, kw_only=True):
+    """What the token of an invitation shows without signing in."""
+
+    organization: OrganizationRef
+    """The organization."""
+    email: str
+    """E-mail address."""
+    role: str
+    """Role of the person."""
+    status: InvitationPreviewStatus
+    """Status of the record."""
+    expires_at: datetime
+    """When it expires (UTC); null if it does not expire."""
+
+
+class NewCustomer(Record, frozen=True, kw_only=True):
+    """A customer to create or import: with a password, with a password hash of another system, or with neither."""
+
+    email: str | None | UnsetType = UNSET
+    """E-mail address."""
+    email_verified: bool | UnsetType = UNSET
+    """Whether the e-mail address is verified. Default: `false`."""
+    name: str | None | UnsetType = UNSET
+    """Display name."""
+    phone: str | None | UnsetType = UNSET
+    """Phone number in E.164 form."""
+    phone_verified: bool | UnsetType = UNSET
+    """Whether you have verified the number. Default: `false`."""
+    external_user_id: str | None | UnsetType = UNSET
+    """Id of the person in your own system."""
+    password: str | None | UnsetType = UNSET
+    """Password. A new password must have at least 8 characters."""
+    password_hash: str | None | UnsetType = UNSET
+    """Hash from another system: bcrypt, scrypt, PBKDF2 or argon2."""
+    metadata: dict[str, Any] | UnsetType = UNSET
+    """Custom data, up to 16 KiB of JSON."""
+    roles: list[str] | UnsetType = UNSET
+    """Keys of the roles."""
+
+
+class NewVariant(Record, frozen=True, kw_only=True):
+    """A variant of the message for an A/B test."""
+
+    name: str
+    """A display name: one line of text, not only blanks."""
+    subject: str | None | UnsetType = UNSET
+    """Null: the campaign's subject."""
+    template_id: str | None | UnsetType = UNSET
+    """Null: the campaign's template."""
+    weight: int
+    """The share of the test sample that gets this variant, in percent; all weights sum to 100."""
+
+
+class Organization(Record, frozen=True, kw_only=True):
+    """An organization as the operations under `/projects` return it."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    project_id: str
+    """Id of the project."""
+    name: str
+    """Display name."""
+    slug: str
+    """Name for URLs, unique in the project."""
+    metadata: dict[str, Any]
+    """Custom data, up to 16 KiB of JSON."""
+    external_id: str | None
+    """Id of the organization in your own system."""
+    status: OrganizationStatus
+    """Status of the record."""
+    require_sso: bool
+    """Whether its members, and customers with an address at its verified domains, can sign in only by its single
+    sign-on.
+    """
+    require_mfa: bool
+    """Whether its members must sign in with a second factor; members without one must set it up first."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+    member_count: int
+    """Number of members."""
+    pending_invitation_count: int
+    """Number of pending invitations."""
+
+
+class OrganizationDomain(Record, frozen=True, kw_only=True):
+    """A domain of an organization, verified or not."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    organization_id: str
+    """Id of the organization."""
+    project_id: str
+    """Id of the project."""
+    domain: str
+    """Domain name."""
+    status: OrganizationDomainStatus
+    """Status of the record."""
+    record_name: str
+    """Name of the TXT record to publish."""
+    record: str
+    """The value of the TXT record."""
+    reason: OrganizationDomainReason | None
+    """Why the last check failed, or null."""
+    verified_at: datetime | None
+    """When it was verified (UTC); null if it is not."""
+    last_checked_at: datetime | None
+    """When it was last checked (UTC); null before the first check."""
+    next_check_at: datetime | None
+    """When it is checked next (UTC); null if no check is scheduled."""
+    missing_since: datetime | None
+    """When a check of the verified domain first did not find its TXT record; null while the record exists."""
+    auto_join_enabled: bool
+    """Whether customers with a verified e-mail address at the domain join automatically."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class OrganizationInvitation(Record, frozen=True, kw_only=True):
+    """An invitation to join an organization."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    organization_id: str
+    """Id of the organization."""
+    app_id: str
+    """The project's id. The older path family calls a project an app."""
+    email: str
+    """E-mail address."""
+    role: str
+    """Role of the person."""
+    status: OrganizationInvitationStatus
+    """Status of the record."""
+    invited_by_end_user_id: str | None
+    """Id of the inviting customer; null if a developer or an API key invites."""
+    expires_at: datetime
+    """When it expires (UTC); null if it does not expire."""
+    accepted_at: datetime | None
+    """When it was accepted (UTC); null if it was not accepted."""
+    revoked_at: datetime | None
+    """When it was revoked (UTC); null if it was not revoked."""
+    sent_at: datetime
+    """When the latest e-mail was requested."""
+    mailed_at: datetime | None
+    """When the latest e-mail was accepted for delivery; null until then."""
+    mail_problem: str | None
+    """Why the latest e-mail could not be sent, or null."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+
+
+class OrganizationMember(Record, frozen=True, kw_only=True):
+    """A customer in an organization."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    organization_id: str
+    """Id of the organization."""
+    customer_id: str
+    """Id of the customer."""
+    email: str | None
+    """E-mail address."""
+    name: str | None
+    """Display name."""
+    roles: list[str]
+    """Keys of the roles."""
+    source: OrganizationMemberSource
+    """How the member joined."""
+    joined_at: datetime
+    """When the person became a member (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class OrganizationMembership(Record, frozen=True, kw_only=True):
+    """An organization that a customer belongs to, with the roles of the customer in it."""
+
+    organization: OrganizationRef
+    """The organization."""
+    status: OrganizationMembershipStatus
+    """Status of the record."""
+    roles: list[str]
+    """Keys of the roles."""
+    joined_at: datetime
+    """When the person became a member (UTC)."""
+
+
+class OrganizationPlan(Record, frozen=True, kw_only=True):
+    """The plan of an organization."""
+
+    organization_id: str
+    """Id of the organization."""
+    plan_key: str | None
+    """Key of the plan; null for no plan."""
+    plan: Plan | None
+    """Plan of the account."""
+
+
+class OrganizationRef(Record, frozen=True, kw_only=True):
+    """A reference to an organization."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    name: str
+    """Display name."""
+    slug: str
+    """Name for URLs, unique in the project."""
+
+
+class OtherEmail(Record, frozen=True, kw_only=True):
+    """A secondary address of a customer that came from a merge; it can be used to sign in."""
+
+    email: str
+    """E-mail address."""
+    verified_at: datetime | None
+    """When it was verified (UTC); null if it is not."""
+
+
+class OwnSession(Record, frozen=True, kw_only=True):
+    """One of the caller's own sessions; `current` marks the session of the request."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    user_agent: str
+    """`User-Agent` header of the request."""
+    ip_address: str
+    """IP address of the client."""
+    methods: list[str]
+    """Authentication methods that were used or are allowed."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    last_used_at: datetime
+    """When it was last used (UTC), to the minute; null if it was never used."""
+    expires_at: datetime
+    """When it expires (UTC); null if it does not expire."""
+    current: bool
+    """Whether this is the session of the request."""
+
+
+class Passkey(Record, frozen=True, kw_only=True):
+    """A passkey."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    name: str
+    """Display name."""
+    backed_up: bool
+    """Whether the passkey is synchronised to other devices."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    last_used_at: datetime | None
+    """When it was last used (UTC), to the minute; null if it was never used."""
+
+
+class PasskeyOptions(Record, frozen=True, kw_only=True):
+    """The options to pass to `navigator.credentials` as `publicKey`, with binary values in base64url."""
+
+    challenge_id: str
+    """Id of the challenge. Send it back with the code."""
+    expires_at: datetime
+    """When it expires (UTC); null if it does not expire."""
+    options: dict[str, Any]
+    """Options for the browser's `navigator.credentials`, as defined by WebAuthn."""
+
+
+class Permission(Record, frozen=True, kw_only=True):
+    """A permission that roles can grant."""
+
+    key: str
+    """Key that identifies it in requests, or the API key."""
+    description: str | None
+    """Description for people."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+
+
+class Plan(Record, frozen=True, kw_only=True):
+    """A set of features that can be assigned to organizations."""
+
+    key: str
+    """Key that identifies it in requests, or the API key."""
+    name: str
+    """Display name."""
+    features: list[PlanFeature]
+    """Features of the plan."""
+    organization_count: int
+    """Number of organizations that have it."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class PlanFeature(Record, frozen=True, kw_only=True):
+    """A feature of a plan."""
+
+    feature_key: str
+    """A key for programs: letters, digits, `_`, `.`, `:` and `-`, beginning with a letter: `sso`."""
+    enabled: bool | UnsetType = UNSET
+    """Whether it is enabled. Default: `true`."""
+    limit: int | None | UnsetType = UNSET
+    """Null is unlimited."""
+
+
+class PlanLimits(Record, frozen=True, kw_only=True):
+    """The limits of a plan; null means no limit."""
+
+    projects: int | None
+    """Projects of the account, or their number or maximum number; a null maximum means unlimited."""
+    customers: int | None
+    """The customers, or their number or maximum number; a null maximum means unlimited."""
+    emails: int | None
+    """Per calendar month (UTC)."""
+
+
+class ProblemError(Record, frozen=True, kw_only=True):
+    """One error in a request, with its location."""
+
+    path: str
+    """JSON pointer (RFC 6901) into the body, or `query/name`, `header/Name`; for a file `column/3` or `byte/17`."""
+    code: str
+    """Machine-readable code of the error."""
+    message: str
+    """Description of the error."""
+
+
+class Project(Record, frozen=True, kw_only=True):
+    """A project: the tenant that everything else belongs to."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    account_id: str
+    """Id of the account."""
+    name: str
+    """Display name."""
+    settings: ProjectSettings
+    """Settings of the project."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class ProjectRelay(Record, frozen=True, kw_only=True):
+    """A smart host (SMTP relay) for the project's mail."""
+
+    host: str
+    """A host name or IP address, such as `mail.example.com`."""
+    port: int | UnsetType = UNSET
+    """TCP port. Default: `587`."""
+    tls: ProjectRelayTls | UnsetType = UNSET
+    """`starttls` uses TLS if offered, `starttls-required` requires it, `implicit` uses TLS from the start. Default:
+    `"starttls-required"`.
+    """
+    username: str | None | UnsetType = UNSET
+    """User name for SMTP authentication; null for none."""
+    password: str | None | UnsetType = UNSET
+    """At most 1,000 characters. Returned as `********`; sending that value keeps the password."""
+    weight: int | UnsetType = UNSET
+    """Share of the A/B test in percent; the weights of all variants sum to 100. Default: `1`."""
+    messages_per_second: int | None | UnsetType = UNSET
+    """Maximum messages per second; null for no limit."""
+
+
+class ProjectSettings(Record, frozen=True, kw_only=True):
+    """Settings of a project. Null means the default of the instance."""
+
+    transport: ProjectSettingsTransport | None
+    """How mail is sent; `capture` only stores it in the inbox. Null uses the server's default."""
+    relays: list[ProjectRelay] | None
+    """SMTP relays to send through; null uses the server's relays."""
+    tracking_domain: str | None
+    """Host name of tracking links; null uses the server's host name."""
+    track_opens: bool
+    """Whether opens are tracked; null uses the project's setting. Default: `true`."""
+    track_clicks: bool
+    """Whether clicks are tracked; null uses the project's setting. Default: `true`."""
+    seed_list: list[str] | None
+    """E-mail addresses that get the seed test of a campaign."""
+    retention_days: int | None
+    """Days for which the bodies of sent messages are kept; null means the default of the instance (30 days)."""
+    on_ambiguous: ProjectSettingsOnAmbiguous
+    """Action if a connection ends before the server replies to the complete message: `retry` or `hold`. Default:
+    `"retry"`.
+    """
+    frequency_cap: int | None
+    """Maximum number of messages from campaigns and automations that one contact gets within 24 hours; null means
+    10. Further messages are not sent; the log lists them as SUPPRESSED, with the frequency cap as the reason.
+    """
+    rate_limit: int | None
+    """Requests per second; null means the default of the instance."""
+    sign_in: SignInSettings
+    """Sign-in settings for customers."""
+    extra: dict[str, Any]
+    """Further settings, keyed by name. The feature that reads a setting defines its structure."""
+
+
+class ProjectSummary(Record, frozen=True, kw_only=True):
+    """The statistics of a project."""
+
+    project_id: str
+    """Id of the project."""
+    project_name: str
+    """Name of the project."""
+    contacts: ContactTotals
+    """The contacts."""
+    sends: SendTotals
+    """Statistics of sends."""
+    campaigns: CampaignTotals
+    """Statistics of campaigns."""
+    automations: AutomationTotals
+    """Statistics of automations."""
+
+
+class RecipientMessage(Record, frozen=True, kw_only=True):
+    """The message to one recipient of an `unsubscribable` e-mail."""
+
+    to: str
+    """Recipients."""
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    message_id: str
+    """`Message-ID` header of the message, the same for all attempts."""
+    status: RecipientMessageStatus
+    """Status of the record."""
+
+
+class RecipientOutcome(Record, frozen=True, kw_only=True):
+    """The status of a message for one of its recipients."""
+
+    email: str
+    """E-mail address."""
+    field: RecipientOutcomeField
+    """Field to compare: `email`, `createdAt`, `attributes.<name>` …"""
+    status: RecipientOutcomeStatus
+    """Status of the record."""
+    reason: str | None
+    """Why it failed, bounced, was deferred or was suppressed for this recipient."""
+    at: datetime | None
+    """When the message got this status for this recipient; null before the first attempt."""
+
+
+class RemoveFromAudience(Record, frozen=True, kw_only=True, tag_field="type", tag="REMOVE_FROM_AUDIENCE"):
+    """Remove the contact from a STATIC audience."""
+
+    audience_id: str
+    """Id of the audience."""
+
+
+class Removed(Record, frozen=True, kw_only=True):
+    """The response of an operation that removes a member from a group, such as a contact from an audience."""
+
+    removed: bool
+    """Whether a record was removed. Default: `true`."""
+
+
+class Role(Record, frozen=True, kw_only=True):
+    """A named set of permissions."""
+
+    key: str
+    """Key that identifies it in requests, or the API key."""
+    name: str
+    """Display name."""
+    description: str | None
+    """Description for people."""
+    scope: RoleScope
+    """Where the permissions of the role apply: in the project, or in the organization whose member has the role."""
+    applies_to_all_organizations: bool
+    """Whether a customer who has the role in the project has it in every organization too."""
+    system: bool
+    """Whether the role is built in and cannot be changed."""
+    permissions: list[str]
+    """Permissions, such as `emails:send`."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class RuleCondition(Record, frozen=True, kw_only=True):
+    """A condition (`field`, `operator`, `value`) or a group of them (`match`, `conditions`)."""
+
+    field: str | None | UnsetType = UNSET
+    """Field to compare: `email`, `createdAt`, `attributes.<name>` …"""
+    operator: str | None | UnsetType = UNSET
+    """Comparison operator: `eq`, `contains`, `withinDays` …"""
+    value: Any | UnsetType = UNSET
+    """Value to compare the field with."""
+    within_days: float | None | UnsetType = UNSET
+    """For conditions on how often an event happened: count only events of the last so many days."""
+    match: RuleConditionMatch | None | UnsetType = UNSET
+    """Whether `all` conditions must hold, or `any` of them."""
+    conditions: list[RuleCondition] | None | UnsetType = UNSET
+    """Conditions (a field with an operator) or nested groups of conditions."""
+
+
+class Rules(Record, frozen=True, kw_only=True):
+    """Contacts match if all conditions hold, or any of them, depending on `match`."""
+
+    match: RulesMatch | UnsetType = UNSET
+    """Whether `all` conditions must hold, or `any` of them. Default: `"all"`."""
+    conditions: list[RuleCondition]
+    """Conditions (a field with an operator) or nested groups of conditions."""
+
+
+class RunsRetried(Record, frozen=True, kw_only=True):
+    """Number of failed runs that were resumed."""
+
+    retried: int
+    """Number of records that were queued again."""
+    more: bool
+    """Whether there may be more failed runs; if so, repeat the request."""
+
+
+class SendAttempt(Record, frozen=True, kw_only=True):
+    """One delivery attempt with the server's replies and the SMTP dialogue."""
+
+    attempt: int
+    """Number of the attempt, from 1."""
+    outcome: SendAttemptOutcome
+    """Outcome of the attempt."""
+    host: str
+    """Host name of the server."""
+    results: list[dict[str, Any]]
+    """One result for each item, in the order of the request."""
+    dialogue: list[str]
+    """SMTP dialogue, line by line: `C:` is this server, `S:` the remote server."""
+    duration_ms: int
+    """Duration in milliseconds."""
+    finished_at: datetime
+    """When it finished (UTC); null while it is running."""
+
+
+class SendEmail(Record, frozen=True, kw_only=True, tag_field="type", tag="SEND_EMAIL"):
+    """Send a template to the contact; skipped for unsubscribed contacts."""
+
+    template_id: str
+    """Id of the template that provides subject, html and text."""
+    domain_id: str | None | UnsetType = UNSET
+    """The sending domain; `fromEmail` must belong to it."""
+    from_email: str
+    """E-mail address of the sender."""
+    from_name: str | None | UnsetType = UNSET
+    """Display name of the sender."""
+    subject: str | None | UnsetType = UNSET
+    """Defaults to the template's subject."""
+    reply_to: str | None | UnsetType = UNSET
+    """Address for replies (`Reply-To` header)."""
+
+
+class SendEvent(Record, frozen=True, kw_only=True):
+    """An event of a send."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    type: SendEventType
+    """Type of the record."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+
+
+class SendResult(Record, frozen=True, kw_only=True):
+    """An accepted send. `status` is its status at the time of the response."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    message_id: str
+    """`Message-ID` header of the message, the same for all attempts."""
+    status: SendResultStatus
+    """Status of the record."""
+    messages: list[RecipientMessage]
+    """The message to each recipient if an `unsubscribable` e-mail has several; the fields above are of the first."""
+
+
+class SendTotals(Record, frozen=True, kw_only=True):
+    """Numbers and rates of the project's sends. Opens and clicks by machines are counted separately."""
+
+    total: int
+    """Total number of records."""
+    sent: int
+    """Number of messages that were sent."""
+    delivered: int
+    """Number of messages that were delivered."""
+    opened: int
+    """Number of messages that people opened."""
+    clicked: int
+    """Number of messages in which people clicked a link."""
+    bounced: int
+    """Number of messages that bounced."""
+    complained: int
+    """Number of messages that were reported as spam."""
+    failed: int
+    """Number of failures."""
+    machine_opened: int
+    """Number of messages that only machines opened."""
+    machine_clicked: int
+    """Number of messages in which only machines clicked a link."""
+    last30_days: int
+    """Number in the last 30 days."""
+    open_rate: float
+    """Share of messages that were opened, from 0 to 1."""
+    click_rate: float
+    """Share of messages in which a link was clicked, from 0 to 1."""
+    bounce_rate: float
+    """Share of messages that bounced, from 0 to 1."""
+    complaint_rate: float
+    """Share of messages that were reported as spam, from 0 to 1."""
+
+
+class Sender(Record, frozen=True, kw_only=True):
+    """A single sender: one address that can be used as `from` without a verified domain."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    email: str
+    """E-mail address."""
+    status: SenderStatus
+    """Status of the record."""
+    dmarc_policy: str | None
+    """The DMARC policy of the address's domain: `none`, `quarantine` or `reject`; null if it has none or the lookup
+    failed.
+    """
+    warnings: list[str]
+    """How receivers may treat mail from this sender."""
+    link_expires_at: datetime | None
+    """When the link in the last confirmation mail expires (UTC); null once the sender is confirmed."""
+    verified_at: datetime | None
+    """When it was verified (UTC); null if it is not."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class SettingsChange(Record, frozen=True, kw_only=True):
+    """Settings to change; omitted fields stay. Null resets a setting to its default, where null is allowed."""
+
+    transport: SettingsChangeTransport | None | UnsetType = UNSET
+    """How mail is sent; `capture` only stores it in the inbox. Null uses the server's default."""
+    relays: list[ProjectRelay] | None | UnsetType = UNSET
+    """SMTP relays to send through; null uses the server's relays."""
+    tracking_domain: str | None | UnsetType = UNSET
+    """Host name of tracking links; null uses the server's host name."""
+    track_opens: bool | UnsetType = UNSET
+    """Whether opens are tracked; null uses the project's setting."""
+    track_clicks: bool | UnsetType = UNSET
+    """Whether clicks are tracked; null uses the project's setting."""
+    seed_list: list[str] | None | UnsetType = UNSET
+    """E-mail addresses that get the seed test of a campaign."""
+    retention_days: int | None | UnsetType = UNSET
+    """Number of days for which message bodies are kept; null uses the server's default."""
+    on_ambiguous: SettingsChangeOnAmbiguous | UnsetType = UNSET
+    """Action if a connection ends before the server replies to the complete message: `retry` or `hold`."""
+    frequency_cap: int | None | UnsetType = UNSET
+    """Maximum messages of campaigns and automations to one contact within 24 hours; null uses the default of 10."""
+    rate_limit: int | None | UnsetType = UNSET
+    """Maximum requests per second of this project; null uses the server's default."""
+    sign_in: SignInChange | UnsetType = UNSET
+    """Sign-in settings for customers."""
+    extra: dict[str, Any] | UnsetType = UNSET
+    """Further settings, merged with the stored ones by name; null removes a name. At most 64 KiB in all, as JSON."""
+
+
+class SignInChange(Record, frozen=True, kw_only=True):
+    """Sign-in settings to change; omitted fields stay. Null resets a setting to its default, where null is allowed."""
+
+    methods: list[SignInChangeMethods] | None | UnsetType = UNSET
+    """Authentication methods that were used or are allowed."""
+    sign_up: bool | UnsetType = UNSET
+    """Whether anyone can sign up."""
+    verify_email: SignInChangeVerifyEmail | UnsetType = UNSET
+    """Whether an address must be verified before the first sign-in (`REQUIRED`) or not (`LATER`)."""
+    allowed_origins: list[str] | None | UnsetType = UNSET
+    """Web origins that can call the sign-in operations from a browser (CORS)."""
+    redirect_urls: list[str] | None | UnsetType = UNSET
+    """URLs to which a sign-in can redirect."""
+    mail_from: str | None | UnsetType = UNSET
+    """Sender of sign-in mail; null uses the server's sender. Of a captured message: the envelope sender."""
+    security_mails: list[SignInChangeSecurityMails] | None | UnsetType = UNSET
+    """Notices about a customer's security that are sent by mail."""
+    contacts: SignInChangeContacts | UnsetType = UNSET
+    """The contacts."""
+    passkey_domain: str | None | UnsetType = UNSET
+    """Domain that passkeys belong to (WebAuthn relying party id)."""
+    app_name: str | None | UnsetType = UNSET
+    """Name of your product on pages and in mail."""
+    logo_url: str | None | UnsetType = UNSET
+    """URL of the image on pages and in mail."""
+    accent_color: str | None | UnsetType = UNSET
+    """Color of buttons on pages and in mail, as `#rrggbb`."""
+    require_sso: bool | UnsetType = UNSET
+    """Whether all customers must use single sign-on. Requires a working connection."""
+    require_mfa: bool | UnsetType = UNSET
+    """Whether all customers must sign in with a second factor; customers without one must set it up first."""
+
+
+class SignInProvider(Record, frozen=True, kw_only=True):
+    """A sign-in provider of the project, without its client secret."""
+
+    key: str
+    """Key that identifies it in requests, or the API key."""
+    kind: SignInProviderKind
+    """Kind of the entry."""
+    name: str
+    """Display name."""
+    issuer: str
+    """Issuer of an OpenID Connect provider."""
+    client_id: str
+    """Client id from the provider."""
+    has_secret: bool
+    """Whether a client secret is stored."""
+    scopes: str
+    """Scopes to request, separated by spaces."""
+    trusted_email_domains: list[str]
+    """Domains whose e-mail addresses count as verified if this provider asserts them."""
+    team_id: str | None
+    """Apple team id; null for other providers."""
+    key_id: str | None
+    """Apple key id; null for other providers."""
+    acr_values: list[str]
+    """Authentication context classes to request (`acr_values`)."""
+    max_age_seconds: int | None
+    """Maximum age of the provider's session in seconds (`max_age`); null for any age."""
+    on_new_subject: SignInProviderOnNewSubject
+    """Second provider account with a known e-mail address: `REFUSE` it, or `HOLD` it for approval."""
+    enabled: bool
+    """Whether it is enabled."""
+    callback_url: str
+    """The redirect URI to register at the provider."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class SignInSettings(Record, frozen=True, kw_only=True):
+    """Settings for sign-in of the project's customers."""
+
+    methods: list[SignInSettingsMethods]
+    """Authentication methods that were used or are allowed."""
+    sign_up: bool
+    """Whether new customers can sign up; the API can always create customers. Default: `true`."""
+    verify_email: SignInSettingsVerifyEmail
+    """REQUIRED: the customer is created when the address is verified; responses do not reveal existing addresses.
+    LATER: sign-up signs the customer in at once; the response reveals whether the address is taken. Default:
+    `"REQUIRED"`.
+    """
+    allowed_origins: list[str]
+    """Web origins that can call the sign-in operations (CORS)."""
+    redirect_urls: list[str]
+    """Allowed redirect URLs of hosted pages, links and providers; compared exactly."""
+    mail_from: str | None
+    """Sender of sign-in e-mails; must belong to a verified sending domain."""
+    security_mails: list[SignInSettingsSecurityMails]
+    """Notices about a customer's security that are sent by mail."""
+    contacts: SignInSettingsContacts
+    """Whether a customer who signs up is linked to the contact with that address, which CREATE creates if missing.
+    Default: `"NONE"`.
+    """
+    passkey_domain: str | None
+    """Relying party id of passkeys, a domain; null for that of this server."""
+    app_name: str | None
+    """Name of your product on pages and in mail."""
+    logo_url: str | None
+    """URL of the image on pages and in mail."""
+    accent_color: str | None
+    """Color of buttons on pages and in mail, as `#rrggbb`."""
+    require_sso: bool
+    """Whether all customers can sign in only by the single sign-on of an organization. Default: `false`."""
+    require_mfa: bool
+    """Whether all customers must sign in with a second factor; customers without one must set it up first. Default:
+    `false`.
+    """
+
+
+class SpCertificate(Record, frozen=True, kw_only=True):
+    """A service provider certificate of the connection."""
+
+    place: SpCertificatePlace
+    """CURRENT signs; NEXT will sign after the next rotation; PREVIOUS is only used to decrypt."""
+    certificate: str
+    """The certificate in PEM."""
+    fingerprint: str
+    """SHA-256 fingerprint of the certificate."""
+    expires_at: datetime
+    """When it expires (UTC); null if it does not expire."""
+
+
+class SsoConnection(Record, frozen=True, kw_only=True):
+    """A connection of an organization to its identity provider, as the operations under `/projects` return it."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    organization_id: str
+    """Id of the organization."""
+    project_id: str
+    """Id of the project."""
+    name: str
+    """Display name."""
+    domain: str
+    """Domain name."""
+    status: SsoConnectionStatus
+    """Status of the record."""
+    held: str | None
+    """Why an active connection does not work: DOMAIN_NOT_VERIFIED or ORGANIZATION_SUSPENDED; otherwise null."""
+    idp_entity_id: str | None
+    """Entity id of the identity provider."""
+    idp_sso_url: str | None
+    """Single sign-on URL of the identity provider."""
+    idp_sso_binding: SsoConnectionIdpSsoBinding
+    """SAML binding of authentication requests."""
+    idp_slo_url: str | None
+    """Single logout URL of the identity provider; null for no single logout."""
+    idp_slo_binding: SsoConnectionIdpSloBinding
+    """SAML binding of logout requests."""
+    idp_slo_response_url: str | None
+    """URL for responses to logout requests; null uses `idpSloUrl`."""
+    idp_certificate: list[str]
+    """The pinned signing certificates, PEM; any of them may sign."""
+    idp_certificates: list[IdpCertificate]
+    """Details of the identity provider's signing certificates."""
+    idp_metadata_url: str | None
+    """URL of the identity provider's metadata, which is read daily; null for manual settings."""
+    idp_metadata_read_at: datetime | None
+    """When the metadata was last read from that URL; it is refreshed every day."""
+    idp_metadata_problem: str | None
+    """Why the last refresh failed, or null; the metadata read before stays in use."""
+    sp_certificate: str
+    """The certificate of the key that signs requests, PEM."""
+    sp_certificates: list[SpCertificate]
+    """Certificates of this service: current, next and previous."""
+    sp_entity_id: str
+    """Entity id of this service."""
+    sp_acs_url: str
+    """Assertion consumer service URL of this service."""
+    sp_slo_url: str
+    """Single logout URL of this service."""
+    sp_metadata_url: str
+    """URL of this service's metadata."""
+    login_url: str
+    """Where your app sends browsers, with `redirectUrl`, `codeChallenge` and `state`."""
+    allow_idp_initiated: bool
+    """Whether a sign-in can be initiated by the identity provider."""
+    require_encryption: bool
+    """Whether assertions must be encrypted."""
+    allow_aes_cbc: bool
+    """Whether the outdated AES-CBC encryption is accepted."""
+    accept_expired_certificates: bool
+    """Whether expired certificates of the identity provider are accepted."""
+    force_authn: bool
+    """Whether the identity provider must authenticate the person again (`ForceAuthn`)."""
+    name_id_format: str | None
+    """Format of the name identifier to request; null for any."""
+    clock_skew_seconds: int
+    """Tolerated clock difference in seconds."""
+    attribute_mapping: AttributeMapping
+    """Names of the SAML attributes with the person's data."""
+    default_roles: list[str]
+    """Roles that new members get."""
+    group_roles: dict[str, list[str]]
+    """Roles by group of the identity provider."""
+    create_customers: bool
+    """Whether customers are created for unknown people."""
+    allow_other_domains: bool
+    """Whether e-mail addresses outside the connection's domains are accepted."""
+    trust_mfa: bool
+    """Whether every sign-on counts as multi-factor. Otherwise only a sign-on whose assertion states it does."""
+    on_new_subject: SsoConnectionOnNewSubject
+    """Second provider account with a known e-mail address: `REFUSE` it, or `HOLD` it for approval."""
+    default_redirect_url: str | None
+    """URL after a sign-in that the identity provider initiated; null uses the first redirect URL."""
+    tested_at: datetime | None
+    """When a test last succeeded with exactly these settings."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class SsoConnectionWithOrganization(Record, frozen=True, kw_only=True):
+    """A connection with the organization that has it."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    organization_id: str
+    """Id of the organization."""
+    project_id: str
+    """Id of the project."""
+    name: str
+    """Display name."""
+    domain: str
+    """Domain name."""
+    status: SsoConnectionWithOrganizationStatus
+    """Status of the record."""
+    held: str | None
+    """Why an active connection does not work: DOMAIN_NOT_VERIFIED or ORGANIZATION_SUSPENDED; otherwise null."""
+    idp_entity_id: str | None
+    """Entity id of the identity provider."""
+    idp_sso_url: str | None
+    """Single sign-on URL of the identity provider."""
+    idp_sso_binding: SsoConnectionWithOrganizationIdpSsoBinding
+    """SAML binding of authentication requests."""
+    idp_slo_url: str | None
+    """Single logout URL of the identity provider; null for no single logout."""
+    idp_slo_binding: SsoConnectionWithOrganizationIdpSloBinding
+    """SAML binding of logout requests."""
+    idp_slo_response_url: str | None
+    """URL for responses to logout requests; null uses `idpSloUrl`."""
+    idp_certificate: list[str]
+    """The pinned signing certificates, PEM; any of them may sign."""
+    idp_certificates: list[IdpCertificate]
+    """Details of the identity provider's signing certificates."""
+    idp_metadata_url: str | None
+    """URL of the identity provider's metadata, which is read daily; null for manual settings."""
+    idp_metadata_read_at: datetime | None
+    """When the metadata was last read from that URL; it is refreshed every day."""
+    idp_metadata_problem: str | None
+    """Why the last refresh failed, or null; the metadata read before stays in use."""
+    sp_certificate: str
+    """The certificate of the key that signs requests, PEM."""
+    sp_certificates: list[SpCertificate]
+    """Certificates of this service: current, next and previous."""
+    sp_entity_id: str
+    """Entity id of this service."""
+    sp_acs_url: str
+    """Assertion consumer service URL of this service."""
+    sp_slo_url: str
+    """Single logout URL of this service."""
+    sp_metadata_url: str
+    """URL of this service's metadata."""
+    login_url: str
+    """Where your app sends browsers, with `redirectUrl`, `codeChallenge` and `state`."""
+    allow_idp_initiated: bool
+    """Whether a sign-in can be initiated by the identity provider."""
+    require_encryption: bool
+    """Whether assertions must be encrypted."""
+    allow_aes_cbc: bool
+    """Whether the outdated AES-CBC encryption is accepted."""
+    accept_expired_certificates: bool
+    """Whether expired certificates of the identity provider are accepted."""
+    force_authn: bool
+    """Whether the identity provider must authenticate the person again (`ForceAuthn`)."""
+    name_id_format: str | None
+    """Format of the name identifier to request; null for any."""
+    clock_skew_seconds: int
+    """Tolerated clock difference in seconds."""
+    attribute_mapping: AttributeMapping
+    """Names of the SAML attributes with the person's data."""
+    default_roles: list[str]
+    """Roles that new members get."""
+    group_roles: dict[str, list[str]]
+    """Roles by group of the identity provider."""
+    create_customers: bool
+    """Whether customers are created for unknown people."""
+    allow_other_domains: bool
+    """Whether e-mail addresses outside the connection's domains are accepted."""
+    trust_mfa: bool
+    """Whether every sign-on counts as multi-factor. Otherwise only a sign-on whose assertion states it does."""
+    on_new_subject: SsoConnectionWithOrganizationOnNewSubject
+    """Second provider account with a known e-mail address: `REFUSE` it, or `HOLD` it for approval."""
+    default_redirect_url: str | None
+    """URL after a sign-in that the identity provider initiated; null uses the first redirect URL."""
+    tested_at: datetime | None
+    """When a test last succeeded with exactly these settings."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+    organization: OrganizationRef
+    """The organization."""
+
+
+class SsoLookup(Record, frozen=True, kw_only=True):
+    """The connection for a domain; all fields are null if there is none."""
+
+    connection_id: str | None
+    """Id of the SSO connection."""
+    organization_id: str | None
+    """Id of the organization."""
+    name: str | None
+    """Display name."""
+    login_url: str | None
+    """URL that starts the sign-in; null if there is none."""
+
+
+class SsoSignOut(Record, frozen=True, kw_only=True):
+    """URL to sign out at the identity provider too; null if the provider does not support it."""
+
+    url: str | None
+    """The URL."""
+
+
+class SsoTest(Record, frozen=True, kw_only=True):
+    """A link that starts a test: open it in a browser and sign on at the identity provider."""
+
+    url: str
+    """The URL."""
+    expires_at: datetime
+    """When it expires (UTC); null if it does not expire."""
+
+
+class SsoTrace(Record, frozen=True, kw_only=True):
+    """The checks of a sign-on, test or logout, in order."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    connection_id: str
+    """Id of the SSO connection."""
+    kind: SsoTraceKind
+    """Kind of the entry."""
+    outcome: SsoTraceOutcome
+    """Outcome of the attempt."""
+    reason: str | None
+    """Reason of the first failed check."""
+    detail: str | None
+    """Further details, as text."""
+    steps: list[SsoTraceStep]
+    """The steps, in order."""
+    profile: dict[str, Any] | None
+    """The user: subject, e-mail address, name, groups, resulting roles, and all attributes as sent."""
+    customer_id: str | None
+    """Id of the customer."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+
+
+class SsoTraceStep(Record, frozen=True, kw_only=True):
+    """One check: its name, whether it passed, and the observed value."""
+
+    step: str
+    """Description or index of the step."""
+    ok: bool
+    """Whether it succeeded."""
+    detail: str
+    """Further details, as text."""
+
+
+class Suppression(Record, frozen=True, kw_only=True):
+    """An address that gets no mail from this project."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    address: str
+    """E-mail address."""
+    reason: SuppressionReason
+    """Reason, as text."""
+    source: str
+    """Source of the record."""
+    detail: str | None
+    """Further details, as text."""
+    send_id: str | None
+    """Id of the send; null if there is none."""
+    history: list[FormerReason]
+    """Earlier, weaker reasons, oldest first."""
+    created_at: datetime
+    """Since when the address is suppressed."""
+    updated_at: datetime
+    """Since when it is suppressed for this reason."""
+
+
+class SuppressionBulkResult(Record, frozen=True, kw_only=True):
+    """The result of a bulk addition."""
+
+    added: int
+    """Number of records that were added."""
+    skipped: int
+    """Addresses that are invalid, repeated, or already suppressed for this or a stronger reason."""
+    upgraded: int
+    """How many of `added` were suppressed for a weaker reason before."""
+
+
+class Template(Record, frozen=True, kw_only=True):
+    """An e-mail template."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    name: str
+    """Display name."""
+    subject: str | None
+    """Subject line."""
+    builder_json: dict[str, Any] | None
+    """Source from which the HTML is rendered: `{mjml}` or `{blocks}`."""
+    html: str | None
+    """HTML body."""
+    text: str | None
+    """Plain text body."""
+    engine: TemplateEngine
+    """`minijinja` renders tags such as `{{name}}`; `none` sends subject, html and text unchanged."""
+    variables: list[str]
+    """The names of the variables that subject, html and text use."""
+    version: int
+    """Version number, from 1. Each change increments it."""
+    app_id: str
+    """The project's id. The older path family calls a project an app."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class TemplatePreview(Record, frozen=True, kw_only=True):
+    """A rendered template; `text` is derived from the html if the template has no text."""
+
+    subject: str | None
+    """Subject line."""
+    html: str | None
+    """HTML body."""
+    text: str | None
+    """Plain text body."""
+
+
+class TemplateVersion(Record, frozen=True, kw_only=True):
+    """A version of a template."""
+
+    version: int
+    """Version number, from 1. Each change increments it."""
+    name: str
+    """Display name."""
+    subject: str | None
+    """Subject line."""
+    builder_json: dict[str, Any] | None
+    """Source from which the HTML is rendered: `{mjml}` or `{blocks}`."""
+    html: str | None
+    """HTML body."""
+    text: str | None
+    """Plain text body."""
+    engine: TemplateVersionEngine
+    """`minijinja` renders tags such as `{{name}}`; `none` sends subject, html and text unchanged."""
+    created_by: str | None
+    """Who created the version: the e-mail address of a developer or the name of an API key."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+
+
+class TimeSeriesItem(Record, frozen=True, kw_only=True):
+    """The statistics of one day."""
+
+    date: date
+    """The day, YYYY-MM-DD."""
+    sent: int
+    """Number of messages that were sent."""
+    delivered: int
+    """Number of messages that were delivered."""
+    opened: int
+    """Number of messages that people opened."""
+    clicked: int
+    """Number of messages in which people clicked a link."""
+    bounced: int
+    """Number of messages that bounced."""
+    complained: int
+    """Number of messages that were reported as spam."""
+    failed: int
+    """Number of failures."""
+
+
+class TimelineActor(Record, frozen=True, kw_only=True):
+    """Who caused an entry of the timeline."""
+
+    type: str
+    """Type of the record."""
+    id: str | None
+    """Unique identifier. Treat it as an opaque string."""
+    label: str | None
+    """Display name."""
+
+
+class TimelineEntry(Record, frozen=True, kw_only=True):
+    """An entry of a customer's timeline: an event, an e-mail, a change by a developer, or a session."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    kind: TimelineEntryKind
+    """Kind of the entry."""
+    type: str
+    """Type of the record."""
+    title: str
+    """Short text for people."""
+    occurred_at: datetime
+    """When it happened (UTC)."""
+    actor: TimelineActor
+    """The actor."""
+    data: dict[str, Any]
+    """Further details."""
+
+
+class TotpEnrolment(Record, frozen=True, kw_only=True):
+    """The secret for an authenticator app; `uri` is the content of the QR code."""
+
+    secret: str
+    """Shared secret. Shown only once."""
+    uri: str
+    """`otpauth://` URI to show as a QR code."""
+
+
+class TrackingHit(Record, frozen=True, kw_only=True):
+    """A recorded request for the tracking pixel (OPEN) or a tracked link (CLICK) of a send."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    kind: TrackingHitKind
+    """Kind of the entry."""
+    url: str | None
+    """The URL."""
+    verdict: TrackingHitVerdict
+    """What caused the hit: a person, a machine such as a security scanner, or an image proxy."""
+    reason: str | None
+    """Reason, as text."""
+    ip_address: str
+    """IP address of the client."""
+    user_agent: str
+    """`User-Agent` header of the request."""
+    occurred_at: datetime
+    """When it happened (UTC)."""
+
+
+class Trigger(Record, frozen=True, kw_only=True):
+    """What starts a run: a contact joins or leaves an audience or is created, or an event concerning it occurs."""
+
+    type: TriggerType
+    """Type of the trigger."""
+    audience_id: str | None | UnsetType = UNSET
+    """Id of the audience."""
+    event: str | None | UnsetType = UNSET
+    """For an EVENT trigger: the name of a Postern event or of a custom event."""
+    where: Rules | None | UnsetType = UNSET
+    """For an EVENT trigger: only events whose data matches these rules start a run. The syntax is that of audience
+    rules; a field is a key of the event's data (`total`), with dots for nested keys (`customer.plan`).
+    """
+    once: bool | UnsetType = UNSET
+    """Whether a contact can start only one run, ever. Otherwise it can start runs repeatedly, but not while it has
+    an unfinished run, and at most `maxRunsPerHour` within an hour. Default: `true`.
+    """
+
+
+class UpdateContact(Record, frozen=True, kw_only=True, tag_field="type", tag="UPDATE_CONTACT"):
+    """Merge attributes into the contact; null removes one."""
+
+    attributes: dict[str, Any]
+    """Custom data about the contact, for templates and audience rules."""
+
+
+class Usage(Record, frozen=True, kw_only=True):
+    """Usage of all projects of an account: customers now, and live emails accepted in this calendar month (UTC)."""
+
+    customers: int
+    """The customers, or their number or maximum number; a null maximum means unlimited."""
+    emails: int
+    """The e-mails, or their number or maximum number; a null maximum means unlimited."""
+
+
+class VariantStats(Record, frozen=True, kw_only=True):
+    """The statistics of a variant. Opens and clicks by machines are not counted."""
+
+    sent: int
+    """Number of messages that were sent."""
+    opened: int
+    """Number of messages that people opened."""
+    clicked: int
+    """Number of messages in which people clicked a link."""
+    open_rate: float
+    """Share of messages that were opened, from 0 to 1."""
+    click_rate: float
+    """Share of messages in which a link was clicked, from 0 to 1."""
+
+
+class VerifiedEmail(Record, frozen=True, kw_only=True):
+    """The address that was verified."""
+
+    email: str
+    """E-mail address."""
+
+
+class WaitForEvent(Record, frozen=True, kw_only=True, tag_field="type", tag="WAIT_FOR_EVENT"):
+    """Wait for an event of the contact, then continue with `then`; after the timeout with `else`."""
+
+    event: str
+    """Name of the event."""
+    timeout: Duration | None | UnsetType = UNSET
+    """Defaults to 30 days."""
+    then: (
+        list[
+            SendEmail
+            | Delay
+            | Condition
+            | WaitForEvent
+            | UpdateContact
+            | AddToAudience
+            | RemoveFromAudience
+            | CallWebhook
+            | Exit
+        ]
+        | UnsetType
+    ) = UNSET
+    """Steps to execute if the condition holds or the event occurs."""
+    else_: (
+        list[
+            SendEmail
+            | Delay
+            | Condition
+            | WaitForEvent
+            | UpdateContact
+            | AddToAudience
+            | RemoveFromAudience
+            | CallWebhook
+            | Exit
+        ]
+        | UnsetType
+    ) = UNSET
+    """Steps to execute if the condition does not hold or the timeout elapses."""
+
+
+class Webhook(Record, frozen=True, kw_only=True):
+    """A subscription of a URL to events."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    app_id: str
+    """The project's id. The older path family calls a project an app."""
+    url: str
+    """The URL."""
+    events: list[str]
+    """Event names, `email.*`, `*`, or `custom.<name>` and `custom.*` for custom events."""
+    description: str
+    """Description for people."""
+    active: bool
+    """Whether the record is active."""
+    failing_since: datetime | None
+    """When the current series of failed attempts began; null if the last attempt succeeded."""
+    disabled_at: datetime | None
+    """When deliveries were disabled (UTC); null if they are enabled."""
+    disabled_reason: str | None
+    """Why Postern deactivated it; null if it is active or was deactivated by a call."""
+    previous_secret_expires_at: datetime | None
+    """Until when the previous secret also signs deliveries (UTC); null if there is none."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class WebhookDelivery(Record, frozen=True, kw_only=True):
+    """The delivery of an event to a subscription, with the result of its last attempt."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    subscription_id: str
+    """Id of the webhook."""
+    event_id: str
+    """Sent as `webhook-id`: the same on every attempt and replay."""
+    event: str
+    """Name of the event."""
+    payload: dict[str, Any]
+    """JSON body of the delivery."""
+    status: WebhookDeliveryStatus
+    """Status of the record."""
+    attempts: int
+    """Number of attempts so far."""
+    response_status: int | None
+    """HTTP status of the response; null without a response."""
+    response_time: float | None
+    """Duration of the last attempt, in milliseconds."""
+    error_message: str | None
+    """Why the attempt failed; null if it succeeded."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    attempted_at: datetime | None
+    """When the last attempt was made (UTC); null before the first attempt."""
+    next_attempt_at: datetime | None
+    """When the next attempt is made (UTC); null if there is none."""
+    delivered_at: datetime | None
+    """When it was delivered (UTC); null if it was not delivered."""
+
+
+class WebhookDeliveryDetail(Record, frozen=True, kw_only=True):
+    """A delivery with the first 4 KiB of the response to the last attempt."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    subscription_id: str
+    """Id of the webhook."""
+    event_id: str
+    """Sent as `webhook-id`: the same on every attempt and replay."""
+    event: str
+    """Name of the event."""
+    payload: dict[str, Any]
+    """JSON body of the delivery."""
+    status: WebhookDeliveryDetailStatus
+    """Status of the record."""
+    attempts: int
+    """Number of attempts so far."""
+    response_status: int | None
+    """HTTP status of the response; null without a response."""
+    response_time: float | None
+    """Duration of the last attempt, in milliseconds."""
+    error_message: str | None
+    """Why the attempt failed; null if it succeeded."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    attempted_at: datetime | None
+    """When the last attempt was made (UTC); null before the first attempt."""
+    next_attempt_at: datetime | None
+    """When the next attempt is made (UTC); null if there is none."""
+    delivered_at: datetime | None
+    """When it was delivered (UTC); null if it was not delivered."""
+    response_body: str | None
+    """Beginning of the response body; null without a response."""
+
+
+class WebhookReplayResult(Record, frozen=True, kw_only=True):
+    """Number of deliveries that are sent again."""
+
+    replayed: int
+    """Number of deliveries that were queued again."""
+    more: bool
+    """Whether there are more; if so, repeat the request."""
+
+
+class WebhookTestResult(Record, frozen=True, kw_only=True):
+    """The result of a test request."""
+
+    status: int | None
+    """The HTTP status; null if there was no response."""
+    ok: bool
+    """Whether it succeeded."""
+    response_time: float
+    """In milliseconds."""
+    reason: str | None
+    """Why there was no response, or why the response is a failure; null if the test succeeded."""
+
+
+class WebhookWithSecret(Record, frozen=True, kw_only=True):
+    """A subscription with its secret, which only the responses to creation and rotation contain."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    app_id: str
+    """The project's id. The older path family calls a project an app."""
+    url: str
+    """The URL."""
+    events: list[str]
+    """Event names, `email.*`, `*`, or `custom.<name>` and `custom.*` for custom events."""
+    description: str
+    """Description for people."""
+    active: bool
+    """Whether the record is active."""
+    failing_since: datetime | None
+    """When the current series of failed attempts began; null if the last attempt succeeded."""
+    disabled_at: datetime | None
+    """When deliveries were disabled (UTC); null if they are enabled."""
+    disabled_reason: str | None
+    """Why Postern deactivated it; null if it is active or was deactivated by a call."""
+    previous_secret_expires_at: datetime | None
+    """Until when the previous secret also signs deliveries (UTC); null if there is none."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+    secret: str
+    """Shared secret. Shown only once."""
