@@ -8,8 +8,12 @@ from litestar import Litestar, Response
 from litestar.datastructures import State
 
 from postern import instance
+from postern.compat.postmark import operations as postmark_operations
+from postern.compat.postmark.errors import POSTMARK
 from postern.compat.resend import emails as resend_emails
 from postern.compat.resend.errors import RESEND
+from postern.compat.sendgrid import operations as sendgrid_operations
+from postern.compat.sendgrid.errors import SENDGRID
 from postern.identity.access import operations as access
 from postern.identity.customers import contacts as customer_contacts
 from postern.identity.customers import (
@@ -107,11 +111,12 @@ OPERATIONS: list[Operation[Any, Any]] = [
 ]
 """All operations of the API."""
 
-COMPATIBLE_APIS: Sequence[CompatibleApi] = (RESEND,)
+COMPATIBLE_APIS: Sequence[CompatibleApi] = (RESEND, SENDGRID, POSTMARK)
 """The APIs of other companies that the operations below their paths follow."""
 
 COMPATIBLE_OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(resend_emails),
+    *operations_of(sendgrid_operations, postmark_operations),
 ]
 """The operations that follow APIs of other companies. They are not in the OpenAPI document."""
 

@@ -1,5 +1,6 @@
 """Writes the lists of problems and of events in docs/guide, or checks that they are up to date."""
 
+import re
 import sys
 from collections.abc import Iterator
 from importlib import import_module
@@ -48,9 +49,11 @@ def _subclasses(base: type[Problem]) -> Iterator[type[Problem]]:
 
 
 def problem_catalogue() -> str:
-    """The text of errors.md: every problem that the code can raise, sorted by status."""
+    """The text of errors.md: every problem of our API, sorted by status. Those of the APIs of other companies are left
+    out, because their responses have no codes of ours."""
     import_module("postern.app")
-    kinds = {kind for kind in _subclasses(Problem) if kind.__module__.startswith("postern.")}
+    modules = re.compile(r"postern\.(?!compat\.)")
+    kinds = {kind for kind in _subclasses(Problem) if modules.match(kind.__module__)}
     rows = sorted({(kind.status, kind.code(), kind.message()) for kind in kinds})
     lines = ["| status | code | meaning |", "|---|---|---|"]
     lines += [f"| {status} | `{code}` | {message.replace('|', chr(92) + '|')} |" for status, code, message in rows]

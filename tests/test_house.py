@@ -304,6 +304,8 @@ def changes_later(value: ast.expr) -> bool:
 
 
 USED_BY_TESTS = {
+    "postern.compat.postmark.model.FIELDS",
+    "postern.compat.sendgrid.model.FIELDS",
     "postern.cli.checks.describe_mail_transport",  # The supervisor imports its checks when it needs them.
     "postern.kernel.clock.FixedClock",
     "postern.kernel.database.embedded.run_embedded",

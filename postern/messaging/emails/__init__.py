@@ -12,6 +12,7 @@ PUBLIC_MODULES = (
     "redaction",
     "rules",
     "submission",
+    "suppressions",
     "transports",
 )
 """The modules that other features may import, in addition to `operations` and `model`."""

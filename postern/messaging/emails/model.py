@@ -64,6 +64,10 @@ TRANSACTIONAL, MARKETING = 0, 1
 """Lanes. Each has its own background work, so that a campaign never delays a password reset."""
 
 RECIPIENTS_LIMIT = 50
+TAGS_LIMIT = 75
+TAG_CHARACTERS = 256
+TAG_PAIR_SEPARATOR = "--"
+"""Between name and value where another API has names with values instead of tags."""
 BATCH_LIMIT = 500
 BATCH_BYTES = 50_000_000
 """The largest request body of a batch, in bytes."""
@@ -137,7 +141,7 @@ Tag = Annotated[
     str,
     msgspec.Meta(
         min_length=1,
-        max_length=256,
+        max_length=TAG_CHARACTERS,
         pattern=r"^[A-Za-z0-9_-]+(?!\n)$",
         description="A tag: letters, digits, `_` and `-`, such as `welcome`.",
     ),
@@ -173,7 +177,7 @@ class Email(Body):
     reply_to: AddressText | Annotated[list[AddressText], msgspec.Meta(max_length=10)] | None = None
     headers: dict[str, str] | None = None
     attachments: Annotated[list[EmailAttachment], msgspec.Meta(max_length=20)] | None = None
-    tags: Annotated[list[Tag], msgspec.Meta(max_length=75)] | None = None
+    tags: Annotated[list[Tag], msgspec.Meta(max_length=TAGS_LIMIT)] | None = None
     scheduled_at: Timestamp | None = None
     """At most 30 days in the future; a time in the past means now."""
     track_opens: bool | None = None

@@ -44,6 +44,7 @@ from postern.messaging.emails.model import (
     IdempotencyKey,
     IdempotencyKeyInProgress,
     IdempotencyKeyReused,
+    IdempotencyRow,
     MessageGone,
     NotCancellable,
     NotRetriable,
@@ -208,30 +209,63 @@ async def accept_batch(
     A Problem in the batch stands for an e-mail that is not accepted because of it. `all_or_nothing`: if an e-mail is
     not accepted, none is, and the first problem is raised, with the e-mail's index in its paths.
     """
-    settings = await settings_of(call)
-    context = SubmissionContext()
-    checked = [await _checked_item(call, item, settings, context) for item in batch]
-    rendered = await asyncio.gather(*(_rendered_item(call, item) for item in checked))
-    results = [_split_item(item) for item in rendered]
-    items = [item for item, _ in results]
-    sends = [send for _, accepted in results for send in accepted]
-    try:
-        if all_or_nothing:
-            _require_all_accepted(rendered)
-        require_transport(call.world, settings, test=call.environment == "TEST")
-        near_quota = await _require_quota(call, len(sends))
-    except Problem:
-        if stored := key and await stored_response(call, key):
-            return await _replay(call, stored.status, stored.response, stored.send_ids)
-        raise
-    result = EmailBatchResult(data=items)
-    request = SubmissionRequest(
-        project_id=call.project_id, sends=sends, key=key, response=(201, result), near_quota=near_quota
-    )
-    stored = await submit(call, request)
+    checked = await check_batch(call, batch)
+    result = EmailBatchResult(data=[_item_of(result) for result in checked.results])
+    stored = await commit_batch(call, checked, key, (201, result), all_or_nothing=all_or_nothing)
     if stored is not None:
         return await _replay(call, stored.status, stored.response, stored.send_ids)
     return _created(result)
+
+
+class CheckedBatch(msgspec.Struct, frozen=True, kw_only=True):
+    """The e-mails of a batch after all checks, in the order of the request."""
+
+    results: list[list[NewSend] | Problem]
+    """The messages of each e-mail, or the problem because of which it is not accepted."""
+    settings: ProjectSettings
+
+    @property
+    def sends(self) -> list[NewSend]:
+        """The messages of all e-mails that are accepted."""
+        return [send for result in self.results if not isinstance(result, Problem) for send in result]
+
+
+async def check_batch(
+    call: Call, batch: Sequence[Email | Problem], context: SubmissionContext | None = None
+) -> CheckedBatch:
+    """Check each e-mail of a batch separately; see `accept_batch`. Stores nothing."""
+    settings = await settings_of(call)
+    context = SubmissionContext() if context is None else context
+    checked = [await _checked_item(call, item, settings, context) for item in batch]
+    rendered = await asyncio.gather(*(_rendered_item(call, item) for item in checked))
+    return CheckedBatch(results=[_split_item(item) for item in rendered], settings=settings)
+
+
+async def commit_batch(
+    call: Call,
+    checked: CheckedBatch,
+    key: IdempotencyKey | None,
+    response: tuple[int, Any],
+    *,
+    all_or_nothing: bool = False,
+) -> IdempotencyRow | None:
+    """Commit the accepted e-mails of a batch and return None; if the request is a repetition, commit nothing and return
+    the row of its key. `response` (status and body) is stored with the key; for `all_or_nothing` see `accept_batch`.
+    """
+    try:
+        if all_or_nothing:
+            _require_all_accepted(checked.results)
+        require_transport(call.world, checked.settings, test=call.environment == "TEST")
+        sends = checked.sends
+        near_quota = await _require_quota(call, len(sends))
+    except Problem:
+        if stored := key and await stored_response(call, key):
+            return stored
+        raise
+    return await submit(
+        call,
+        SubmissionRequest(project_id=call.project_id, sends=sends, key=key, response=response, near_quota=near_quota),
+    )
 
 
 @get("/projects/{project_id}/emails/logs/{send_id}", needs="emails:read", problems=[EmailMissing])
@@ -625,18 +659,13 @@ async def _checked_item(
         return problem
 
 
-def _split_item(new: NewSend | Problem) -> tuple[EmailBatchItem, list[NewSend]]:
+def _split_item(new: NewSend | Problem) -> list[NewSend] | Problem:
     if isinstance(new, Problem):
-        return _rejected_item(new), []
+        return new
     try:
-        sends = split_by_recipient(new)
+        return split_by_recipient(new)
     except Problem as problem:
-        return _rejected_item(problem), []
-    result = _result([new_send.send for new_send in sends])
-    item = EmailBatchItem(
-        id=result.id, message_id=result.message_id, status=result.status, error=None, messages=result.messages
-    )
-    return item, sends
+        return problem
 
 
 async def _rendered_item(call: Call, new: NewSend | Problem) -> NewSend | Problem:
@@ -648,12 +677,21 @@ async def _rendered_item(call: Call, new: NewSend | Problem) -> NewSend | Proble
         return problem
 
 
-def _require_all_accepted(items: Sequence[NewSend | Problem]) -> None:
+def _require_all_accepted(items: Sequence[list[NewSend] | Problem]) -> None:
     """Raise the first problem of a batch; its paths begin with the index of the e-mail."""
     for index, item in enumerate(items):
         if isinstance(item, Problem):
             item.errors = [msgspec.structs.replace(error, path=f"/{index}{error.path}") for error in item.errors]
             raise item
+
+
+def _item_of(accepted: list[NewSend] | Problem) -> EmailBatchItem:
+    if isinstance(accepted, Problem):
+        return _rejected_item(accepted)
+    result = _result([new_send.send for new_send in accepted])
+    return EmailBatchItem(
+        id=result.id, message_id=result.message_id, status=result.status, error=None, messages=result.messages
+    )
 
 
 def _rejected_item(problem: Problem) -> EmailBatchItem:

@@ -1,6 +1,6 @@
 """Pure functions on sends: the state of a send after a delivery attempt, and the rates that statistics show."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
@@ -8,9 +8,10 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.clock import Moment
+from postern.kernel.http.problems import Invalid
 from postern.kernel.values import new_id
-from postern.messaging.emails.model import MARKETING, TRANSACTIONAL, Send, SendStatus
-from postern.protocols.mail.address import Address
+from postern.messaging.emails.model import MARKETING, TAG_CHARACTERS, TAGS_LIMIT, TRANSACTIONAL, Send, SendStatus
+from postern.protocols.mail.address import CONTROL, Address, quote_input
 from postern.protocols.mail.smtp_replies import MailLane, classify, counts_towards_suppression, next_retry, suppresses
 from postern.protocols.mail.transports.transport import (
     TEST_DOMAIN,
@@ -87,6 +88,21 @@ def new_send(project_id: UUID, sender: Address, recipient: str, now: Moment) -> 
 def message_id_of(send_id: UUID, sender: Address) -> str:
     """The Message-ID of a send, the same in all attempts."""
     return f"<{send_id}@{sender.domain}>"
+
+
+def check_tags(tags: Iterable[str], path: str) -> list[str]:
+    """The tags of a caller that uses another API, where a tag may have other characters than in ours.
+
+    Raises Invalid at `path` for too many tags, and for tags that are empty, too long, or have control characters.
+    """
+    checked = list(tags)
+    if len(checked) > TAGS_LIMIT:
+        raise Invalid.at(path, f"A message can have at most {TAGS_LIMIT} tags.", "too_many")
+    for tag in checked:
+        if not 1 <= len(tag) <= TAG_CHARACTERS or CONTROL.search(tag):
+            message = f"A tag must have 1 to {TAG_CHARACTERS} characters and no line breaks or control characters."
+            raise Invalid.at(path, f"{message} This one does not: {quote_input(tag)}.", "tag_invalid")
+    return checked
 
 
 def judge(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: str, chance: Chance) -> SendOutcome:

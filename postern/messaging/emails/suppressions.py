@@ -1,11 +1,12 @@
 """The suppression list: addresses that get no mail because they bounced, complained, unsubscribed or were added."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Annotated, Any
+from uuid import UUID
 
 import msgspec
 
-from postern.kernel.database.statements import Transaction, like_pattern
+from postern.kernel.database.statements import Queries, Transaction, like_pattern
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, post
 from postern.kernel.http.pagination import Cursor, Page, PageLimit, PageNumber, csv_stream, page_at, position_of
@@ -185,6 +186,13 @@ async def follow_contacts(tx: Transaction, contact_events: list[Event]) -> None:
 
 async def follow_contacts_in_bulk(tx: Transaction, written: EventRange) -> None:
     """Subscriber of contact events of bulk changes. Does nothing, because these never subscribe contacts again."""
+
+
+async def suppressed_addresses(db: Queries, project_id: UUID, addresses: Iterable[str]) -> dict[str, str]:
+    """The addresses in lower case that are suppressed, each with the reason."""
+    wanted = sorted({address.lower() for address in addresses})
+    rows = await store.suppressed_among(db, project_id=project_id, addresses=wanted) if wanted else []
+    return {row.address: row.reason for row in rows}
 
 
 async def suppress(

@@ -161,6 +161,14 @@ class TemplatePreview(Record):
     text: str | None
 
 
+class NamedTemplate(Record):
+    """The id and name of a template; `slug` is the name in lower case with hyphens instead of other characters."""
+
+    id: UUID
+    name: str
+    slug: str
+
+
 class TemplateContent(Record):
     """The content of a template."""
 

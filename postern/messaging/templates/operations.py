@@ -233,6 +233,17 @@ async def get_content(db: Queries, project_id: UUID, id: UUID) -> TemplateConten
     return await store.get_content(db, project_id=project_id, id=id)
 
 
+async def ids_by_name(db: Queries, project_id: UUID, names: Iterable[str]) -> dict[str, list[UUID]]:
+    """The templates that have each of these names, or, if there is none, whose names in lower case with hyphens instead
+    of other characters are equal to it (`welcome-mail` for `Welcome mail`)."""
+    wanted = sorted(set(names))
+    rows = await store.named_templates(db, project_id=project_id, names=wanted)
+    return {
+        name: [row.id for row in rows if row.name == name] or [row.id for row in rows if row.slug == name]
+        for name in wanted
+    }
+
+
 async def ids_without_engine(db: Queries, project_id: UUID, ids: Iterable[str | UUID | None]) -> set[UUID]:
     """Of `ids`, those of templates with `"engine": "none"`. Unknown ids and None are left out."""
     template_ids = sorted({as_id(id_) if isinstance(id_, str) else id_ for id_ in ids if id_ is not None})

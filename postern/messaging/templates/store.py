@@ -7,6 +7,7 @@ from postern.kernel.database.statements import Queries, Transaction, statement
 from postern.messaging.templates.model import (
     CompiledContent,
     ListedTemplate,
+    NamedTemplate,
     StoredTemplate,
     TemplateContent,
     TemplateVersion,
@@ -15,6 +16,17 @@ from postern.messaging.templates.model import (
 
 @statement("select subject, html, text, engine from templates where project_id = %(project_id)s and id = %(id)s")
 async def get_content(db: Queries, *, project_id: UUID, id: UUID) -> TemplateContent | None: ...
+
+
+@statement("""
+    select id, name, slug
+    from (
+        select id, name, trim(both '-' from regexp_replace(lower(name), '[^a-z0-9]+', '-', 'g')) as slug
+        from templates where project_id = %(project_id)s
+    ) as named
+    where name = any (%(names)s) or slug = any (%(names)s)
+""")
+async def named_templates(db: Queries, *, project_id: UUID, names: list[str]) -> list[NamedTemplate]: ...
 
 
 @statement("select * from templates where project_id = %(project_id)s and id = %(id)s")

@@ -1,0 +1,1 @@
+"""The mail operations of Postmark's API at `/compat/postmark`, as Postmark's own client libraries call them."""

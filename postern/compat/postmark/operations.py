@@ -1,0 +1,185 @@
+"""The operations of Postmark's API: send a message or a batch, with content or with templates."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+from uuid import UUID
+
+import msgspec
+
+from postern.compat.postmark.errors import POSTMARK, rejected
+from postern.compat.postmark.model import (
+    BATCH_MESSAGES,
+    PostmarkEmail,
+    PostmarkResult,
+    PostmarkTemplateBatch,
+    SenderNotConfirmed,
+    TooManyMessages,
+)
+from postern.compat.postmark.rules import (
+    accepted,
+    at_message,
+    email_of,
+    inactive_among,
+    plain_addresses,
+    template_id_of,
+)
+from postern.kernel.http.binding import read_json
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import HeaderParameter, post
+from postern.kernel.http.problems import Problem
+from postern.kernel.http.responses import HttpResponse
+from postern.kernel.values import to_json
+from postern.messaging.emails import operations as emails
+from postern.messaging.emails.model import BATCH_BYTES, SINGLE_BYTES, DomainNotVerified, Email, IdempotencyKey
+from postern.messaging.emails.submission import SubmissionContext, parse_key, stored_response
+from postern.messaging.emails.suppressions import suppressed_addresses
+from postern.messaging.templates import operations as templates
+from postern.protocols.mail.templates.composing import address_of
+
+EMAIL_DECODER = msgspec.json.Decoder(PostmarkEmail)
+IdempotencyHeader = Annotated[str | None, HeaderParameter("Idempotency-Key")]
+
+
+@post("/email", needs="emails:send", body_limit=SINGLE_BYTES, compatible_api=POSTMARK)
+async def send_postmark_email(
+    call: Call, data: PostmarkEmail, idempotency_key: IdempotencyHeader = None
+) -> HttpResponse:
+    """Send a message. It is stored before the response, and the workers transmit it."""
+    key = parse_key(call.project_id, "compat/postmark/email", idempotency_key, data)
+    return await _send_one(call, data, key, has_template=False)
+
+
+@post("/email/withTemplate", needs="emails:send", body_limit=SINGLE_BYTES, compatible_api=POSTMARK)
+async def send_postmark_template(
+    call: Call, data: PostmarkEmail, idempotency_key: IdempotencyHeader = None
+) -> HttpResponse:
+    """Send a message with a template of the project."""
+    key = parse_key(call.project_id, "compat/postmark/template", idempotency_key, data)
+    return await _send_one(call, data, key, has_template=True)
+
+
+@post("/email/batch", needs="emails:send", body_limit=BATCH_BYTES, compatible_api=POSTMARK)
+async def send_postmark_batch(
+    call: Call, data: list[msgspec.Raw], idempotency_key: IdempotencyHeader = None
+) -> HttpResponse:
+    """Send up to 500 messages. The results are in the order of the request; one that is not accepted has its ErrorCode,
+    and the others are sent."""
+    key = parse_key(call.project_id, "compat/postmark/batch", idempotency_key, data)
+    return await _send_batch(call, data, key, has_template=False)
+
+
+@post("/email/batchWithTemplates", needs="emails:send", body_limit=BATCH_BYTES, compatible_api=POSTMARK)
+async def send_postmark_template_batch(
+    call: Call, data: PostmarkTemplateBatch, idempotency_key: IdempotencyHeader = None
+) -> HttpResponse:
+    """Send up to 500 messages with templates; see `send_postmark_batch`."""
+    key = parse_key(call.project_id, "compat/postmark/templates", idempotency_key, data)
+    return await _send_batch(call, data.messages, key, has_template=True)
+
+
+async def _send_one(
+    call: Call, message: PostmarkEmail, key: IdempotencyKey | None, *, has_template: bool
+) -> HttpResponse:
+    result: Any = None
+    try:
+        batch, (result,) = await _check(call, [message], has_template=has_template)
+        if isinstance(result, Problem):
+            raise result
+        stored = await emails.commit_batch(call, batch, key, (200, result))
+    except Problem:
+        # A repeated request gets its first response, even if its template or domain was deleted since.
+        stored = key and await stored_response(call, key)
+        if not stored:
+            raise
+    return HttpResponse(to_json(stored.response if stored else result))
+
+
+async def _send_batch(
+    call: Call, raw_messages: list[msgspec.Raw], key: IdempotencyKey | None, *, has_template: bool
+) -> HttpResponse:
+    if len(raw_messages) > BATCH_MESSAGES:
+        raise TooManyMessages
+    messages = [_read(raw) for raw in raw_messages]
+    batch, checked = await _check(call, messages, has_template=has_template)
+    results = [rejected(result) if isinstance(result, Problem) else result for result in checked]
+    stored = await emails.commit_batch(call, batch, key, (200, results))
+    return HttpResponse(to_json(stored.response if stored else results))
+
+
+def _read(raw: msgspec.Raw) -> PostmarkEmail | Problem:
+    try:
+        return read_json(EMAIL_DECODER, raw)
+    except Problem as problem:
+        return problem
+
+
+async def _check(
+    call: Call, messages: Sequence[PostmarkEmail | Problem], *, has_template: bool
+) -> tuple[emails.CheckedBatch, list[PostmarkResult | Problem]]:
+    """The messages that are accepted, ready to be committed, and the result of each message in the same order."""
+    ids = await _ids_by_alias(call, messages) if has_template else None
+    items = [_email_of(message, ids) for message in messages]
+    suppressed = await suppressed_addresses(call.db, call.project_id, _recipients(items))
+    inactive = [[] if isinstance(item, Problem) else _inactive(item, suppressed) for item in items]
+    items = [
+        inactive_of if isinstance(inactive_of, Problem) else item
+        for item, inactive_of in zip(items, inactive, strict=True)
+    ]
+    context = SubmissionContext()
+    batch = await emails.check_batch(call, items, context)
+    results: list[PostmarkResult | Problem] = []
+    for message, item, inactive_of, checked in zip(messages, items, inactive, batch.results, strict=True):
+        if isinstance(checked, Problem):
+            results.append(_specific(at_message(checked), item, context))
+        elif isinstance(message, PostmarkEmail) and not isinstance(inactive_of, Problem):
+            results.append(accepted(message, checked[0].send, inactive_of))
+    return batch, results
+
+
+async def _ids_by_alias(call: Call, messages: Sequence[PostmarkEmail | Problem]) -> dict[str, list[UUID]]:
+    aliases = {
+        message.template_alias
+        for message in messages
+        if isinstance(message, PostmarkEmail) and message.template_alias and not message.template_id
+    }
+    return await templates.ids_by_name(call.db, call.project_id, aliases) if aliases else {}
+
+
+def _email_of(message: PostmarkEmail | Problem, ids_by_alias: dict[str, list[UUID]] | None) -> Email | Problem:
+    """The e-mail of a message. `ids_by_alias`: None if the message has content of its own."""
+    if isinstance(message, Problem):
+        return message
+    try:
+        return email_of(message, None if ids_by_alias is None else template_id_of(message, ids_by_alias))
+    except Problem as problem:
+        return problem
+
+
+def _recipients(items: Sequence[Email | Problem]) -> list[str]:
+    return [
+        address
+        for item in items
+        if isinstance(item, Email)
+        for address in plain_addresses([*item.to, *(item.cc or []), *(item.bcc or [])])
+    ]
+
+
+def _inactive(email: Email, suppressed: Mapping[str, str]) -> list[str] | Problem:
+    """The recipients that will not get the e-mail; InactiveRecipient if these are all."""
+    addresses = plain_addresses([*email.to, *(email.cc or []), *(email.bcc or [])])
+    # An address that unsubscribed still gets mail without an unsubscribe link.
+    reasons = {
+        address: reason for address, reason in suppressed.items() if reason != "UNSUBSCRIBE" or email.unsubscribable
+    }
+    try:
+        return inactive_among(addresses, reasons)
+    except Problem as problem:
+        return problem
+
+
+def _specific(problem: Problem, item: Email | Problem, context: SubmissionContext) -> Problem:
+    """SenderNotConfirmed instead of DomainNotVerified if the project has the domain of the sender."""
+    if not isinstance(problem, DomainNotVerified) or isinstance(item, Problem):
+        return problem
+    domain = context.domains.get(address_of(item.from_).domain)
+    return problem if domain is None else SenderNotConfirmed(problem.detail, next=problem.next)
