@@ -28,8 +28,8 @@ def built_sdk() -> Path:
     # In node_modules, which every process of a parallel run has and git ignores; `dist` is replaced by a build.
     with (SDK / "node_modules" / ".build-lock").open("a+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        stamp = SDK / "dist" / ".built-from"
-        if not stamp.exists() or stamp.read_text() != content:
+        stamp = SDK / "node_modules" / ".built-from"
+        if not (SDK / "dist").exists() or not stamp.exists() or stamp.read_text() != content:
             run("npm", "run", "--silent", "build", folder=SDK)
             stamp.write_text(content)
     return SDK

@@ -66,7 +66,10 @@ export class Transport {
   /** Send a request, repeatedly if that is safe. */
   async send(request: Request): Promise<Answer> {
     const { method, flags, options } = request;
-    const url = this.setting("url").replace(/\/+$/, "") + request.path;
+    const server = this.setting("url");
+    if (!/^https?:\/\/[^/]/.test(server))
+      throw new ConfigurationError(`The option \`url\` is not an http URL: ${server}`);
+    const url = server.replace(/\/+$/, "") + request.path;
     const idempotencyKey = flags.includes("i") ? (options.idempotencyKey ?? randomKey()) : undefined;
     const repeatable = (method === "GET" || idempotencyKey !== undefined) && !(request.body instanceof ReadableStream);
     const retries = repeatable ? (options.retries ?? this.#options.retries ?? 2) : 0;
@@ -112,7 +115,7 @@ export class Transport {
       const name = `${method} ${new URL(url).pathname}`;
       const again = idempotencyKey ? ` Repeat it only with the same Idempotency-Key, ${idempotencyKey}.` : "";
       if (timedOut) {
-        const executed = isRead ? "" : ` The server may have executed it.${again}`;
+        const executed = isRead ? "" : ` It may have been executed.${again}`;
         const message = `${name} was not answered within ${timeout} ms.${executed}`;
         throw new RequestTimedOut(message, !isRead, idempotencyKey, error);
       }
@@ -124,7 +127,7 @@ export class Transport {
       }
       const reason = causes(error);
       const maybe = !isRead && !NOT_SENT.test(reason);
-      const executed = maybe ? ` The server may have executed the request.${again}` : "";
+      const executed = maybe ? ` The request may have been executed.${again}` : "";
       throw new ConnectionFailed(`${name} got no response (${reason}).${executed}`, maybe, idempotencyKey, error);
     } finally {
       clearTimeout(timer);
