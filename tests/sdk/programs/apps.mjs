@@ -1,0 +1,40 @@
+// An Express and a Hono application with the same pages. Prints their ports; ends with its standard input.
+import { serve } from "@hono/node-server";
+import { createSignIn as createExpressSignIn } from "@postern/sdk/express";
+import { createSignIn as createHonoSignIn } from "@postern/sdk/hono";
+import express from "express";
+import { Hono } from "hono";
+
+const shown = (customer) =>
+  customer && { id: customer.customerId, email: customer.email, organization: customer.organization?.name ?? null };
+
+function expressApp(options) {
+  const app = express();
+  const signIn = createExpressSignIn(options);
+  app.use(express.urlencoded());
+  app.use(signIn.router, signIn.middleware);
+  app.get("/", (request, response) => response.json(shown(request.customer)));
+  app.all("/account", signIn.requireCustomer, (request, response) => response.json(shown(request.customer)));
+  app.get("/reports", signIn.requirePermission("reports:read"), (request, response) => response.send("the reports"));
+  return app;
+}
+
+const hono = new Hono();
+const honoSignIn = createHonoSignIn();
+hono.use(honoSignIn.middleware);
+hono.get("/", (c) => c.json(shown(c.get("customer"))));
+hono.all("/account", honoSignIn.requireCustomer, (c) => c.json(shown(c.get("customer"))));
+hono.get("/reports", honoSignIn.requirePermission("reports:read"), (c) => c.text("the reports"));
+
+const listen = (app) =>
+  new Promise((resolve) => {
+    const server = app.listen(0, "127.0.0.1", () => resolve(server.address().port));
+  });
+const ports = {
+  express: await listen(expressApp({})),
+  hono: await new Promise((resolve) => serve({ fetch: hono.fetch, hostname: "127.0.0.1", port: 0 }, ({ port }) => resolve(port))),
+  // Reaches the server at a port where nothing listens.
+  alone: await listen(expressApp({ internalUrl: "http://127.0.0.1:1" })),
+};
+console.log(JSON.stringify(ports));
+process.stdin.resume().on("end", () => process.exit());

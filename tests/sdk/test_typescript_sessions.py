@@ -1,0 +1,20 @@
+"""`@postern/sdk/sessions`: verification of tokens, their keys and permissions."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.sdk.typescript import linked_sdk, needs_typescript, run
+
+pytestmark = [pytest.mark.needs_node, needs_typescript]
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+def test_the_verifier_refuses_forged_tokens_and_survives_an_unavailable_server(tmp_path):
+    """The cases of `programs/sessions.test.mjs`: valid and forged tokens, key rotation, and a server that is down,
+    slow or answers garbage."""
+    shutil.copy(PROGRAMS / "sessions.test.mjs", linked_sdk(tmp_path))
+    printed = run("node", "--test", "--test-reporter=tap", "sessions.test.mjs", folder=tmp_path)
+    assert "# fail 0" in printed
+    assert "# tests 2" in printed, printed[-1_000:]
