@@ -86,12 +86,13 @@ async def refuse(project: Any, field: str | None, status: int = 400, **changes: 
     return message
 
 
-async def test_a_request_is_accepted_with_202_no_body_and_the_id_of_the_send(project):
+async def test_a_request_is_accepted_with_202_no_body_and_the_id_of_the_send(project, clock):
     response = await project.client.post(SEND, MAIL)
     assert (response.status_code, response.content) == (202, b"")
     (send,) = await logged(project)
     assert response.headers["x-message-id"] == send["id"]
     assert int(response.headers["x-ratelimit-remaining"]) < int(response.headers["x-ratelimit-limit"])
+    assert int(response.headers["x-ratelimit-reset"]) > clock().timestamp()
     assert (send["from"], send["to"], send["subject"]) == (
         "Acme <hello@example.com>",
         ["Ada <ada@example.org>"],

@@ -9,12 +9,14 @@ import msgspec
 from postern.kernel.clock import Moment
 from postern.kernel.http.problems import BadRequest, Unprocessable
 from postern.kernel.values import KeywordOnly
-from postern.messaging.emails.model import BODY_CHARACTERS
+from postern.messaging.emails.model import BODY_CHARACTERS, TAGS_LIMIT
+from postern.protocols.mail.mime import ATTACHMENTS_LIMIT, HEADERS_LIMIT
 
 BATCH_MESSAGES: Final = 500
 """Maximum messages of one batch."""
 ADDRESS_LIST_CHARACTERS: Final = 20_000
 REPLY_TO_LIMIT: Final = 10
+ALIAS_CHARACTERS: Final = 200
 
 
 class TooManyMessages(Unprocessable):
@@ -66,14 +68,14 @@ class PostmarkEmail(PostmarkBody):
     html_body: PostmarkText | None = None
     text_body: PostmarkText | None = None
     reply_to: AddressList | None = None
-    headers: list[PostmarkHeader] | None = None
+    headers: Annotated[list[PostmarkHeader], msgspec.Meta(max_length=HEADERS_LIMIT)] | None = None
     track_opens: bool | None = None
     track_links: Literal["None", "HtmlAndText", "HtmlOnly", "TextOnly"] | None = None
-    attachments: Annotated[list[PostmarkAttachment], msgspec.Meta(max_length=20)] | None = None
-    metadata: dict[str, str] | None = None
+    attachments: Annotated[list[PostmarkAttachment], msgspec.Meta(max_length=ATTACHMENTS_LIMIT)] | None = None
+    metadata: Annotated[dict[str, str], msgspec.Meta(max_length=TAGS_LIMIT)] | None = None
     message_stream: str | None = None
     template_id: int | str | None = None
-    template_alias: str | None = None
+    template_alias: Annotated[str, msgspec.Meta(max_length=ALIAS_CHARACTERS)] | None = None
     template_model: dict[str, Any] | None = None
 
 

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from postern.kernel.clock import Moment
 from postern.kernel.http.admission import read_bearer
 from postern.kernel.http.call import (
     CredentialInvalid,
@@ -83,7 +84,7 @@ def _status_and_name(problem: Problem) -> tuple[int, str]:
     return (named[1], named[2]) if named else (500, "application_error")
 
 
-def rate_limit_headers(state: RateLimitState) -> dict[str, str]:
+def rate_limit_headers(state: RateLimitState, _now: Moment) -> dict[str, str]:
     """The headers `ratelimit-limit`, `ratelimit-remaining` and `ratelimit-reset` (in seconds)."""
     return {
         "ratelimit-limit": str(state.rate.quota),

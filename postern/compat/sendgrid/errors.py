@@ -1,7 +1,9 @@
 """Errors as SendGrid writes them, `{"errors": [{message, field, help}]}`, and what else differs on the wire."""
 
+import math
 from typing import Any
 
+from postern.kernel.clock import Moment
 from postern.kernel.http.admission import read_bearer
 from postern.kernel.http.call import CredentialInvalid, PermissionMissing
 from postern.kernel.http.compatible_api import CompatibleApi, NotOffered
@@ -36,9 +38,13 @@ def _field_of(pointer: str) -> str | None:
     return ".".join(step.replace("~1", "/").replace("~0", "~") for step in steps) or None
 
 
-def rate_limit_headers(state: RateLimitState) -> dict[str, str]:
-    """`X-RateLimit-Limit` and `X-RateLimit-Remaining`."""
-    return {"X-RateLimit-Limit": str(state.rate.quota), "X-RateLimit-Remaining": str(state.remaining)}
+def rate_limit_headers(state: RateLimitState, now: Moment) -> dict[str, str]:
+    """`X-RateLimit-Limit`, `X-RateLimit-Remaining`, and `X-RateLimit-Reset`, which is a Unix time."""
+    return {
+        "X-RateLimit-Limit": str(state.rate.quota),
+        "X-RateLimit-Remaining": str(state.remaining),
+        "X-RateLimit-Reset": str(math.ceil(now.timestamp()) + state.reset_seconds),
+    }
 
 
 SENDGRID = CompatibleApi(

@@ -7,6 +7,7 @@ import msgspec
 
 from postern.kernel.values import KeywordOnly
 from postern.messaging.emails.model import BODY_CHARACTERS
+from postern.protocols.mail.mime import ATTACHMENTS_LIMIT, HEADERS_LIMIT
 
 PERSONALIZATIONS_LIMIT: Final = 1_000
 """Maximum personalizations of one request."""
@@ -19,8 +20,11 @@ SUBSTITUTIONS_BYTES: Final = 10_000
 """The largest size of the substitutions of one personalization, or of all sections, in octets."""
 CUSTOM_ARGS_BYTES: Final = 10_000
 """The largest size of the custom arguments of one message, in octets."""
-SEARCHED_CHARACTERS: Final = 500_000_000
-"""The largest sum, over the messages of one request, of the characters of a message times its substitution tags."""
+SUBSTITUTIONS_LIMIT: Final = 10_000
+SEARCHED_IN_MESSAGE: Final = 50_000_000
+"""The largest product of the characters of a message and the number of its substitution tags."""
+SEARCHED_IN_REQUEST: Final = 500_000_000
+"""The largest sum of these products over the messages of one request."""
 LAST_SECOND: Final = 253_402_300_799
 """The last second of the year 9999 in Unix time."""
 
@@ -38,6 +42,8 @@ class SendGridAddress(SendGridBody):
 
 
 SendGridAddresses = Annotated[list[SendGridAddress], msgspec.Meta(max_length=TOTAL_RECIPIENTS_LIMIT)]
+SendGridHeaders = Annotated[dict[str, str], msgspec.Meta(max_length=HEADERS_LIMIT)]
+SendGridValues = Annotated[dict[str, str], msgspec.Meta(max_length=SUBSTITUTIONS_LIMIT)]
 SendGridSubject = Annotated[str, msgspec.Meta(max_length=2_000)]
 UnixTime = Annotated[int, msgspec.Meta(ge=0, le=LAST_SECOND)]
 
@@ -50,10 +56,10 @@ class SendGridPersonalization(SendGridBody):
     cc: SendGridAddresses | None = None
     bcc: SendGridAddresses | None = None
     subject: SendGridSubject | None = None
-    headers: dict[str, str] | None = None
-    substitutions: dict[str, str] | None = None
+    headers: SendGridHeaders | None = None
+    substitutions: SendGridValues | None = None
     dynamic_template_data: dict[str, Any] | None = None
-    custom_args: dict[str, str] | None = None
+    custom_args: SendGridValues | None = None
     send_at: UnixTime | None = None
 
 
@@ -168,12 +174,12 @@ class SendGridMail(SendGridBody):
     reply_to_list: Annotated[list[SendGridAddress], msgspec.Meta(max_length=REPLY_TO_LIMIT)] | None = None
     subject: SendGridSubject | None = None
     content: Annotated[list[SendGridContent], msgspec.Meta(max_length=10)] | None = None
-    attachments: Annotated[list[SendGridAttachment], msgspec.Meta(max_length=20)] | None = None
+    attachments: Annotated[list[SendGridAttachment], msgspec.Meta(max_length=ATTACHMENTS_LIMIT)] | None = None
     template_id: str | None = None
-    headers: dict[str, str] | None = None
+    headers: SendGridHeaders | None = None
     categories: Annotated[list[str], msgspec.Meta(max_length=CATEGORIES_LIMIT)] | None = None
-    custom_args: dict[str, str] | None = None
-    sections: dict[str, str] | None = None
+    custom_args: SendGridValues | None = None
+    sections: SendGridValues | None = None
     send_at: UnixTime | None = None
     batch_id: str | None = None
     asm: SendGridGroup | None = None

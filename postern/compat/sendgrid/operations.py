@@ -1,5 +1,6 @@
 """The operation of SendGrid's API: send."""
 
+import asyncio
 from typing import Annotated
 
 from postern.compat.sendgrid.errors import SENDGRID
@@ -21,13 +22,19 @@ MESSAGE_ID = "X-Message-Id"
 
 @post("/v3/mail/send", needs="emails:send", status=202, body_limit=SINGLE_BYTES, compatible_api=SENDGRID)
 async def send_sendgrid_mail(
-    call: Call, data: SendGridMail, idempotency_key: Annotated[str | None, HeaderParameter("Idempotency-Key")] = None
+    call: Call,
+    data: SendGridMail,
+    idempotency_key: Annotated[str | None, HeaderParameter("Idempotency-Key")] = None,
+    on_behalf_of: Annotated[str | None, HeaderParameter("On-Behalf-Of")] = None,
 ) -> HttpResponse:
     """Send a message for each personalization: all of them, or none if one is not accepted.
 
     The response 202 means that the messages are stored and will be sent; its `X-Message-Id` is the id of the first
     send. With sandbox mode the response is 200, and nothing is sent. An `Idempotency-Key` works as for `POST /emails`.
     """
+    if on_behalf_of is not None:
+        message = "There are no subusers here. Use a key of the project that sends."
+        raise Invalid.at("header/On-Behalf-Of", message, "not_offered")
     key = parse_key(call.project_id, IDEMPOTENCY_ROUTE, idempotency_key, data)
     response: dict[str, str] = {}
     try:
@@ -48,7 +55,10 @@ async def _check(call: Call, data: SendGridMail) -> emails.CheckedBatch:
     """The messages, ready to be committed. Raises the first problem, with its location in the request."""
     require_valid(data)
     context = SubmissionContext()
-    items: list[Email | Problem] = list(emails_of(data, await _template(call, data, context)))
+    items: list[Email | Problem] = []
+    for email in emails_of(data, await _template(call, data, context)):
+        items.append(email)
+        await asyncio.sleep(0)  # Other requests are served between two messages.
     batch = await emails.check_batch(call, items, context)
     for index, result in enumerate(batch.results):
         if isinstance(result, Problem):

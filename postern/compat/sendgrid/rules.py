@@ -11,7 +11,8 @@ from postern.compat.sendgrid.model import (
     CATEGORY_CHARACTERS,
     CUSTOM_ARGS_BYTES,
     REFUSED,
-    SEARCHED_CHARACTERS,
+    SEARCHED_IN_MESSAGE,
+    SEARCHED_IN_REQUEST,
     SUBSTITUTIONS_BYTES,
     TOTAL_RECIPIENTS_LIMIT,
     SendGridAddress,
@@ -186,11 +187,13 @@ class SizeBudget:
         self._stored = 0
         self._searched = 0
 
-    def search(self, characters: int) -> None:
-        """Count characters that are searched for a tag. Raises TooLargeTogether."""
-        self._searched += characters
-        if self._searched > SEARCHED_CHARACTERS:
+    def search(self, searched: int, added: int) -> int:
+        """Count characters that are searched for a tag; `searched` are those of the same message until now, which are
+        returned with the added ones. Raises TooLargeTogether."""
+        self._searched += added
+        if searched + added > SEARCHED_IN_MESSAGE or self._searched > SEARCHED_IN_REQUEST:
             raise TooLargeTogether("There are too many substitutions for messages of this size. Send fewer at a time.")
+        return searched + added
 
     def count(self, email: Email, template: TemplateContent | None) -> None:
         """Count what is stored for an e-mail. Raises TooLargeTogether."""
@@ -210,7 +213,7 @@ class _Filler:
         self, mail: SendGridMail, personalization: SendGridPersonalization, path: str, budget: SizeBudget
     ) -> None:
         substitutions, sections = personalization.substitutions or {}, mail.sections or {}
-        self._path, self._budget = f"{path}/substitutions", budget
+        self._path, self._budget, self._searched = f"{path}/substitutions", budget, 0
         if substitutions and mail.template_id is not None:
             message = "A template gets its values from `dynamic_template_data`, not from `substitutions`."
             raise Invalid.at(self._path, message, "ambiguous")
@@ -224,7 +227,7 @@ class _Filler:
             return None
         for values in self._rounds:
             for tag, value in values.items():
-                self._budget.search(len(text))
+                self._searched = self._budget.search(self._searched, len(text))
                 count = text.count(tag)
                 if count and len(text) + count * (len(value) - len(tag)) > BODY_CHARACTERS:
                     raise Invalid.at(self._path, "The message becomes too large with these substitutions.", "too_large")

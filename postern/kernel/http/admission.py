@@ -144,13 +144,14 @@ def _take_of_compatible_api(
 ) -> dict[str, str]:
     """Take one request from the project's rate limit. Returns the headers, which responses to errors have too."""
     scope: Any = connection.scope
-    rate = _rate_of(world, caller)
+    rate, now = _rate_of(world, caller), world.clock()
     try:
         state = world.limiter.take_request(rate, str(caller.project_id))
     except TooManyRequests as refusal:
-        scope["postern_headers"] = api.rate_limit_headers(RateLimitState(rate, 0, refusal.retry_after_seconds or 1))
+        refused = RateLimitState(rate, 0, refusal.retry_after_seconds or 1)
+        scope["postern_headers"] = api.rate_limit_headers(refused, now)
         raise
-    scope["postern_headers"] = api.rate_limit_headers(state)
+    scope["postern_headers"] = api.rate_limit_headers(state, now)
     return {**scope["postern_headers"]}
 
 

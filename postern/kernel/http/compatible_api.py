@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Problem
 from postern.kernel.limits import RateLimitState
 
@@ -29,8 +30,8 @@ class CompatibleApi:
     """Reads the API key from the request headers; None without one. Raises CredentialInvalid."""
     render_problem: Callable[[Problem], tuple[int, Any]]
     """The status and the JSON body that the other API has for a problem."""
-    rate_limit_headers: Callable[[RateLimitState], dict[str, str]] = lambda _: {}
-    """The other API's headers for the state of a rate limit, on all responses including errors."""
+    rate_limit_headers: Callable[[RateLimitState, Moment], dict[str, str]] = lambda _state, _now: {}
+    """The other API's headers for the state of a rate limit now, on all responses including errors."""
 
     def covers(self, path: str) -> bool:
         """Whether a request path belongs to this API."""
