@@ -118,20 +118,19 @@ async def message_of(project: Any, send_id: str) -> bytes:
     return downloaded.content
 
 
-CASES = [
-    *((f"SendGrid, {name}", send_sendgrid, changes) for name, changes in SENDGRID_FIELDS.items()),
-    *((f"Postmark, {name}", send_postmark, changes) for name, changes in POSTMARK_FIELDS.items()),
-]
-
-
-@pytest.mark.parametrize(("send", "changes"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
-async def test_no_field_can_inject_a_header(project, send, changes):
-    status, send_id = await send(project, **changes(""))
-    assert send_id is not None, f"Without an injection the mail is accepted: {status}"
-    for injection in INJECTIONS.values():
-        _, send_id = await send(project, **changes(injection))
-        if send_id is not None:
-            assert_no_header_injected(await message_of(project, send_id))
+@pytest.mark.parametrize(
+    ("send", "fields"),
+    [(send_sendgrid, SENDGRID_FIELDS), (send_postmark, POSTMARK_FIELDS)],
+    ids=["SendGrid", "Postmark"],
+)
+async def test_no_field_can_inject_a_header(project, send, fields):
+    for name, changes in fields.items():
+        _, send_id = await send(project, **changes(""))
+        assert send_id is not None, f"Without an injection into {name} the mail is accepted."
+        for injection in INJECTIONS.values():
+            _, send_id = await send(project, **changes(injection))
+            if send_id is not None:
+                assert_no_header_injected(await message_of(project, send_id))
 
 
 async def test_names_in_every_script_arrive_unchanged(project):
