@@ -290,3 +290,19 @@ def test_the_cluster_keeps_its_owner_and_another_user_cannot_start_it(folder: Pa
         finally:
             os._exit(2)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "limit"),
+    [
+        ("memory.max", "524288000\n", 524_288_000),
+        ("memory/memory.limit_in_bytes", "524288000\n", 524_288_000),
+        ("memory.max", "max\n", None),
+        ("memory/memory.limit_in_bytes", "9223372036854771712\n", None),
+    ],
+)
+def test_the_memory_limit_of_a_container_counts(tmp_path: Path, file: str, text: str, limit: int | None) -> None:
+    machine = embedded.available_memory(tmp_path)
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text(text)
+    assert embedded.available_memory(tmp_path) == (limit or machine)

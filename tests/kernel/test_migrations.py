@@ -143,6 +143,19 @@ def test_an_old_postgresql_is_rejected(version: int, is_supported: bool) -> None
             migrations.check_server(version)
 
 
+def test_a_database_that_cannot_store_all_text_is_rejected(url: str, folder: Path) -> None:
+    name = f"ascii_{uuid4().hex}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"create database {name} encoding 'SQL_ASCII' locale 'C' template template0")
+        try:
+            with pytest.raises(MigrationError, match="has the encoding SQL_ASCII; Postern needs UTF8") as error:
+                migrate(url.replace(connection.info.dbname, name), folder=folder)
+            connection.execute(str(error.value).split(": ")[1].replace("postern", f"{name}_new"))
+            connection.execute(f"drop database {name}_new")
+        finally:
+            connection.execute(f"drop database {name}")
+
+
 REPLACED_NUMBERS = [
     *(*range(1, 16), 25, 30, 31, 32, 35, 36, 37, 38, 40, 41, 45, 46, 47, 48, 55, 60, 61, 62, 63, 64, 65, 67, 68),
     *(70, 71, 72, 75, 76, 77, 80, 81),

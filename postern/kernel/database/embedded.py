@@ -334,8 +334,7 @@ TEMPORARY_SETTINGS: dict[str, str] = {"fsync": "off", "full_page_writes": "off"}
 
 def server_settings() -> dict[str, str]:
     """The server's settings: durable, with a large write-ahead log so that checkpoints are rare."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    buffers = max(128, min(memory // 8 // 1024**2, 1024))
+    buffers = max(128, min(available_memory() // 8 // 1024**2, 1024))
     return {
         "listen_addresses": "",
         "unix_socket_permissions": "0700",
@@ -357,6 +356,15 @@ def server_settings() -> dict[str, str]:
         "log_line_prefix": "%m [%p] %d ",
         "log_checkpoints": "off",
     }
+
+
+def available_memory(control_groups: Path = Path("/sys/fs/cgroup")) -> int:
+    """The bytes of memory that this process may use: those of the machine, or of its container if that has fewer."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for limit in ("memory.max", "memory/memory.limit_in_bytes"):
+        with suppress(OSError, ValueError):
+            memory = min(memory, int((control_groups / limit).read_text()))
+    return memory
 
 
 def programs() -> Path:

@@ -67,12 +67,13 @@ def migrate(url: str, *, folder: Path | None = None, max_wait: timedelta = NO_WA
     of those applied.
 
     Waits at most `max_wait` for a database that does not accept connections yet. Raises MigrationError for an
-    unsupported server version, a schema older than the baseline, a changed file, a failing statement or a table that
-    stays locked. Migrations applied before the failure remain.
+    unsupported server version or encoding, a schema older than the baseline, a changed file, a failing statement or a
+    table that stays locked. Migrations applied before the failure remain.
     """
     all_migrations = migrations(folder)
     with connect_with_retries(url, max_wait) as connection:
         check_server(connection.info.server_version)
+        check_encoding(connection.info.parameter_status("server_encoding"))
         with connection.transaction():
             connection.execute("select pg_advisory_xact_lock(%s)", [LOCK_KEY])
             connection.execute(TABLE)
@@ -147,6 +148,15 @@ def check_server(version: int) -> None:
     if version < OLDEST_SERVER * 10_000:
         raise MigrationError(
             f"This database is PostgreSQL {version // 10_000}; Postern needs {OLDEST_SERVER} or newer."
+        )
+
+
+def check_encoding(encoding: str | None) -> None:
+    """Raise MigrationError for a database that cannot store all text, such as one made without a locale."""
+    if encoding != "UTF8":
+        raise MigrationError(
+            f"This database has the encoding {encoding}; Postern needs UTF8. Create another one: "
+            "create database postern encoding 'UTF8' locale 'C' template template0"
         )
 
 
