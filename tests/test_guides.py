@@ -54,6 +54,7 @@ NOT_RUN_HERE = {
 WITHOUT_BLOCKS = {
     "errors.md": "a list generated from the code",
     "events.md": "a list generated from the code",
+    "install.md": "needs tools of several systems: tests/packages and script/try-install do so",
     "growing.md": "starts processes on several machines: bench/chaos_cluster.py does so",
 }
 ONE_LANGUAGE = {

@@ -1,4 +1,4 @@
-"""`postern serve`, `api`, `worker` and `migrate`: run the whole server or one of its processes."""
+"""`postern serve`, `api`, `worker`, `migrate` and `health`: run the whole server or one of its processes."""
 
 import asyncio
 from typing import Annotated
@@ -8,6 +8,8 @@ import typer
 ApiProcesses = Annotated[int, typer.Option(min=1, max=64, help="Number of API processes.")]
 Workers = Annotated[int, typer.Option(min=1, max=64, help="Number of worker processes.")]
 
+HEALTH_TIMEOUT_SECONDS = 5.0
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
@@ -15,6 +17,7 @@ def register(app: typer.Typer) -> None:
     app.command()(api)
     app.command()(worker)
     app.command("migrate")(migrate_database)
+    app.command()(health)
 
 
 def serve(api_processes: ApiProcesses = 1, workers: Workers = 1) -> None:
@@ -57,6 +60,30 @@ def migrate_database() -> None:
     for name in applied:
         print(f"applied {name}")
     print("The schema is up to date.")
+
+
+def health(
+    ready: Annotated[bool, typer.Option("--ready", help="Also require the database, migrations and a worker.")] = False,
+) -> None:
+    """Check the API on POSTERN_HOST and POSTERN_PORT, for the health checks of containers. Exit status 1: not healthy.
+
+    Without `--ready` it requests /healthz, whose failure a restart can repair; with it, /readyz.
+    """
+    import http.client
+
+    from postern.kernel.config import read_settings
+
+    settings = read_settings()
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104 - compared, not bound
+    connection = http.client.HTTPConnection(host, settings.port, timeout=HEALTH_TIMEOUT_SECONDS)
+    try:
+        connection.request("GET", "/readyz" if ready else "/healthz")
+        response = connection.getresponse()
+        print(response.read().decode())
+    except (OSError, http.client.HTTPException) as error:
+        print(f"The API on {host}:{settings.port} does not respond: {error}")
+        raise typer.Exit(1) from None
+    raise typer.Exit(0 if response.status == http.client.OK else 1)
 
 
 def _migrated_database_url() -> str:
