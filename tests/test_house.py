@@ -240,6 +240,7 @@ NETWORK_CALL = re.compile(
     re.MULTILINE,
 )
 MAY_USE_NETWORK = {
+    "cli/serve.py": "`postern health` connects to the server on this machine",
     "kernel/outbound/client.py": "the outbound client",
     "protocols/mail/smtp.py": "mail to relays",
     "cli/contacts.py": "a command, to the server that its user names",
