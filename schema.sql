@@ -979,6 +979,11 @@ CREATE TABLE public.entitlement_overrides (
     CONSTRAINT entitlement_overrides_max_amount_check CHECK ((max_amount >= 0))
 );
 
+CREATE TABLE public.entitlement_versions (
+    project_id uuid NOT NULL,
+    version bigint NOT NULL
+);
+
 CREATE TABLE public.event_keys (
     project_id uuid NOT NULL,
     key text NOT NULL,
@@ -1137,6 +1142,7 @@ CREATE TABLE public.organizations (
     attempt integer DEFAULT 0 NOT NULL,
     require_sso boolean DEFAULT false NOT NULL,
     require_mfa boolean DEFAULT false NOT NULL,
+    entitlements_version bigint DEFAULT 0 NOT NULL,
     CONSTRAINT organizations_external_id_check CHECK (((length(external_id) >= 1) AND (length(external_id) <= 255))),
     CONSTRAINT organizations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
     CONSTRAINT organizations_slug_check CHECK (((length(slug) >= 1) AND (length(slug) <= 100))),
@@ -1389,7 +1395,8 @@ END) STORED,
 CASE
     WHEN (project_id = '00000000-0000-0000-0000-000000000000'::uuid) THEN subject_id
     ELSE NULL::uuid
-END) STORED
+END) STORED,
+    organization_id uuid
 )
 WITH (fillfactor='80');
 
@@ -1808,6 +1815,9 @@ ALTER TABLE ONLY public.entitlement_overrides
 
 ALTER TABLE ONLY public.entitlement_overrides
     ADD CONSTRAINT entitlement_overrides_project_id_organization_id_feature_id_key UNIQUE (project_id, organization_id, feature_id);
+
+ALTER TABLE ONLY public.entitlement_versions
+    ADD CONSTRAINT entitlement_versions_pkey PRIMARY KEY (project_id);
 
 ALTER TABLE ONLY public.event_keys
     ADD CONSTRAINT event_keys_pkey PRIMARY KEY (project_id, key);
@@ -2377,6 +2387,9 @@ ALTER TABLE ONLY public.entitlement_overrides
 
 ALTER TABLE ONLY public.entitlement_overrides
     ADD CONSTRAINT entitlement_overrides_project_id_organization_id_fkey FOREIGN KEY (project_id, organization_id) REFERENCES public.organizations(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.entitlement_versions
+    ADD CONSTRAINT entitlement_versions_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
 ALTER TABLE ONLY public.event_keys
     ADD CONSTRAINT event_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);

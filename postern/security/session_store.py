@@ -34,6 +34,8 @@ class SessionRow(Record):
     """Expiry of the current access token; None if access tokens are signed, and not stored."""
     sso_organization_id: UUID | None
     """The organization with whose single sign-on the session was started; None for other sign-in methods."""
+    organization_id: UUID | None
+    """The active organization of a customer's session; the customer may have left it since. None without one."""
 
     @property
     def ends_at(self) -> Moment:
@@ -50,6 +52,13 @@ class RefreshedSession(SessionRow):
 
     subject: Any
     """The result of the SQL in `SessionPolicy.subject`; None if the subject may not sign in."""
+
+
+class RenewedSession(RefreshedSession):
+    """The result of a renewal: the refreshed session, or the unchanged one if the renewal was refused."""
+
+    organization_refused: bool
+    """Whether the renewal was refused, because the subject may not make the requested organization active."""
 
 
 class DeviceHistory(Record):
@@ -95,25 +104,38 @@ async def insert_session(
 ) -> SessionRow: ...
 
 
-# Refresh the sessions of a batch of requests, given as parallel lists, in one statement. Returns no row for a request
-# that must be refused: its session has ended, `generation` is not the current one, or the subject may not sign in.
+# Refresh the sessions of a batch of requests, given as parallel lists, in one statement. Where `switches` is true, the
+# session's active organization becomes `organization_id`. Returns no row for a request that must be refused: its
+# session has ended, `generation` is not the current one, or the subject may not sign in. A session whose organization
+# is refused is returned unchanged. A batch has each session at most once.
 # Rows are locked in the order of their keys, so that batches of two processes cannot deadlock.
 @statement("""
     with refreshable as materialized (
-        select s.project_id, s.id, requested.access_hash, {subject} as subject
-        from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(generation)s::int[], %(access_hash)s::bytea[])
-            as requested (project_id, id, generation, access_hash)
+        select s.project_id, s.id, requested.access_hash, active.organization_id, {subject} as subject,
+               requested.switches and active.organization_id is not null and not {may_activate} as organization_refused
+        from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(generation)s::int[], %(access_hash)s::bytea[],
+                    %(switches)s::bool[], %(organization_id)s::uuid[])
+            as requested (project_id, id, generation, access_hash, switches, organization_id)
         join sessions s
           on s.project_id = requested.project_id and s.id = requested.id and s.generation = requested.generation
+        cross join lateral (
+            select case when requested.switches then requested.organization_id else s.organization_id end
+        ) as active (organization_id)
         where s.revoked_at is null and s.expires_at > %(now)s and s.idle_expires_at > %(now)s
         order by s.project_id, s.id for update of s
+    ), renewed as (
+        update sessions s set generation = s.generation + 1, rotated_at = %(now)s, last_used_at = %(now)s,
+            idle_expires_at = least(%(idle_expires_at)s, s.expires_at), access_hash = refreshable.access_hash,
+            access_expires_at = %(access_expires_at)s, organization_id = refreshable.organization_id
+        from refreshable where s.project_id = refreshable.project_id and s.id = refreshable.id
+          and refreshable.subject is not null and not refreshable.organization_refused
+        returning s.*, refreshable.subject, false as organization_refused
     )
-    update sessions s set generation = s.generation + 1, rotated_at = %(now)s, last_used_at = %(now)s,
-        idle_expires_at = least(%(idle_expires_at)s, s.expires_at), access_hash = refreshable.access_hash,
-        access_expires_at = %(access_expires_at)s
-    from refreshable where s.project_id = refreshable.project_id and s.id = refreshable.id
-      and refreshable.subject is not null
-    returning s.*, refreshable.subject
+    select * from renewed
+    union all
+    select s.*, refreshable.subject, true from refreshable
+    join sessions s on s.project_id = refreshable.project_id and s.id = refreshable.id
+    where refreshable.subject is not null and refreshable.organization_refused
 """)
 async def renew_all(
     db: Queries,
@@ -122,22 +144,63 @@ async def renew_all(
     id: list[UUID],
     generation: list[int],
     access_hash: list[bytes | None],
+    switches: list[bool],
+    organization_id: list[UUID | None],
     access_expires_at: Moment | None,
     now: Moment,
     idle_expires_at: Moment,
     subject: Composable,
-) -> list[RefreshedSession]: ...
+    may_activate: Composable,
+) -> list[RenewedSession]: ...
 
 
 # Return a live session whose previous refresh token has the number `generation` and was exchanged after `since`.
 @statement("""
     select s.*, {subject} as subject from sessions s
+    cross join lateral (select s.organization_id) as active (organization_id)
     where s.project_id = %(project_id)s and s.id = %(id)s and s.revoked_at is null and s.expires_at > %(now)s
       and s.idle_expires_at > %(now)s and s.generation = %(generation)s + 1 and s.rotated_at >= %(since)s
 """)
 async def recently_refreshed(
     db: Queries, *, project_id: UUID, id: UUID, generation: int, now: Moment, since: Moment, subject: Composable
 ) -> RefreshedSession | None: ...
+
+
+# Set the active organization of a session that `recently_refreshed` would return, and return the session. Returns None
+# if there is no such session, or its subject may not make the organization active.
+@statement("""
+    update sessions s set organization_id = active.organization_id
+    from (select %(organization_id)s::uuid) as active (organization_id)
+    where s.project_id = %(project_id)s and s.id = %(id)s and s.revoked_at is null and s.expires_at > %(now)s
+      and s.idle_expires_at > %(now)s and s.generation = %(generation)s + 1 and s.rotated_at >= %(since)s
+      and (active.organization_id is null or {may_activate})
+    returning s.*, {subject} as subject
+""")
+async def switch_recently_refreshed(
+    db: Queries,
+    *,
+    project_id: UUID,
+    id: UUID,
+    generation: int,
+    now: Moment,
+    since: Moment,
+    organization_id: UUID | None,
+    subject: Composable,
+    may_activate: Composable,
+) -> RefreshedSession | None: ...
+
+
+# Set the active organization of a new session, and return the session with the data of its subject; the subject may
+# sign in.
+@statement("""
+    update sessions s set organization_id = active.organization_id, last_used_at = %(now)s
+    from (select %(organization_id)s::uuid) as active (organization_id)
+    where s.project_id = %(project_id)s and s.id = %(id)s
+    returning s.*, {subject} as subject
+""")
+async def set_first_organization(
+    tx: Transaction, *, project_id: UUID, id: UUID, organization_id: UUID | None, now: Moment, subject: Composable
+) -> RefreshedSession: ...
 
 
 # Return a session, even if it has ended, and lock its row (for update).

@@ -11,11 +11,12 @@ import base64
 import binascii
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import msgspec
-from psycopg.sql import Composable
+from msgspec import UNSET, UnsetType
+from psycopg.sql import SQL, Composable
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
@@ -60,7 +61,10 @@ class SessionPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """Maximum number of active sessions of a subject; a further sign-in ends the oldest."""
     subject: Composable
     """SQL expression for the data of the subject of session `s` that new tokens contain; null if the subject may not
-    sign in."""
+    sign in. `active.organization_id` is the active organization that the session has from now on, or null; the
+    parameter `now` is the current time."""
+    may_activate: Composable = SQL("false")
+    """SQL condition: the subject of session `s` may make the organization `active.organization_id` active."""
     record_reuse: Callable[[Transaction, Call, SessionRow], Awaitable[None]]
     """Called after a session was ended because an old refresh token was used, to record this."""
 
@@ -73,15 +77,24 @@ class RefreshRefused(Exception):
         self.reused = reused
 
 
+class OrganizationRefused(Exception):
+    """The subject may not make the requested organization active. The session is unchanged, and the refresh token can
+    still be exchanged."""
+
+
 class RefreshRequest(msgspec.Struct, frozen=True):
     """The contents of a refresh token with a valid signature: a session, and the token's number (`generation`)."""
 
     project_id: UUID
     session_id: UUID
     generation: int
+    organization_id: UUID | None | UnsetType = UNSET
+    """The organization to make active, None for no organization; UNSET keeps the active organization."""
 
 
-Renew = Callable[["World", list[RefreshRequest]], Awaitable[list[RefreshedSession | None]]]
+Renewal = RefreshedSession | None | BaseException
+"""The result of one request: a refreshed session, None or OrganizationRefused; see `renew_sessions`."""
+Renew = Callable[["World", list[RefreshRequest]], Awaitable[list[Renewal]]]
 """A function that calls `renew_sessions` with its policy."""
 
 
@@ -133,34 +146,57 @@ async def begin_session(
 
 
 async def refresh_session(
-    call: Call, project_id: UUID, token: str, policy: SessionPolicy, renew: Renew
+    call: Call,
+    project_id: UUID,
+    token: str,
+    policy: SessionPolicy,
+    renew: Renew,
+    *,
+    organization_id: UUID | None | UnsetType = UNSET,
 ) -> RefreshedSession:
-    """Exchange a refresh token for the next one. Raises RefreshRefused and TooManyRequests.
+    """Exchange a refresh token for the next one. Raises RefreshRefused, OrganizationRefused and TooManyRequests.
 
     `renew` must be the same function for all requests with this policy, because requests are batched by function. The
-    use of an old token ends its session and calls `policy.record_reuse`.
+    use of an old token ends its session and calls `policy.record_reuse`. `organization_id` is that of RefreshRequest.
     """
     request = _read_refresh_token(call.world.secrets, project_id, token, policy)
     if request is None:
         raise RefreshRefused
+    request = msgspec.structs.replace(request, organization_id=organization_id)
     call.world.limiter.take(REFRESH_RATE, str(request.session_id))
     return await continue_session(call, request, renew) or await _refresh_again(call, request, policy)
 
 
 async def continue_session(call: Call, request: RefreshRequest, renew: Renew) -> RefreshedSession | None:
-    """Refresh a session in a batch with others; None if the token is not the current one or the session has ended."""
+    """Refresh a session in a batch with others; None if the token is not the current one or the session has ended.
+
+    Raises OrganizationRefused.
+    """
     return await call.world.batcher(renew, max_concurrent=2)(request)
 
 
-async def renew_sessions(
-    world: "World", requests: list[RefreshRequest], policy: SessionPolicy
-) -> list[RefreshedSession | None]:
+async def renew_sessions(world: "World", requests: list[RefreshRequest], policy: SessionPolicy) -> list[Renewal]:
     """Refresh the sessions of a batch of requests. Returns a list in the order of the requests.
 
     The list has None for a session that has ended, a token that is not the current one, or a subject that may not sign
-    in. Requests with the same token get the same result.
+    in, and OrganizationRefused for an organization that the subject may not make active. Equal requests get the same
+    result. Of requests with the same token for different organizations, the first that is not refused gets a session
+    and the others None, as if they had arrived later.
     """
     now = world.clock()
+    results: dict[RefreshRequest, Renewal] = {}
+    waiting = list(dict.fromkeys(requests))
+    while waiting:  # Once, unless there are requests with the same token for different organizations.
+        batch = {(request.project_id, request.session_id): request for request in reversed(waiting)}
+        results |= await _renew(world, list(batch.values()), policy, now)
+        waiting = [request for request in waiting if request not in results]
+    return [results[request] for request in requests]
+
+
+async def _renew(
+    world: "World", requests: list[RefreshRequest], policy: SessionPolicy, now: Moment
+) -> dict[RefreshRequest, Renewal]:
+    """Refresh sessions, each of which has one request."""
     rows = await session_store.renew_all(
         world.db,
         project_id=[request.project_id for request in requests],
@@ -169,13 +205,35 @@ async def renew_sessions(
         access_hash=[
             _access_hash(world.secrets, policy, request.session_id, request.generation + 1) for request in requests
         ],
+        switches=[request.organization_id is not UNSET for request in requests],
+        organization_id=[None if request.organization_id is UNSET else request.organization_id for request in requests],
         access_expires_at=_access_expires_at(policy, now),
         now=now,
         idle_expires_at=Moment.of(now + policy.idle),
         subject=policy.subject,
+        may_activate=policy.may_activate,
     )
-    renewed = {(row.project_id, row.id, row.generation - 1): row for row in rows}
-    return [renewed.get((request.project_id, request.session_id, request.generation)) for request in requests]
+    renewed = {(row.project_id, row.id): row for row in rows}
+    results: dict[RefreshRequest, Renewal] = {}
+    for request in requests:
+        row = renewed.get((request.project_id, request.session_id))
+        results[request] = OrganizationRefused() if row is not None and row.organization_refused else row
+    return results
+
+
+async def activate_first_organization(
+    tx: Transaction, session: SessionRow, organization_id: UUID | None, policy: SessionPolicy, now: Moment
+) -> RefreshedSession:
+    """Set the active organization of a session that has begun in `tx`, and return the session with the data of its
+    subject. The caller must have checked that the subject may sign in, and may make the organization active."""
+    return await session_store.set_first_organization(
+        tx,
+        project_id=session.project_id,
+        id=session.id,
+        organization_id=organization_id,
+        now=now,
+        subject=policy.subject,
+    )
 
 
 def refresh_token_of(secrets: Secrets, session: SessionRow, policy: SessionPolicy) -> str:
@@ -202,19 +260,28 @@ def own_session(row: SessionRow, current: UUID | None) -> OwnSession:
 
 
 async def _refresh_again(call: Call, request: RefreshRequest, policy: SessionPolicy) -> RefreshedSession:
-    """Return the current session for its previous refresh token, within REFRESH_GRACE. For any other token, raise
-    RefreshRefused; if the token is an old one, also end its session.
+    """Return the current session for its previous refresh token, within REFRESH_GRACE. If the request is for an
+    organization, make it active. Raises OrganizationRefused.
+
+    For any other token, raise RefreshRefused; if the token is an old one, also end its session.
     """
-    session = await session_store.recently_refreshed(
-        call.db,
-        project_id=request.project_id,
-        id=request.session_id,
-        generation=request.generation,
-        now=call.now,
-        since=Moment.of(call.now - REFRESH_GRACE),
-        subject=policy.subject,
-    )
+    previous: dict[str, Any] = {
+        "project_id": request.project_id,
+        "id": request.session_id,
+        "generation": request.generation,
+        "now": call.now,
+        "since": Moment.of(call.now - REFRESH_GRACE),
+        "subject": policy.subject,
+    }
+    switched = None
+    if request.organization_id is not UNSET:
+        switched = await session_store.switch_recently_refreshed(
+            call.db, **previous, organization_id=request.organization_id, may_activate=policy.may_activate
+        )
+    session = switched or await session_store.recently_refreshed(call.db, **previous)
     if session is not None and session.subject is not None:
+        if switched is None and request.organization_id is not UNSET:
+            raise OrganizationRefused
         return session
     async with call.db.transaction() as tx:
         row = await session_store.lock_session(tx, project_id=request.project_id, id=request.session_id)

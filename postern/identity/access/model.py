@@ -226,6 +226,17 @@ class AccessFacts(Record):
     """The ORGANIZATION roles of the member that grant the permission."""
 
 
+class GrantedPermissions(Record):
+    """All permissions that a customer has."""
+
+    permissions: list[str]
+    """In the project."""
+    organization_roles: list[str] | None
+    """The roles of the member; None if the customer is no member of an ACTIVE organization with the requested id."""
+    organization_permissions: list[str] | None
+    """In the organization; None as `organization_roles` is."""
+
+
 class NewPermission(Body):
     """A permission to declare."""
 

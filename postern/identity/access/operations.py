@@ -16,6 +16,7 @@ from postern.identity.access.model import (
     AccessDecision,
     AccessDecisions,
     AccessFacts,
+    GrantedPermissions,
     NewPermission,
     NewRole,
     NotYourself,
@@ -37,7 +38,7 @@ from postern.identity.access.model import (
     TooManyPermissions,
     TooManyRoles,
 )
-from postern.identity.access.rules import decide, patterns_for, system_roles
+from postern.identity.access.rules import decide, is_permission_key, system_roles
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call, Kind
@@ -295,9 +296,8 @@ async def _access_facts(db: Queries, project_id: UUID, lookups: list[AccessLooku
     return await store.access_facts(
         db,
         project_id=project_id,
-        permissions=[lookup.permission for lookup in lookups],
-        # Patterns are well formed, so they need no quoting in an array literal.
-        patterns=["{" + ",".join(patterns_for(lookup.permission)) + "}" for lookup in lookups],
+        # No role grants, and no project declares, what is not a permission key: not `*` either.
+        permissions=[lookup.permission if is_permission_key(lookup.permission) else None for lookup in lookups],
         customer_ids=[lookup.customer_id for lookup in lookups],
         organization_ids=[lookup.organization_id for lookup in lookups],
         now=now,
@@ -331,6 +331,19 @@ def _customer_id(call: Call, check: AccessCheck, path: str) -> UUID | None:
 
 def _problem_at(problem: type[Problem], path: str) -> Problem:
     return problem(errors=[ProblemError(path=path, code=problem.code(), message=problem.message())])
+
+
+async def granted_permissions(
+    db: Queries, project_id: UUID, customer_id: UUID, organization_id: UUID | None
+) -> GrantedPermissions:
+    """All permissions that a customer has in the project, and in an organization if it is ACTIVE and the customer is a
+    member: those that `check_access` allows. Raises SubjectMissing if there is no such customer."""
+    granted = await store.granted_permissions(
+        db, project_id=project_id, customer_id=customer_id, organization_id=organization_id
+    )
+    if granted is None:
+        raise SubjectMissing
+    return granted
 
 
 async def role_keys(db: Queries, project_id: UUID, scope: Scope) -> set[str]:

@@ -1,4 +1,4 @@
-"""Access decisions: system roles, matching of permission patterns, and evaluation of a check."""
+"""Access decisions: system roles, and evaluation of a check. `grants.py` tells which roles grant a permission."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -18,12 +18,6 @@ from postern.kernel.clock import Moment
 
 SYSTEM_PERMISSIONS: dict[str, list[str]] = {"OWNER": ["*"], "ADMIN": ["*"], "MEMBER": []}
 """Permissions of the system roles. MEMBER has none."""
-
-
-def matching_patterns(permission: str) -> list[str]:
-    """Every pattern that matches `permission`: for `a:b:c` these are `a:b:c`, `a:b:*`, `a:*` and `*`."""
-    words = permission.split(":")
-    return [permission, *(":".join([*words[:end], "*"]) for end in range(len(words) - 1, 0, -1)), "*"]
 
 
 def system_roles(created_at: Moment, scope: Scope | None = None) -> list[RoleRow]:
@@ -55,9 +49,9 @@ def system_roles(created_at: Moment, scope: Scope | None = None) -> list[RoleRow
 VALID_PERMISSION = re.compile(r"[a-z][a-z0-9_]*(:[a-z0-9_]+){1,3}")
 
 
-def patterns_for(permission: str) -> list[str]:
-    """Every pattern that matches `permission`; an empty list if it is not a valid permission key."""
-    return matching_patterns(permission) if VALID_PERMISSION.fullmatch(permission) else []
+def is_permission_key(permission: str) -> bool:
+    """Whether the text has the form of a permission that can be declared."""
+    return VALID_PERMISSION.fullmatch(permission) is not None
 
 
 def decide(

@@ -6,7 +6,8 @@ docs/decisions/0031-one-statement-decides-access.md.
 
 from uuid import UUID
 
-from postern.identity.access.model import AccessFacts, PermissionRow, RoleRow
+from postern.identity.access import grants
+from postern.identity.access.model import AccessFacts, GrantedPermissions, PermissionRow, RoleRow
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
 
@@ -155,15 +156,15 @@ async def role_keys(db: Queries, *, project_id: UUID, scope: str) -> list[str]: 
 async def lock_roles_shared(tx: Transaction, *, project_id: UUID, scope: str, keys: list[str]) -> list[str]: ...
 
 
-# The data for checks, in the order of the four parallel lists; each item of `patterns` is an array literal.
+# The data for checks, in the order of the three parallel lists; a permission is None if it is not a permission key.
 # Each lookup uses a primary or unique key. The arrays are in sub-selects: their length does not affect the query plan,
 # so that PostgreSQL uses one generic query plan for all lengths.
-@statement("""
+@statement(f"""
     with lookup as (
-        select permission, patterns::text[], customer_id, organization_id, number
-        from unnest((select %(permissions)s::text[]), (select %(patterns)s::text[]),
-                    (select %(customer_ids)s::uuid[]), (select %(organization_ids)s::uuid[]))
-             with ordinality as lookup (permission, patterns, customer_id, organization_id, number)
+        select permission, customer_id, organization_id, number
+        from unnest((select %(permissions)s::text[]), (select %(customer_ids)s::uuid[]),
+                    (select %(organization_ids)s::uuid[]))
+             with ordinality as lookup (permission, customer_id, organization_id, number)
     )
     select lookup.number::int,
            exists (select from access_permissions permission
@@ -171,22 +172,21 @@ async def lock_roles_shared(tx: Transaction, *, project_id: UUID, scope: str, ke
            customer.id is not null as customer_exists,
            coalesce(customer.banned_at is not null
                     and (customer.ban_expires_at is null or customer.ban_expires_at > %(now)s), false) as banned,
-           coalesce(customer.roles, '{}') as customer_roles,
+           coalesce(customer.roles, array[]::text[]) as customer_roles,
            organization.id is not null as organization_exists,
            coalesce(organization.status = 'SUSPENDED', false) as suspended,
            member.roles as member_roles,
            array(select role.key from access_roles role
-                 where lookup.organization_id is null and role.project_id = %(project_id)s
-                   and role.key = any (customer.roles) and role.scope = 'PROJECT'
-                   and role.permissions && lookup.patterns order by role.key) as granting_in_project,
+                 where lookup.organization_id is null and {grants.PROJECT_ROLES}
+                   and lookup.permission like any (array{grants.LIKE_PATTERNS})
+                 order by role.key) as granting_in_project,
            array(select role.key from access_roles role
-                 where lookup.organization_id is not null and role.project_id = %(project_id)s
-                   and role.key = any (customer.roles) and role.applies_to_all_organizations
-                   and role.permissions && lookup.patterns order by role.key) as granting_in_all_organizations,
+                 where lookup.organization_id is not null and {grants.ALL_ORGANIZATIONS_ROLES}
+                   and lookup.permission like any (array{grants.LIKE_PATTERNS})
+                 order by role.key) as granting_in_all_organizations,
            array(select role.key from access_roles role
-                 where role.project_id = %(project_id)s and role.key = any (member.roles)
-                   and role.scope = 'ORGANIZATION'
-                   and role.permissions && lookup.patterns order by role.key) as granting_in_organization
+                 where {grants.ORGANIZATION_ROLES} and lookup.permission like any (array{grants.LIKE_PATTERNS})
+                 order by role.key) as granting_in_organization
     from lookup
     left join customers customer on customer.project_id = %(project_id)s and customer.id = lookup.customer_id
     left join organizations organization
@@ -201,12 +201,31 @@ async def access_facts(
     db: Queries,
     *,
     project_id: UUID,
-    permissions: list[str],
-    patterns: list[str],
+    permissions: list[str | None],
     customer_ids: list[UUID | None],
     organization_ids: list[UUID | None],
     now: Moment,
 ) -> list[AccessFacts]: ...
+
+
+# All permissions of a customer in the project and, if the customer is a member of an ACTIVE organization with this id,
+# in the organization.
+@statement(f"""
+    select {grants.permissions_in_project()} as permissions, member.roles as organization_roles,
+           case when member.id is not null then {grants.permissions_in_organization()} end as organization_permissions
+    from customers customer
+    left join (
+        organization_members member
+        join organizations organization
+          on organization.project_id = member.project_id and organization.id = member.organization_id
+         and organization.status = 'ACTIVE'
+    ) on member.project_id = customer.project_id and member.customer_id = customer.id
+     and member.organization_id = %(organization_id)s
+    where customer.project_id = %(project_id)s and customer.id = %(customer_id)s
+""")
+async def granted_permissions(
+    db: Queries, *, project_id: UUID, customer_id: UUID, organization_id: UUID | None
+) -> GrantedPermissions | None: ...
 
 
 # Whether a customer or member has a role, or is invited with it. The conditions on `roles` with `<>` let PostgreSQL use

@@ -203,7 +203,7 @@ async def verify_email(call: Call, data: CodeVerification) -> CurrentCustomer:
             await mailer.notify(tx, call, project, customer, "EMAIL_CHANGED")
         customer = await set_primary_email(tx, call, customer, address.email, address.key, call.now)
         await events.record(tx, call, "customer.email_verified", customer.id, changed=changed)
-    return me_of(customer)
+    return me_of(customer, call.caller.organization_id)
 
 
 async def is_reset_open(call: Call, token: str) -> bool:

@@ -127,7 +127,7 @@ async def finish_identity_link(call: Call, data: IdentityLinkCompletion) -> Curr
         await challenges.consume(tx, challenge)
         await require_fresh(tx, call)
         customer = await _link(tx, call, project, customer, identity)
-    return me_of(customer)
+    return me_of(customer, call.caller.organization_id)
 
 
 @delete(

@@ -70,6 +70,7 @@ Phone = Annotated[
 ExternalId = Annotated[str, msgspec.Meta(min_length=1, max_length=255)]
 RoleKey = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
 Token = Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
+OrganizationId = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 SixDigits = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{6}(?!\n)$", description="Six digits, such as `123456`.")]
 Url = Annotated[str, msgspec.Meta(min_length=8, max_length=2_000)]
 
@@ -100,6 +101,10 @@ class CustomerSignInFailed(Unauthenticated, code="sign_in_failed"):
 
 class CustomerRefreshTokenInvalid(Unauthenticated, code="refresh_token_invalid"):
     """This refresh token is unknown, has expired or was already used; sign in again."""
+
+
+class NotAMember(Forbidden):
+    """The customer is not a member of an active organization with this id; the active organization did not change."""
 
 
 class SignInLocked(RateLimited):

@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from postern.identity.access import operations as access
 from postern.identity.customers import store
 from postern.identity.customers.model import (
     CUSTOMER,
@@ -16,11 +17,30 @@ from postern.identity.customers.tokens import CurrentCustomer, me_of
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call, CredentialInvalid
 from postern.kernel.http.operation import delete, get, patch, post
-from postern.kernel.values import Body, build_view
+from postern.kernel.values import Body, Record, build_view
 from postern.platform.events import operations as events
 from postern.security import challenges, session_store
 from postern.security.session_store import SessionRow
 from postern.security.sessions import OwnSession, SessionMissing, own_session
+
+
+class MyOrganizationPermissions(Record):
+    """The roles and permissions of the signed-in customer in the active organization."""
+
+    id: UUID
+    roles: list[str]
+    permissions: list[str]
+    """Keys of all permissions in this organization, sorted: from its roles, and from project roles that apply to all
+    organizations."""
+
+
+class MyPermissions(Record):
+    """All permissions of the signed-in customer."""
+
+    permissions: list[str]
+    """Keys of the permissions that the project roles grant, sorted."""
+    organization: MyOrganizationPermissions | None
+    """The active organization of the access token; null without one."""
 
 
 class CurrentCustomerChange(Body):
@@ -43,7 +63,7 @@ async def sign_out_customer(call: Call) -> None:
 @get("/projects/{project_id}/auth/me", accepts=CUSTOMER)
 async def get_current_customer(call: Call) -> CurrentCustomer:
     """The customer that the access token belongs to."""
-    return me_of(customer_of(call))
+    return me_of(customer_of(call), call.caller.organization_id)
 
 
 @patch("/projects/{project_id}/auth/me", accepts=CUSTOMER, example={"name": "Ada Lovelace"})
@@ -61,7 +81,28 @@ async def change_current_customer(call: Call, data: CurrentCustomerChange) -> Cu
             external_id=customer.external_id,
             now=call.now,
         )
-    return me_of(customer)
+    return me_of(customer, call.caller.organization_id)
+
+
+@get("/projects/{project_id}/auth/permissions", accepts=CUSTOMER)
+async def list_my_permissions(call: Call) -> MyPermissions:
+    """All your permissions: in the project, and in the active organization of the access token.
+
+    The claim `permissions_url` of an access token has the URL of this operation if a list of permissions is too large
+    for the token. `organization` is null without an active organization, if you are no longer a member of it, and while
+    it is suspended.
+    """
+    customer_id, _ = bearer_of(call)
+    organization_id = call.caller.organization_id
+    granted = await access.granted_permissions(call.db, call.project_id, customer_id, organization_id)
+    organization = None
+    if organization_id is not None and granted.organization_roles is not None:
+        organization = MyOrganizationPermissions(
+            id=organization_id,
+            roles=granted.organization_roles,
+            permissions=granted.organization_permissions or [],
+        )
+    return MyPermissions(permissions=granted.permissions, organization=organization)
 
 
 @get("/projects/{project_id}/auth/sessions", accepts=CUSTOMER)

@@ -56,7 +56,7 @@ from postern.identity.customers.requirements import (
     is_sign_up_open,
     reject_if_sso_required,
 )
-from postern.identity.customers.tokens import CustomerSignInResult, start_session
+from postern.identity.customers.tokens import CustomerSignInResult, issue_first_tokens, start_session
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
@@ -276,7 +276,7 @@ async def complete_sign_in(
     history = await session_store.device_history(
         tx, project_id=call.project_id, subject_id=customer.id, user_agent=call.origin.user_agent
     )
-    signed_in = await start_session(
+    session = await start_session(
         tx, call, customer, methods, until=until, sso_organization_id=origin.sso_organization_id
     )
     event = events.make_event(
@@ -286,13 +286,14 @@ async def complete_sign_in(
         call.now,
         actor_type="CUSTOMER",
         actor_id=customer.id,
-        sessionId=str(signed_in.session_id),
+        sessionId=str(session.id),
         methods=methods,
         ipAddress=call.origin.ip,
         userAgent=call.origin.user_agent,
         **({"via": origin.via} if origin.via else {}),
     )
     await events.record_all(tx, [event])
+    signed_in = await issue_first_tokens(tx, call, session, customer)
     if history.has_sessions and not history.has_user_agent:
         await mailer.notify(
             tx, call, project, customer, "NEW_DEVICE", device=call.origin.user_agent[:200], ip=call.origin.ip

@@ -42,6 +42,32 @@ async def token_bearers(
 ) -> list[TokenBearer]: ...
 
 
+# The organization that is active in a new session: that of the single sign-on; else the only organization; else that of
+# the customer's most recent session. Only ACTIVE organizations of which the customer is a member count. None without
+# one.
+@statement("""
+    with member as materialized (
+        select member.organization_id from organization_members member
+        join organizations organization
+          on organization.project_id = member.project_id and organization.id = member.organization_id
+         and organization.status = 'ACTIVE'
+        where member.project_id = %(project_id)s and member.customer_id = %(customer_id)s
+    )
+    select organization_id from member
+    where organization_id = %(sso_organization_id)s
+       or organization_id = (
+           select recent.organization_id from sessions recent
+           where recent.project_id = %(project_id)s and recent.subject_id = %(customer_id)s
+             and recent.id <> %(session_id)s
+           order by recent.id desc limit 1)
+       or (select count(*) from member) = 1
+    order by organization_id = %(sso_organization_id)s desc nulls last limit 1
+""")
+async def first_organization(
+    tx: Transaction, *, project_id: UUID, customer_id: UUID, session_id: UUID, sso_organization_id: UUID | None
+) -> UUID | None: ...
+
+
 # At most 1,000 IP addresses from which the customer with this e-mail address began sessions.
 @statement("""
     select distinct ip_address from sessions

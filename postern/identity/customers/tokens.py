@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_der_public_key,
 )
 from jwt.algorithms import ECAlgorithm
-from psycopg.sql import SQL
+from msgspec import UNSET, UnsetType
 
 from postern.identity.customers import store, token_store
 from postern.identity.customers.model import (
@@ -33,6 +33,8 @@ from postern.identity.customers.model import (
     SIGN_IN_CALLERS,
     CustomerRefreshTokenInvalid,
     CustomerRow,
+    NotAMember,
+    OrganizationId,
     Token,
 )
 from postern.identity.customers.requirements import (
@@ -41,11 +43,14 @@ from postern.identity.customers.requirements import (
     meets_sso_requirement,
     read_requirements,
 )
+from postern.identity.customers.token_claims import MAY_ACTIVATE, SUBJECT, CustomerClaims, context_claims
 from postern.identity.customers.token_store import SigningKey, TokenBearer
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call, Caller, CredentialInvalid, Origin, ProjectMissing
+from postern.kernel.http.openapi_examples import identifier
 from postern.kernel.http.operation import get, post
+from postern.kernel.http.problems import ProblemError
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import Body, Record, as_id, build_view, new_id, to_json
 from postern.platform.audit import operations as audit
@@ -54,9 +59,12 @@ from postern.platform.projects import operations as projects
 from postern.security import session_store
 from postern.security.session_store import RefreshedSession, SessionRow
 from postern.security.sessions import (
+    OrganizationRefused,
     RefreshRefused,
     RefreshRequest,
+    Renewal,
     SessionPolicy,
+    activate_first_organization,
     begin_session,
     continue_session,
     refresh_session,
@@ -91,6 +99,8 @@ class CurrentCustomer(Record):
     roles: list[str]
     metadata: dict[str, Any]
     identities: list[str]
+    organization_id: UUID | None
+    """The active organization of the access token; null without one."""
     mfa_enabled_at: Moment | None
     created_at: Moment
     updated_at: Moment
@@ -109,6 +119,8 @@ class CustomerSignInResult(Record):
     access_token_expires_at: Moment | None = None
     refresh_token: str | None = None
     refresh_token_expires_at: Moment | None = None
+    organization_id: UUID | None = None
+    """The active organization, which the access token describes; null without one."""
     customer: CurrentCustomer | None = None
     mfa_required: bool = False
     mfa_enrollment_required: bool = False
@@ -124,12 +136,17 @@ class CustomerTokens(Record):
     access_token_expires_at: Moment
     refresh_token: str
     refresh_token_expires_at: Moment
+    organization_id: UUID | None
+    """The active organization, which the access token describes; null without one."""
 
 
 class CustomerTokenRefresh(Body):
-    """The refresh token that the last sign-in or refresh of this session returned."""
+    """The refresh token that the last sign-in or refresh of this session returned, and the organization to switch
+    to."""
 
     refresh_token: Token
+    organization_id: OrganizationId | None | UnsetType = UNSET
+    """The organization to make active; null for none. If it is omitted, the active organization stays."""
 
 
 class CheckedToken(msgspec.Struct, frozen=True):
@@ -141,23 +158,18 @@ class CheckedToken(msgspec.Struct, frozen=True):
     key_id: UUID
     expires: int
     """Unix time in seconds."""
-
-
-class CustomerClaims(Record):
-    """What access tokens contain about a customer, and what the project now requires of a sign-in."""
-
-    roles: list[str]
-    email: str | None
-    email_verified: bool
-    requires_sso: bool = False
-    requires_mfa: bool = False
+    organization_id: UUID | None
+    """The `id` in the claim `org`."""
 
 
 @post(
     "/projects/{project_id}/auth/token/refresh",
     accepts=SIGN_IN_CALLERS,
-    problems=[CustomerRefreshTokenInvalid],
-    example={"refreshToken": "cr_AZqfN2n0cYiN0Hq6m0Yb4QAAAAE.Vb0x3yq0Z7c9m5p1r8s2t6w4u0a"},
+    problems=[CustomerRefreshTokenInvalid, NotAMember],
+    example={
+        "refreshToken": "cr_AZqfN2n0cYiN0Hq6m0Yb4QAAAAE.Vb0x3yq0Z7c9m5p1r8s2t6w4u0a",
+        "organizationId": identifier("organization"),
+    },
     response_example={"refreshToken": "cr_AZqfN2n0cYiN0Hq6m0Yb4QAAAAI.…"},
 )
 async def refresh_customer_tokens(call: Call, data: CustomerTokenRefresh) -> CustomerTokens:
@@ -166,11 +178,25 @@ async def refresh_customer_tokens(call: Call, data: CustomerTokenRefresh) -> Cus
     A refresh token works once. If it is sent again within 30 seconds, the response has the same new tokens, so that a
     lost response does no harm. A token that is used again later must have been copied, so the session ends. The session
     also ends if an organization or the project requires more of sign-ins now (`requireSso`, `requireMfa`).
+
+    `organizationId` switches the active organization, which the access token describes; null is no organization. If the
+    customer is not a member of it, or it is suspended, nothing changes (403): the refresh token still works.
     """
+    organization_id = data.organization_id
     try:
-        renewed = await refresh_session(call, call.project_id, data.refresh_token, SESSIONS, renew_customer_sessions)
+        renewed = await refresh_session(
+            call,
+            call.project_id,
+            data.refresh_token,
+            SESSIONS,
+            renew_customer_sessions,
+            organization_id=as_id(organization_id) if isinstance(organization_id, str) else organization_id,
+        )
     except RefreshRefused:
         raise CustomerRefreshTokenInvalid from None
+    except OrganizationRefused:
+        errors = [ProblemError(path="/organizationId", code=NotAMember.code(), message=NotAMember.message())]
+        raise NotAMember(errors=errors) from None
     return await _issue_tokens(call, call.db, renewed, await _require_still_permitted(call, renewed))
 
 
@@ -226,8 +252,8 @@ async def start_session(
     *,
     until: Moment | None = None,
     sso_organization_id: UUID | None = None,
-) -> CustomerSignInResult:
-    """Begin a session of a customer whose row is locked in `tx`, and issue its tokens.
+) -> SessionRow:
+    """Begin a session of a customer whose row is locked in `tx`. `issue_first_tokens` issues its tokens.
 
     It ends at `until` at the latest, if the identity provider set an end. `sso_organization_id` is the organization
     whose single sign-on connection was used. Sets `lastSignInAt`, but checks no requirements and records no event; see
@@ -237,7 +263,25 @@ async def start_session(
         tx, call, customer.subject, SESSIONS, methods, until=until, sso_organization_id=sso_organization_id
     )
     await store.record_sign_in(tx, project_id=call.project_id, id=customer.id, now=call.now)
-    return await _sign_in_result(call, tx, session, customer)
+    return session
+
+
+async def issue_first_tokens(
+    tx: Transaction, call: Call, session: SessionRow, customer: CustomerRow
+) -> CustomerSignInResult:
+    """Choose the active organization of a session that has begun in `tx`, and issue its first tokens.
+
+    Call this after the sign-in was recorded, because customers join organizations in reaction to it.
+    """
+    organization_id = await token_store.first_organization(
+        tx,
+        project_id=call.project_id,
+        customer_id=customer.id,
+        session_id=session.id,
+        sso_organization_id=session.sso_organization_id,
+    )
+    begun = await activate_first_organization(tx, session, organization_id, SESSIONS, call.now)
+    return await _sign_in_result(call, tx, begun, _claims_of(begun), customer)
 
 
 async def resume_session(call: Call, session_id: UUID, customer: CustomerRow) -> CustomerSignInResult:
@@ -250,8 +294,8 @@ async def resume_session(call: Call, session_id: UUID, customer: CustomerRow) ->
     renewed = await continue_session(call, request, renew_customer_sessions)
     if renewed is None:
         raise CustomerRefreshTokenInvalid
-    await _require_still_permitted(call, renewed)
-    return await _sign_in_result(call, call.db, renewed, customer)
+    claims = await _require_still_permitted(call, renewed)
+    return await _sign_in_result(call, call.db, renewed, claims, customer)
 
 
 async def read_customer_token(world: "World", token: str, project_id: UUID | None, origin: Origin) -> Caller | None:
@@ -277,6 +321,7 @@ async def read_customer_token(world: "World", token: str, project_id: UUID | Non
         project_id=checked.project_id,
         credential_id=checked.session_id,
         customer=bearer,
+        organization_id=checked.organization_id,
     )
 
 
@@ -297,14 +342,14 @@ async def token_bearers_of(world: "World", tokens: list[CheckedToken]) -> list[T
     return [bearers.get((token.project_id, token.session_id, token.key_id)) for token in tokens]
 
 
-async def renew_customer_sessions(world: "World", requests: list[RefreshRequest]) -> list[RefreshedSession | None]:
+async def renew_customer_sessions(world: "World", requests: list[RefreshRequest]) -> list[Renewal]:
     """Renew the sessions of customers for concurrent requests together, as `security.sessions.renew_sessions` does."""
     return await renew_sessions(world, requests, SESSIONS)
 
 
-def me_of(customer: CustomerRow) -> CurrentCustomer:
-    """A customer's own account, as the customer sees it."""
-    return build_view(CurrentCustomer, customer, identities=customer.providers)
+def me_of(customer: CustomerRow, organization_id: UUID | None) -> CurrentCustomer:
+    """A customer's own account, as the customer sees it; `organization_id` is the active organization."""
+    return build_view(CurrentCustomer, customer, identities=customer.providers, organization_id=organization_id)
 
 
 async def _require_still_permitted(call: Call, session: RefreshedSession) -> CustomerClaims:
@@ -312,7 +357,7 @@ async def _require_still_permitted(call: Call, session: RefreshedSession) -> Cus
 
     If the sign-in does not meet the current requirements, ends the session and raises CustomerRefreshTokenInvalid.
     """
-    claims = msgspec.convert(session.subject, CustomerClaims)
+    claims = _claims_of(session)
     required: SignInRequirement = await call.world.batcher(read_requirements, max_concurrent=2)(
         (call.project_id, session.subject_id)
     )
@@ -347,31 +392,29 @@ SESSIONS = SessionPolicy(
     life=SESSION_LIFE,
     idle=SESSION_IDLE,
     limit=SESSIONS_LIMIT,
-    subject=SQL("""(
-        select jsonb_build_object('roles', c.roles, 'email', c.email,
-            'emailVerified', c.email_verified_at is not null,
-            'requiresSso', coalesce((p.settings #>> '{signIn,requireSso}')::boolean, false),
-            'requiresMfa', coalesce((p.settings #>> '{signIn,requireMfa}')::boolean, false))
-        from customers c join projects p on p.id = c.project_id
-        where c.project_id = s.project_id and c.id = s.subject_id
-          and (c.banned_at is null or c.ban_expires_at <= %(now)s))"""),
+    subject=SUBJECT,
+    may_activate=MAY_ACTIVATE,
     record_reuse=_record_reuse,
 )
 
 
-async def _sign_in_result(call: Call, db: Queries, session: SessionRow, customer: CustomerRow) -> CustomerSignInResult:
-    claims = CustomerClaims(
-        roles=customer.roles, email=customer.email, email_verified=customer.email_verified_at is not None
-    )
+def _claims_of(session: RefreshedSession) -> CustomerClaims:
+    return msgspec.convert(session.subject, CustomerClaims)
+
+
+async def _sign_in_result(
+    call: Call, db: Queries, session: SessionRow, claims: CustomerClaims, customer: CustomerRow
+) -> CustomerSignInResult:
     tokens = await _issue_tokens(call, db, session, claims)
-    return CustomerSignInResult(**msgspec.structs.asdict(tokens), customer=me_of(customer))
+    return CustomerSignInResult(**msgspec.structs.asdict(tokens), customer=me_of(customer, tokens.organization_id))
 
 
 async def _issue_tokens(call: Call, db: Queries, session: SessionRow, claims: CustomerClaims) -> CustomerTokens:
     key_id, private = await signing_key(db, call.world, call.project_id, call.now)
     expires_at = min(call.now + ACCESS_TOKEN_LIFE, session.expires_at)
+    issuer = issuer_of(call.world, call.project_id)
     payload = {
-        "iss": issuer_of(call.world, call.project_id),
+        "iss": issuer,
         "aud": str(call.project_id),
         "sub": str(session.subject_id),
         "sid": str(session.id),
@@ -382,6 +425,7 @@ async def _issue_tokens(call: Call, db: Queries, session: SessionRow, claims: Cu
         "roles": claims.roles,
         "email": claims.email,
         "email_verified": claims.email_verified,
+        **context_claims(claims, issuer),
     }
     return CustomerTokens(
         session_id=session.id,
@@ -389,6 +433,7 @@ async def _issue_tokens(call: Call, db: Queries, session: SessionRow, claims: Cu
         access_token_expires_at=expires_at,
         refresh_token=refresh_token_of(call.world.secrets, session, SESSIONS),
         refresh_token_expires_at=session.ends_at,
+        organization_id=None if claims.organization is None else claims.organization.id,
     )
 
 
@@ -502,7 +547,9 @@ async def _verify_signature(world: "World", token: str) -> CheckedToken | None:
         return None
     if not isinstance(claims["exp"], int):
         return None
-    return CheckedToken(claims["iss"], project_id, as_id(claims["sid"]), key_id, claims["exp"])
+    organization = claims.get("org")
+    organization_id = None if organization is None else as_id(organization["id"])
+    return CheckedToken(claims["iss"], project_id, as_id(claims["sid"]), key_id, claims["exp"], organization_id)
 
 
 async def _public_key(world: "World", project_id: UUID, key_id: UUID) -> ec.EllipticCurvePublicKey | None:

@@ -64,6 +64,7 @@ async def create_feature(call: Call, data: NewFeature) -> Feature:
         if row is None:
             raise FeatureExists
         await audit.record(tx, call, "feature.created", "Feature", row.key, type=row.type)
+        await store.advance_project_version(tx, project_id=call.project_id, steps=1)
     return build_view(Feature, row)
 
 
@@ -91,6 +92,7 @@ async def change_feature(call: Call, key: str, data: FeatureChange) -> Feature:
         )
         await events.record(tx, call, "entitlement.changed", row.id, featureKey=key)
         await audit.record(tx, call, "feature.updated", "Feature", key, enabled=row.default_enabled, limit=limit)
+        await store.advance_project_version(tx, project_id=call.project_id, steps=1)
     return build_view(Feature, row)
 
 
@@ -106,6 +108,8 @@ async def delete_feature(call: Call, key: str) -> None:
         await store.delete_feature(tx, project_id=call.project_id, id=row.id)
         await events.record(tx, call, "entitlement.changed", row.id, featureKey=key)
         await audit.record(tx, call, "feature.deleted", "Feature", key)
+        # Two steps: an override of the feature that has expired no longer counts in the version.
+        await store.advance_project_version(tx, project_id=call.project_id, steps=2)
 
 
 def require_limit_allowed(type: str, limit: int | None, path: str) -> None:

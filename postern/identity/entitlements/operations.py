@@ -17,7 +17,11 @@ from postern.identity.entitlements.model import (
 from postern.identity.entitlements.rules import entitlement_of, undeclared_entitlement
 from postern.identity.organizations.members import organizations_of
 from postern.identity.organizations.model import OrganizationMissing
-from postern.identity.organizations.operations import lock_organization, require_organization
+from postern.identity.organizations.operations import (
+    advance_entitlements_version,
+    lock_organization,
+    require_organization,
+)
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call, Kind
@@ -141,7 +145,7 @@ async def set_entitlement_override(
         await lock_organization(tx, call, organization_id)
         feature = await _require_feature(tx, call, feature_key)
         require_limit_allowed(feature.type, data.limit, "/limit")
-        await store.set_override(
+        steps = await store.set_override(
             tx,
             project_id=call.project_id,
             id=new_id(),
@@ -153,6 +157,7 @@ async def set_entitlement_override(
             expires_at=Moment.of(data.expires_at) if data.expires_at else None,
             now=call.now,
         )
+        await advance_entitlements_version(tx, call.project_id, organization_id, steps)
         if data.expires_at:
             tx.mark_due("entitlement_overrides")
         return await _record_change(tx, call, organization_id, feature_key, "entitlement.overridden")
@@ -168,11 +173,12 @@ async def delete_entitlement_override(call: Call, organization_id: UUID, feature
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, organization_id)
         feature = await _require_feature(tx, call, feature_key)
-        was_deleted = await store.delete_override(
-            tx, project_id=call.project_id, organization_id=organization_id, feature_id=feature.id
+        steps = await store.delete_override(
+            tx, project_id=call.project_id, organization_id=organization_id, feature_id=feature.id, now=call.now
         )
-        if not was_deleted:
+        if steps is None:
             return await _current_entitlement(tx, call, organization_id, feature_key)
+        await advance_entitlements_version(tx, call.project_id, organization_id, steps)
         return await _record_change(tx, call, organization_id, feature_key, "entitlement.restored")
 
 

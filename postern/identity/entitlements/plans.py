@@ -24,7 +24,11 @@ from postern.identity.entitlements.model import (
     TooManyPlans,
 )
 from postern.identity.organizations.model import OrganizationMissing
-from postern.identity.organizations.operations import lock_organization, require_organization
+from postern.identity.organizations.operations import (
+    advance_entitlements_version,
+    lock_organization,
+    require_organization,
+)
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post, put
@@ -96,6 +100,8 @@ async def change_plan(call: Call, key: str, data: PlanChange) -> Plan:
             await _replace_features(tx, call, row.id, data.features)
             await events.record(tx, call, "entitlement.changed", plan_id, planKey=key)
         await audit.record(tx, call, "plan.updated", "Plan", key, name=name)
+        if data.features is not UNSET:
+            await store.advance_project_version(tx, project_id=call.project_id, steps=1)
         return build_view(Plan, await _require_plan(tx, call, key))
 
 
@@ -147,6 +153,7 @@ async def set_organization_plan(call: Call, organization_id: UUID, data: PlanCho
                 tx, project_id=call.project_id, organization_id=organization_id, plan_id=plan_id, now=call.now
             )
         if changed:
+            await advance_entitlements_version(tx, call.project_id, organization_id)
             await events.record(tx, call, "entitlement.changed", organization_id, planKey=data.plan_key)
             await audit.record(
                 tx, call, "organization.plan_changed", "Organization", organization_id, planKey=data.plan_key

@@ -198,7 +198,9 @@ async def unassign_plan(tx: Transaction, *, project_id: UUID, organization_id: U
 # Overrides and entitlements.
 
 
-# Insert or replace the override of an organization and feature; it becomes due when it expires.
+# Insert or replace the override of an organization and feature; it becomes due when it expires. Returns the number of
+# steps by which the version of the entitlements must advance: one, and one for a replaced override that has expired,
+# because that one no longer counts in the version.
 @statement("""
     insert into entitlement_overrides (project_id, id, organization_id, feature_id, enabled, max_amount, reason,
                                        expires_at, created_at, updated_at, due_at)
@@ -207,6 +209,9 @@ async def unassign_plan(tx: Transaction, *, project_id: UUID, organization_id: U
     on conflict (project_id, organization_id, feature_id) do update
     set enabled = excluded.enabled, max_amount = excluded.max_amount, reason = excluded.reason,
         expires_at = excluded.expires_at, updated_at = excluded.updated_at, due_at = excluded.due_at, attempt = 0
+    returning 1 + (select count(*) from entitlement_overrides replaced
+                   where replaced.project_id = %(project_id)s and replaced.organization_id = %(organization_id)s
+                     and replaced.feature_id = %(feature_id)s and replaced.expires_at <= %(now)s)::int as steps
 """)
 async def set_override(
     tx: Transaction,
@@ -220,15 +225,18 @@ async def set_override(
     reason: str | None,
     expires_at: Moment | None,
     now: Moment,
-) -> None: ...
+) -> int: ...
 
 
-# Returns False if there is no override.
+# Returns the number of steps as `set_override` does, or None if there is no override.
 @statement("""
     delete from entitlement_overrides
     where project_id = %(project_id)s and organization_id = %(organization_id)s and feature_id = %(feature_id)s
+    returning 1 + coalesce(expires_at <= %(now)s, false)::int
 """)
-async def delete_override(tx: Transaction, *, project_id: UUID, organization_id: UUID, feature_id: UUID) -> bool: ...
+async def delete_override(
+    tx: Transaction, *, project_id: UUID, organization_id: UUID, feature_id: UUID, now: Moment
+) -> int | None: ...
 
 
 # Delete an expired override that a worker claimed with `attempt`. Returns the key of its feature, or None if the
@@ -241,6 +249,21 @@ async def delete_override(tx: Transaction, *, project_id: UUID, organization_id:
     returning feature.key
 """)
 async def expire_override(tx: Transaction, *, project_id: UUID, id: UUID, attempt: int, now: Moment) -> str | None: ...
+
+
+# Versions.
+
+
+@statement("""
+    insert into entitlement_versions as counter (project_id, version) values (%(project_id)s, %(steps)s)
+    on conflict (project_id) do update set version = counter.version + excluded.version
+""")
+async def advance_project_version(tx: Transaction, *, project_id: UUID, steps: int) -> None:
+    """Add `steps` to the counter that is part of the version of the entitlements of every organization.
+
+    The last statement of a transaction that locks a row, so that transactions wait for it as shortly as possible and
+    cannot deadlock.
+    """
 
 
 # Look up the feature of each key for the organization at the same index (None for the defaults). A feature that is

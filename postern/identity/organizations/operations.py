@@ -187,6 +187,17 @@ async def lock_organization(tx: Transaction, call: Call, id: UUID) -> Organizati
     return row
 
 
+async def advance_entitlements_version(tx: Transaction, project_id: UUID, id: UUID, steps: int = 1) -> None:
+    """Record that the entitlements of an organization have changed, in the transaction that changes them: adds `steps`
+    to its counter. Lock the organization before the rows that change."""
+    await store.advance_entitlements_version(tx, project_id=project_id, id=id, steps=steps)
+
+
+async def lock_organization_of_work(tx: Transaction, project_id: UUID, id: UUID) -> bool:
+    """Lock an organization for update, for background work, which has no call. Returns False if there is none."""
+    return await store.lock_organization(tx, project_id=project_id, id=id) is not None
+
+
 @asynccontextmanager
 async def require_sso_works_after(tx: Transaction, call: Call, organization_id: UUID | None) -> AsyncIterator[None]:
     """A context manager around a change that may disable a connection. Raises SsoStillRequired at the end of the block

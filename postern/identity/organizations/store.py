@@ -120,10 +120,11 @@ async def lock_organization(tx: Transaction, *, project_id: UUID, id: UUID) -> O
 async def lock_organization_shared(tx: Transaction, *, project_id: UUID, id: UUID) -> OrganizationRow | None: ...
 
 
+# A change of the status also changes the entitlements: a suspended organization has none.
 @statement("""
     update organizations set name = %(name)s, slug = %(slug)s, external_id = %(external_id)s, status = %(status)s,
         metadata = %(metadata)s, require_sso = %(require_sso)s, require_mfa = %(require_mfa)s,
-        updated_at = %(now)s
+        entitlements_version = entitlements_version + (status <> %(status)s)::int, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
 """)
 async def update_organization(
@@ -140,6 +141,14 @@ async def update_organization(
     require_mfa: bool,
     now: Moment,
 ) -> None: ...
+
+
+@statement("""
+    update organizations set entitlements_version = entitlements_version + %(steps)s
+    where project_id = %(project_id)s and id = %(id)s
+""")
+async def advance_entitlements_version(tx: Transaction, *, project_id: UUID, id: UUID, steps: int) -> None:
+    """Add `steps` to the organization's counter of changed entitlements."""
 
 
 # Mark an organization as DELETED; its rows in other tables are due for deletion now. Its slug becomes free: the new one

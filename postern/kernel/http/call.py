@@ -78,6 +78,8 @@ class Caller:
     """The project's row, if the reader has loaded it."""
     customer: Any = None
     """The customer's row, if the caller is a customer."""
+    organization_id: UUID | None = None
+    """The active organization in the access token, if the caller is a customer."""
     is_verified: bool = True
     """False for a developer whose e-mail address is not verified."""
 

@@ -53,10 +53,11 @@ from postern.security.passwords import (
     require_acceptable,
 )
 from postern.security.secrets import looks_like_key, new_key
-from postern.security.session_store import RefreshedSession, SessionRow
+from postern.security.session_store import SessionRow
 from postern.security.sessions import (
     RefreshRefused,
     RefreshRequest,
+    Renewal,
     SessionPolicy,
     access_token_of,
     begin_session,
@@ -425,7 +426,7 @@ async def start_session(
     return await _signed_in(tx, call, session, developer)
 
 
-async def renew_developer_sessions(world: "World", requests: list[RefreshRequest]) -> list[RefreshedSession | None]:
+async def renew_developer_sessions(world: "World", requests: list[RefreshRequest]) -> list[Renewal]:
     """Refresh the sessions of a batch of requests. Returns one result per request, in the same order: None if the
     session has ended or the refresh token is not the current one."""
     return await renew_sessions(world, requests, SESSIONS)

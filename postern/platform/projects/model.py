@@ -99,6 +99,18 @@ Redirect = Annotated[
 ]
 """A page, or an app's own scheme: `https://…`, `acme://…`, `com.acme.app:/…` (RFC 8252 §7.1)."""
 ORIGINS_LIMIT = 50
+TOKEN_CLAIMS_LIMIT = 50
+"""Maximum number of metadata keys of customers in access tokens, and of organizations."""
+MetadataKey = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
+
+
+class TokenClaimSettings(Record):
+    """The keys of metadata that access tokens of customers contain."""
+
+    customer: list[str] = []
+    """Keys of the customer's metadata, in the claim `metadata`."""
+    organization: list[str] = []
+    """Keys of the active organization's metadata, in the claim `org.metadata`."""
 
 
 class SignInSettings(Record):
@@ -128,6 +140,8 @@ class SignInSettings(Record):
     """Whether all customers can sign in only by the single sign-on of an organization."""
     require_mfa: bool = False
     """Whether all customers must sign in with a second factor; customers without one must set it up first."""
+    token_claims: TokenClaimSettings = msgspec.field(default_factory=TokenClaimSettings)
+    """The keys of metadata that access tokens contain. Customers can read their tokens."""
 
 
 class ProjectSettings(Record):

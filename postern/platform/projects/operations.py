@@ -33,6 +33,7 @@ from postern.platform.projects.model import (
     RELAY_PASSWORD_LIMIT,
     RELAYS_PER_PROJECT,
     SEED_LIST_LIMIT,
+    TOKEN_CLAIMS_LIMIT,
     ApiKey,
     ApiKeyMissing,
     ApiKeyWithProject,
@@ -40,6 +41,7 @@ from postern.platform.projects.model import (
     HostName,
     KeyType,
     LogoUrl,
+    MetadataKey,
     Name,
     Project,
     ProjectRelay,
@@ -49,6 +51,7 @@ from postern.platform.projects.model import (
     SignInMethod,
     SignInSettings,
     StoredApiKey,
+    TokenClaimSettings,
     TooManyKeys,
 )
 from postern.platform.projects.model import Origin as WebOrigin
@@ -82,6 +85,15 @@ class NewProject(Body):
     name: Name
 
 
+class TokenClaimsChange(Body):
+    """The keys of metadata that access tokens contain; omitted fields stay, and null removes all keys."""
+
+    customer: Annotated[list[MetadataKey], msgspec.Meta(max_length=TOKEN_CLAIMS_LIMIT)] | None | Unset = UNSET
+    """Keys of the customer's metadata, in the claim `metadata`."""
+    organization: Annotated[list[MetadataKey], msgspec.Meta(max_length=TOKEN_CLAIMS_LIMIT)] | None | Unset = UNSET
+    """Keys of the active organization's metadata, in the claim `org.metadata`."""
+
+
 class SignInChange(Body):
     """Sign-in settings to change; omitted fields stay. Null resets a setting to its default, where null is allowed."""
 
@@ -101,6 +113,8 @@ class SignInChange(Body):
     """Whether all customers must use single sign-on. Requires a working connection."""
     require_mfa: bool | Unset = UNSET
     """Whether all customers must sign in with a second factor; customers without one must set it up first."""
+    token_claims: TokenClaimsChange | None | Unset = UNSET
+    """The keys of metadata that access tokens contain. Customers can read their tokens."""
 
 
 class SettingsChange(Body):
@@ -438,6 +452,8 @@ def _apply_sign_in_change(settings: SignInSettings, change: SignInChange) -> Sig
     default = SignInSettings()
     # The client sent null: use the default, which is null itself for some settings.
     changes = {name: getattr(default, name) if value is None else value for name, value in changes.items()}
+    if isinstance(changes.get("token_claims"), TokenClaimsChange):
+        changes["token_claims"] = _apply_token_claims_change(settings.token_claims, changes["token_claims"])
     if "allowed_origins" in changes:
         changes["allowed_origins"] = [_serialise_origin(origin) for origin in changes["allowed_origins"]]
     if changes.get("mail_from") is not None:
@@ -453,6 +469,12 @@ def _apply_sign_in_change(settings: SignInSettings, change: SignInChange) -> Sig
             )
             raise Invalid.at(f"/settings/signIn/redirectUrls/{index}", message, "invalid_address")
     return msgspec.structs.replace(settings, **changes)
+
+
+def _apply_token_claims_change(settings: TokenClaimSettings, change: TokenClaimsChange) -> TokenClaimSettings:
+    customer = settings.customer if change.customer is UNSET else change.customer or []
+    organization = settings.organization if change.organization is UNSET else change.organization or []
+    return TokenClaimSettings(customer=list(dict.fromkeys(customer)), organization=list(dict.fromkeys(organization)))
 
 
 def _serialise_origin(origin: str) -> str:

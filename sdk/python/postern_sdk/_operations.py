@@ -1278,6 +1278,9 @@ CHANGE_CURRENT_CUSTOMER = Operation(
     body="json",
     media_type="application/json",
 )
+LIST_MY_PERMISSIONS = Operation(
+    "listMyPermissions", "GET", "/projects/{projectId}/auth/permissions", "json", result="MyPermissions"
+)
 LIST_MY_SESSIONS = Operation(
     "listMySessions", "GET", "/projects/{projectId}/auth/sessions", "json", result="OwnSession", many=True
 )

@@ -331,6 +331,17 @@ class SignInChangeDict(TypedDict):
     """Whether all customers must use single sign-on. Requires a working connection."""
     requireMfa: NotRequired[bool]
     """Whether all customers must sign in with a second factor; customers without one must set it up first."""
+    tokenClaims: NotRequired[types.TokenClaimsChange | TokenClaimsChangeDict | None]
+    """The keys of metadata that access tokens contain. Customers can read their tokens."""
+
+
+class TokenClaimsChangeDict(TypedDict):
+    """The keys of metadata that access tokens contain; omitted fields stay, and null removes all keys."""
+
+    customer: NotRequired[Sequence[str] | None]
+    """Keys of the customer's metadata, in the claim `metadata`."""
+    organization: NotRequired[Sequence[str] | None]
+    """Keys of the active organization's metadata, in the claim `org.metadata`."""
 
 
 class TriggerDict(TypedDict):

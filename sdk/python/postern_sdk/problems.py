@@ -416,6 +416,12 @@ class NoSmartHost(ServerError):
     """
 
 
+class NotAMember(ForbiddenError):
+    """`not_a_member` (403): The customer is not a member of an active organization with this id; the active
+    organization did not change.
+    """
+
+
 class NotCancellable(ConflictError):
     """`not_cancellable` (409): This send is no longer waiting, or is being transmitted right now."""
 
@@ -935,6 +941,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "next_key_unpublished": NextKeyUnpublished,
     "no_sign_on_here": NoSignOnHere,
     "no_smart_host": NoSmartHost,
+    "not_a_member": NotAMember,
     "not_cancellable": NotCancellable,
     "not_for_sale": NotForSale,
     "not_found": NotFound,

@@ -97,6 +97,25 @@ async def test_roles_apply_only_where_they_are_assigned(project, directory):
     assert (await check(project, "invoices:pay", owner, acme))["reason"] == "NOT_A_MEMBER"
 
 
+@pytest.mark.parametrize(
+    ("granted", "matching", "other"),
+    [
+        ("a:b:c", ["a:b:c"], ["a:b", "a:b:cc", "a:b:d"]),
+        ("a:*", ["a:b", "a:b:c"], ["aa:b"]),
+        ("a:b:*", ["a:b:c", "a:b:c:d"], ["a:b", "a:bb:c"]),
+        ("a_a:*", ["a_a:b"], ["aba:b"]),
+        ("a:b_c", ["a:b_c"], ["a:bbc"]),
+        ("*", ["a:b", "z_z:y:x:w"], []),
+    ],
+)
+async def test_wildcards_match_permissions(project, directory, granted, matching, other):
+    await declare(project, *matching, *other)
+    await make_role(project, "editor", granted)
+    ada = await directory.customer(roles=["editor"])
+    answers = {permission: await check(project, permission, ada) for permission in [*matching, *other]}
+    assert [permission for permission, answer in answers.items() if answer["allowed"]] == matching
+
+
 async def test_a_role_for_all_organizations_applies_in_each(project, directory):
     await declare(project, "tickets:read")
     await make_role(project, "support", "tickets:*", appliesToAllOrganizations=True)

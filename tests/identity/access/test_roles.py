@@ -4,7 +4,6 @@ import pytest
 
 from postern.identity.access.model import SYSTEM_ROLES
 from postern.identity.access.operations import require_roles, role_keys
-from postern.identity.access.rules import matching_patterns
 
 
 async def declare(project, *keys: str) -> None:
@@ -111,11 +110,6 @@ async def test_invalid_roles_are_rejected(project):
         assert (await make_role(project, "author", **fields)).status_code == 400
     for key in ("two words", "editor\n", ""):
         assert (await make_role(project, key)).status_code == 400
-
-
-def test_wildcards_match_permissions():
-    assert matching_patterns("a:b:c") == ["a:b:c", "a:b:*", "a:*", "*"]
-    assert matching_patterns("nothing") == ["nothing", "*"]
 
 
 async def test_assignable_roles_by_scope(project, world, new_project):

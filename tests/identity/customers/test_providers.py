@@ -104,11 +104,15 @@ async def test_a_provider_account_signs_up_and_signs_in(provider_browser, auth, 
     assert first["customer"]["email"] == address
     assert first["customer"]["emailVerifiedAt"] is not None
     assert (first["customer"]["name"], first["customer"]["identities"]) == ("Ada", ["ACME"])
+    organization = (await project.client.post("/b2b/organizations", {"name": "Acme"})).json()
+    body = {"customerId": first["customer"]["id"]}
+    await project.client.post(f"/b2b/organizations/{organization['id']}/members", body)
     new_email = new_address()
     second = await provider_browser.sign_in(email=new_email, email_verified=True)
     assert second["customer"]["id"] == first["customer"]["id"], (
         "customers are identified by the subject, not by the address"
     )
+    assert (first["organizationId"], second["organizationId"]) == (None, organization["id"])
     assert second["customer"]["email"] == new_email, "a new verified address at the provider replaces the old one"
     customers = (await project.client.get("/customers?provider=ACME")).json()
     assert customers["total"] == 1

@@ -5,6 +5,7 @@ import itertools
 from datetime import timedelta
 from uuid import uuid4
 
+import jwt
 import pytest
 
 from postern.identity.entitlements.model import EntitlementRow
@@ -346,3 +347,84 @@ async def test_batched_entitlement_checks_do_not_mix_up_results(project, directo
         assert answer.status_code == (200 if expected else 404), answer.text
         if expected:
             assert (answer.json()["featureKey"], summary(answer.json())) == (key, expected)
+
+
+async def test_the_version_in_the_token_grows_with_every_change(project, directory, auth, clock, run_due_work):
+    """Also when an override expires: before and after the worker deletes it, and whatever happens in between."""
+    acme, other = await directory.organization("Acme"), await directory.organization("Other")
+    ada = await directory.member(acme)
+    tokens = (await auth.sign_in(ada["email"])).json()
+    path = f"/b2b/organizations/{acme['id']}"
+    versions = []
+
+    async def version() -> int:
+        nonlocal tokens
+        clock.move(timedelta(seconds=2))
+        refreshed = await auth.post("/token/refresh", {"refreshToken": tokens["refreshToken"]})
+        assert refreshed.status_code == 200, refreshed.text
+        tokens = refreshed.json()
+        return jwt.decode(tokens["accessToken"], options={"verify_signature": False})["org"]["entitlements_version"]
+
+    async def changed(response=None) -> None:
+        assert response is None or response.status_code in (200, 201, 204), response.text
+        versions.append(await version())
+        assert len(versions) == 1 or versions[-1] > versions[-2], versions
+
+    async def unchanged(response=None) -> None:
+        assert response is None or response.status_code in (200, 201, 204), response.text
+        assert await version() == versions[-1]
+
+    def in_seconds(seconds: int) -> str:
+        return (clock() + timedelta(seconds=seconds)).isoformat()
+
+    client = project.client
+    await changed()
+    await changed(await client.post("/b2b/features", {"key": "seats", "type": "LIMIT", "defaultLimit": 5}))
+    await changed(await client.patch("/b2b/features/seats", {"defaultLimit": 6}))
+    await unchanged(await client.post("/b2b/plans", {"key": "pro", "features": [{"featureKey": "seats"}]}))
+    await changed(await client.put(f"{path}/plan", {"planKey": "pro"}))
+    await unchanged(await client.put(f"{path}/plan", {"planKey": "pro"}))
+    await changed(await client.patch("/b2b/plans/pro", {"features": [{"featureKey": "seats", "limit": 9}]}))
+    await unchanged(await client.patch("/b2b/plans/pro", {"name": "Professional"}))
+    await unchanged(await client.put(f"/b2b/organizations/{other['id']}/entitlements/seats", {"limit": 1}))
+    override = f"{path}/entitlements/seats"
+    await changed(await client.put(override, {"limit": 50}))
+    await changed(await client.delete(override))
+    await unchanged(await client.delete(override))
+    # It expires, and the worker deletes it later.
+    await changed(await client.put(override, {"limit": 50, "expiresAt": in_seconds(60)}))
+    await unchanged()
+    clock.move(timedelta(seconds=60))
+    await changed()
+    assert summary(await check(project, "seats", acme)) == (True, 9, "PLAN")
+    await run_due_work()
+    await unchanged()
+    # It expires, and is replaced or deleted before the worker deletes it.
+    for method, target, body in (
+        ("PUT", override, {"limit": 51}),
+        ("DELETE", override, None),
+        ("DELETE", "/b2b/features/seats", None),
+    ):
+        await changed(await client.put(override, {"limit": 50, "expiresAt": in_seconds(60)}))
+        clock.move(timedelta(seconds=60))
+        await changed()
+        await changed(await client.request(method, target, json=body))
+    await run_due_work()
+    await changed(await client.put(f"{path}/plan", {"planKey": None}))
+    await client.patch(path, {"status": "SUSPENDED"})
+    await changed(await client.patch(path, {"status": "ACTIVE"}))
+
+
+async def test_concurrent_changes_are_all_counted_in_the_version(project, directory, auth, clock, world):
+    acme = await directory.organization("Acme")
+    ada = await directory.member(acme)
+    for number in range(4):
+        await declare(project, f"f{number}")
+    path = f"/b2b/organizations/{acme['id']}/entitlements"
+    before = jwt.decode((await auth.sign_in(ada["email"])).json()["accessToken"], options={"verify_signature": False})
+    await asyncio.gather(
+        *(project.client.put(f"{path}/f{number}", {"enabled": True}) for number in range(4)),
+        *(project.client.patch(f"/b2b/features/f{number}", {"defaultEnabled": True}) for number in range(4)),
+    )
+    after = jwt.decode((await auth.sign_in(ada["email"])).json()["accessToken"], options={"verify_signature": False})
+    assert after["org"]["entitlements_version"] == before["org"]["entitlements_version"] + 8

@@ -4,6 +4,7 @@ import asyncio
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
+import jwt
 import pytest
 from cryptography import x509
 from lxml import etree
@@ -58,6 +59,22 @@ async def test_a_returning_person_is_identified_by_the_subject(connected):
     again = await connected.browser().sign_in("", person=user_with_new_address)
     assert again["customer"]["id"] == first["customer"]["id"]
     assert await connected.customer_count() == 1
+
+
+async def test_the_organization_of_the_single_sign_on_is_active(connected):
+    """Also for a member of several organizations who had another one active."""
+    email = connected.address()
+    first = await connected.browser().sign_in(email)
+    assert first["organizationId"] == connected.organization["id"]
+    other = await connected.directory.organization("Other")
+    body = {"customerId": first["customer"]["id"]}
+    await connected.directory.project.client.post(f"/b2b/organizations/{other['id']}/members", body)
+    stranger = Client(connected.app, None, f"/projects/{connected.directory.project.id}/auth")
+    switch = {"refreshToken": first["refreshToken"], "organizationId": other["id"]}
+    assert (await stranger.post("/token/refresh", switch)).json()["organizationId"] == other["id"]
+    second = await connected.browser().sign_in(email)
+    claims = jwt.decode(second["accessToken"], options={"verify_signature": False})
+    assert claims["org"]["id"] == second["organizationId"] == connected.organization["id"]
 
 
 async def test_concurrent_replays_sign_on_once(connected):

@@ -5454,6 +5454,7 @@ class Auth:
         self,
         *,
         refresh_token: str,
+        organization_id: str | None | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.CustomerTokens:
@@ -5464,20 +5465,27 @@ class Auth:
         session ends. The session also ends if an organization or the project requires more of sign-ins now
         (`requireSso`, `requireMfa`).
 
+        `organizationId` switches the active organization, which the access token describes; null is no
+        organization. If the customer is not a member of it, or it is suspended, nothing changes (403): the
+        refresh token still works.
+
         Credentials: nobody, publishable key, secret key.
 
         Args:
             refresh_token: Single-use token to get the next access token.
+            organization_id: The organization to make active; null for none. If it is omitted, the active
+                organization stays.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            NotAMember
             RefreshTokenInvalid
         """
         return self._client._call(
             operations.REFRESH_CUSTOMER_TOKENS,
             (),
-            body={"refreshToken": refresh_token},
+            body={"refreshToken": refresh_token, "organizationId": organization_id},
             project=project,
             timeout=timeout,
         )
@@ -5544,6 +5552,26 @@ class Auth:
             project=project,
             timeout=timeout,
         )
+
+    def permissions(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.MyPermissions:
+        """All your permissions: in the project, and in the active organization of the access token.
+
+        The claim `permissions_url` of an access token has the URL of this operation if a list of permissions is
+        too large for the token. `organization` is null without an active organization, if you are no longer a
+        member of it, and while it is suspended.
+
+        Credentials: customer.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.LIST_MY_PERMISSIONS, (), project=project, timeout=timeout)
 
     def sign_up(
         self,

@@ -114,6 +114,7 @@ import type {
   InvitationToken,
   LinkVerification,
   MetadataChange,
+  MyPermissions,
   NewAccountInvitation,
   NewApiKey,
   NewAudience,
@@ -3722,9 +3723,12 @@ export interface AuthApi {
    * lost response does no harm. A token that is used again later must have been copied, so the session ends. The
    * session also ends if an organization or the project requires more of sign-ins now (`requireSso`, `requireMfa`).
    *
+   * `organizationId` switches the active organization, which the access token describes; null is no organization. If
+   * the customer is not a member of it, or it is suspended, nothing changes (403): the refresh token still works.
+   *
    * Credentials: nobody, publishable key, secret key.
    *
-   * Problems: `refresh_token_invalid`, `too_many_requests`, `database_away`.
+   * Problems: `refresh_token_invalid`, `not_a_member`, `too_many_requests`, `database_away`.
    */
   refresh(params: CustomerTokenRefresh, options?: RequestOptions): Promise<CustomerTokens>;
   /**
@@ -3755,6 +3759,18 @@ export interface AuthApi {
    * Problems: `too_many_requests`, `database_away`.
    */
   updateMe(params: CurrentCustomerChange, options?: RequestOptions): Promise<CurrentCustomer>;
+  /**
+   * All your permissions: in the project, and in the active organization of the access token
+   *
+   * The claim `permissions_url` of an access token has the URL of this operation if a list of permissions is too large
+   * for the token. `organization` is null without an active organization, if you are no longer a member of it, and
+   * while it is suspended.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  permissions(options?: RequestOptions): Promise<MyPermissions>;
   readonly sessions: AuthSessionsApi;
   /**
    * Send a code to the address; `sign-up/verify` creates the account

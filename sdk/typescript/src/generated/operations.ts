@@ -184,6 +184,7 @@ signingKeys.rotate POST /projects/{projectId}/auth/signing-keys/rotate E
 auth.signOut POST /projects/{projectId}/auth/sign-out E
 auth.me GET /projects/{projectId}/auth/me
 auth.updateMe PATCH /projects/{projectId}/auth/me j
+auth.permissions GET /projects/{projectId}/auth/permissions
 auth.sessions.list GET /projects/{projectId}/auth/sessions
 auth.sessions.revoke DELETE /projects/{projectId}/auth/sessions/{sessionId} E
 auth.sessions.revokeOthers POST /projects/{projectId}/auth/sessions/revoke-others E

@@ -324,6 +324,12 @@ export class NoSignOnHere extends NotFoundError {}
  */
 export class NoSmartHost extends ServerError {}
 
+/**
+ * 403 `not_a_member`: The customer is not a member of an active organization with this id; the active organization did
+ * not change.
+ */
+export class NotAMember extends ForbiddenError {}
+
 /** 409 `not_cancellable`: This send is no longer waiting, or is being transmitted right now. */
 export class NotCancellable extends ConflictError {}
 
@@ -754,6 +760,7 @@ export const PROBLEMS = {
   NextKeyUnpublished,
   NoSignOnHere,
   NoSmartHost,
+  NotAMember,
   NotCancellable,
   NotForSale,
   NotFound,

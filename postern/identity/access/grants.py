@@ -1,0 +1,57 @@
+"""SQL expressions that tell which roles grant which permissions: the only definition of both.
+
+A check (`store.access_facts`) and the lists of permissions in access tokens use the same expressions, so that they
+cannot disagree. The expressions refer to the rows `customer` of `customers`, `member` of `organization_members` and
+`role` of `access_roles`. System roles have no rows; `rules.py` defines what they grant.
+"""
+
+from typing import LiteralString, cast
+
+from postern.identity.access.rules import SYSTEM_PERMISSIONS
+
+PROJECT_ROLES = """(
+    role.project_id = customer.project_id and role.key = any (customer.roles) and role.scope = 'PROJECT')"""
+"""Whether `role` is a role of the customer that counts in the project."""
+
+ALL_ORGANIZATIONS_ROLES = """(
+    role.project_id = customer.project_id and role.key = any (customer.roles) and role.applies_to_all_organizations)"""
+"""Whether `role` is a role of the customer that counts in every organization."""
+
+ORGANIZATION_ROLES = """(
+    role.project_id = member.project_id and role.key = any (member.roles) and role.scope = 'ORGANIZATION')"""
+"""Whether `role` is a role of the member that counts in the organization."""
+
+# Keys and wildcards consist of a-z, 0-9, `_`, `:` and `*`, so only `_` needs an escape. `%%` stands for `%`, because
+# the statements have parameters.
+LIKE_PATTERNS = r"""(
+    select replace(replace(granted, '_', '\_'), '*', '%%') from unnest(role.permissions) as granted)"""
+"""The permissions of `role` as patterns for `like`: `posts:*` becomes `posts:%`, and a key matches only itself."""
+
+_KEYS = cast(LiteralString, "','".join(role for role, granted in SYSTEM_PERMISSIONS.items() if granted == ["*"]))
+SYSTEM_ROLES_THAT_GRANT_ALL = f"array['{_KEYS}']"
+"""The system roles that grant all declared permissions."""
+
+
+def permissions_in_project(limit: LiteralString = "all") -> LiteralString:
+    """The keys of the permissions that the customer has in the project, sorted; at most `limit` of them."""
+    return _permissions("customer", PROJECT_ROLES, limit)
+
+
+def permissions_in_organization(limit: LiteralString = "all") -> LiteralString:
+    """The keys of the permissions that the member has in the organization, sorted; at most `limit` of them.
+
+    The organization must be ACTIVE: a suspended one grants no permissions.
+    """
+    return _permissions("member", f"({ORGANIZATION_ROLES} or {ALL_ORGANIZATIONS_ROLES})", limit)
+
+
+def _permissions(holder: LiteralString, roles: LiteralString, limit: LiteralString) -> LiteralString:
+    """The permissions of the roles for which `roles` is true, and of the system roles in `holder.roles`."""
+    return f"""array(
+        select permission.key from access_permissions permission
+        where permission.project_id = {holder}.project_id and permission.key like any (array(
+            select pattern from access_roles role cross join lateral {LIKE_PATTERNS} as patterns (pattern)
+            where {roles}
+            union all
+            select '%%' where {holder}.roles && {SYSTEM_ROLES_THAT_GRANT_ALL}))
+        order by permission.key collate "C" limit {limit})"""
