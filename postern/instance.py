@@ -28,6 +28,7 @@ from postern.kernel.http.operation import Operation, RawRequest
 from postern.kernel.http.problems import Forbidden
 from postern.kernel.values import to_json
 from postern.messaging.domains.zone import zone_lines
+from postern.platform.events.payloads import PAYLOADS
 from postern.reference import REFERENCE
 from postern.security.secrets import Secrets, WrongMasterKey
 from postern.web.pages import SCRIPT_SOURCES, as_response, page
@@ -134,7 +135,7 @@ async def instance_metrics(world: "World", works: Sequence[Work[Any]]) -> bytes:
 
 def routes(operations: Sequence[Operation[Any, Any]], works: Sequence[Work[Any]]) -> list[Any]:
     """The Litestar handlers of the instance: health checks, metrics, DNS zone, OpenAPI document, and static files."""
-    openapi = to_json(document(operations, EXAMPLES, REFERENCE))
+    openapi = to_json(document(operations, EXAMPLES, REFERENCE, PAYLOADS))
 
     @get("/healthz", sync_to_thread=False)
     def healthz() -> dict[str, str]:

@@ -482,6 +482,17 @@ FIELDS: Mapping[str, str] = {
 """Descriptions of fields with their units, keyed by `field` or `Record.field`, named as in JSON."""
 
 FIELD_EXAMPLES: Mapping[str, Any] = {
+    # Data of events
+    "EmailEventData.variantId": identifier("variant"),
+    "EmailBouncedData.enhancedCode": "5.1.1",
+    "EmailReasonData.recipient": "ada@example.com",
+    "ContactChangedData.emailId": identifier("send"),
+    "CustomerSignedInData.via": f"sso:{identifier('ssoConnection')}",
+    "CustomerEmailVerifiedData.provider": "GOOGLE",
+    "CustomerLinkedData.provider": "GOOGLE",
+    "OrganizationUpdatedData.status": "ACTIVE",
+    "OrganizationUpdatedData.customerId": identifier("customer"),
+    "EntitlementChangedData.source": "PLAN",
     "accentColor": "#1f4fd8",
     "accessToken": "eyJhbGciOiJFUzI1NiIsImtpZCI6Ij…",
     "acrValues": ["urn:mace:incommon:iap:silver"],

@@ -5,9 +5,13 @@ import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from postern.kernel.http.problems import Problem
-from postern.platform.events.model import CAMPAIGN_SEND_EVENTS, EVENT_NAMES
+from postern.platform.events.model import CAMPAIGN_SEND_EVENTS
+from postern.platform.events.payloads import PAYLOADS, ContactEventData, EmailEventData
 from tests.contract import update_catalogue
 
 GUIDE = Path(__file__).parent.parent / "docs" / "guide"
@@ -39,6 +43,10 @@ Postern; the data of your own events is in `data.data`.
 A campaign sends one `campaign.started` instead of an `email.queued` for each contact. Each of its messages then has
 the events of its delivery: {campaign_events}.
 In these events, `subject` is the subject that the contact received, or null if the message was never composed.
+
+Events about e-mail also have {email_fields}. Fields marked with `?` are left out
+when there is nothing to say. If an event would be larger than 20 kB, `data` has `truncated: true` and only the ids. The
+OpenAPI document at `/openapi.json` has the type of every field under `webhooks`.
 """
 
 
@@ -63,12 +71,32 @@ def problem_catalogue() -> str:
 def event_catalogue() -> str:
     """The text of events.md: every event that Postern records itself, grouped by the first part of its name."""
     areas: dict[str, list[str]] = {}
-    for name in EVENT_NAMES:
-        areas.setdefault(name.partition(".")[0], []).append(name)
-    lines = ["| about | events |", "|---|---|"]
-    lines += [f"| {area} | {', '.join(f'`{name}`' for name in names)} |" for area, names in areas.items()]
+    for payload in PAYLOADS:
+        fields = [_field_text(field) for field in fields_of_data(payload.data)]
+        row = f"| `{payload.name}` | {payload.description} | {', '.join(fields)} |"
+        areas.setdefault(payload.name.partition(".")[0], []).append(row)
     names = ", ".join(f"`{name}`" for name in CAMPAIGN_SEND_EVENTS)
-    return NOTE + EVENTS.replace("{campaign_events}", names) + "\n" + "\n".join(lines) + "\n"
+    email_fields = ", ".join(_field_text(field) for field in fields_of_data(EmailEventData, besides=()))
+    text = EVENTS.replace("{campaign_events}", names).replace("{email_fields}", email_fields)
+    tables = [
+        "\n".join([f"## {area.capitalize()}", "", "| event | when | data |", "|---|---|---|", *rows])
+        for area, rows in areas.items()
+    ]
+    return NOTE + text + "\n" + "\n\n".join(tables) + "\n"
+
+
+def fields_of_data(data: Any, besides: tuple[Any, ...] = (EmailEventData,)) -> list[Any]:
+    """The fields of an event's data without those that all events have, or all events of a type in `besides`."""
+    known = {
+        field.name
+        for base in (ContactEventData, *(each for each in besides if issubclass(data, each)))
+        for field in msgspec.structs.fields(base)
+    }
+    return [field for field in msgspec.structs.fields(data) if field.name not in known]
+
+
+def _field_text(field: Any) -> str:
+    return f"`{field.encode_name}`" if field.required else f"`{field.encode_name}`?"
 
 
 def catalogues() -> dict[Path, str]:

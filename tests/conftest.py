@@ -6,7 +6,7 @@ Every test creates its own project and deletes nothing, because projects are iso
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from postern.platform.accounts.operations import open_account
 from postern.protocols.mail.templates.rendering import RenderChild, RenderProcesses
 from postern.world import World, open_world
 from tests.contract import catalogue_errors, check_response, read_exercised, write_catalogue, write_exercised
+from tests.event_data import data_errors
 from tests.peers.dns_zone import PATIENT, DnsZone, dns_zone
 from tests.workers import in_another_process
 
@@ -92,8 +93,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session")
-def database_url(request: pytest.FixtureRequest) -> str:
-    """A migrated database for this process."""
+def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A migrated database for this process. At the end, the events in it must have the data that is documented."""
     import psycopg
 
     worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
@@ -103,7 +104,8 @@ def database_url(request: pytest.FixtureRequest) -> str:
         connection.execute(f'create database "{name}"')
     url = server.replace("%7Bdatabase%7D", name)
     migrate(url)
-    return url
+    yield url
+    assert data_errors(url) == [], "Declare the data of these events in postern/platform/events/payloads.py."
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from postern.examples import EXAMPLES
 from postern.kernel.http.openapi import document, object_types
 from postern.kernel.http.operation import FORM
 from postern.kernel.values import to_json
+from postern.platform.events.payloads import PAYLOADS
 from postern.reference import REFERENCE
 
 SPECTRAL = Path(__file__).parent / "peers" / "spectral"
@@ -27,7 +28,7 @@ INSTALL_SPECTRAL = "npm install --no-package-lock --prefix tests/peers/spectral"
 JSDOM = Path(__file__).parent / "peers" / "docs_page"
 INSTALL_JSDOM = "npm install --no-package-lock --prefix tests/peers/docs_page"
 DOCUMENTED = [operation for operation in OPERATIONS if not operation.hidden]
-DOCUMENT: dict[str, Any] = json.loads(to_json(document(OPERATIONS, EXAMPLES, REFERENCE)))
+DOCUMENT: dict[str, Any] = json.loads(to_json(document(OPERATIONS, EXAMPLES, REFERENCE, PAYLOADS)))
 
 
 @pytest.mark.needs_node
@@ -124,7 +125,7 @@ def test_every_field_has_a_meaningful_sample() -> None:
 def test_every_sample_belongs_to_a_field() -> None:
     fields = {
         name
-        for kind in object_types(DOCUMENTED)
+        for kind in [*object_types(DOCUMENTED), *(payload.data for payload in PAYLOADS)]
         for base in (get_origin(kind) or kind).__mro__
         if issubclass(base, msgspec.Struct) and base is not msgspec.Struct
         for field in base.__struct_encode_fields__

@@ -188,9 +188,10 @@ def load() -> Api:
     from postern.examples import EXAMPLES
     from postern.kernel.http.openapi import document
     from postern.kernel.values import to_json
+    from postern.platform.events.payloads import PAYLOADS
     from postern.reference import REFERENCE
 
-    return read(json.loads(to_json(document(OPERATIONS, EXAMPLES, REFERENCE))), read_names())
+    return read(json.loads(to_json(document(OPERATIONS, EXAMPLES, REFERENCE, PAYLOADS))), read_names())
 
 
 def read_names(file: Path = NAMES_FILE) -> dict[str, tuple[str, ...]]:

@@ -6,9 +6,10 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import psycopg
@@ -52,6 +53,8 @@ class WholeServer:
     """The exception that ended the server."""
     zone: DnsZone | None = None
     """The DNS zone that the server queries."""
+    settings: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Settings beside the usual ones."""
 
     def __post_init__(self) -> None:
         self._started = threading.Event()
@@ -75,6 +78,7 @@ class WholeServer:
                 dns=(f"{zone.address}:{zone.port}",),
                 base_url=self.url,
                 send_wait=timedelta(seconds=START_SECONDS),
+                **self.settings,
             )
             async with open_world(settings, self.database_url, HOOKS) as world:
                 config = uvicorn.Config(
@@ -117,10 +121,11 @@ class WholeServer:
 
 
 @contextmanager
-def whole_server(folder: Path) -> Iterator[WholeServer]:
-    """Start a server; it ends with the block. An exception in its thread is raised at the end."""
+def whole_server(folder: Path, **settings: Any) -> Iterator[WholeServer]:
+    """Start a server with these settings beside the usual ones. It ends with the block, and raises what ended its
+    thread."""
     with own_database() as url:
-        server = WholeServer(folder, url)
+        server = WholeServer(folder, url, settings=settings)
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
         try:

@@ -19,7 +19,7 @@ from postern.kernel.http.call import (
     PermissionMissing,
     ProjectMissing,
 )
-from postern.kernel.http.openapi_examples import Examples
+from postern.kernel.http.openapi_examples import MOMENT, Examples
 from postern.kernel.http.openapi_fields import describe_fields
 from postern.kernel.http.operation import FORM, Operation, Parameter, camel
 from postern.kernel.http.pagination import Feed, LinkedList, Page
@@ -42,6 +42,15 @@ class FieldDocs:
     examples: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Examples by `field` or `Record.field`, used for fields that have no value in the generated example of the
     record."""
+
+
+@dataclass(frozen=True)
+class WebhookDoc:
+    """An event that webhooks deliver: its name, what happened, and the Struct of the payload's `data`."""
+
+    name: str
+    description: str
+    data: Any
 
 
 HEADERS: dict[str, tuple[str, str]] = {
@@ -82,7 +91,10 @@ class ProblemDocument(Record):
 
 
 def document(
-    operations: Sequence[Operation[Any, Any]], examples: Examples, field_docs: FieldDocs | None = None
+    operations: Sequence[Operation[Any, Any]],
+    examples: Examples,
+    field_docs: FieldDocs | None = None,
+    webhooks: Sequence[WebhookDoc] = (),
 ) -> dict[str, Any]:
     """The complete document, without hidden operations. `field_docs` has descriptions and examples of fields.
 
@@ -94,6 +106,8 @@ def document(
     types += [_response_type(operation) for operation in visible if _response_type(operation) is not None]
     types += [parameter.type for operation in visible for parameter in operation.all_parameters]
     types.append(ProblemDocument)
+    payloads = list(dict.fromkeys(webhook.data for webhook in webhooks))
+    types += payloads
     schemas, components = msgspec.json.schema_components(
         types, ref_template="#/components/schemas/{name}", schema_hook=_custom_schema
     )
@@ -116,7 +130,8 @@ def document(
     # `describe_fields` takes the examples of a body's fields from the example of the body.
     for operation in visible:
         examples.register_body(operation.body, operation.example)
-    describe_fields(components, object_types(visible), _request_types(visible), examples, field_docs)
+    described = [*object_types(visible), *(kind for kind in _structs(payloads) if kind not in object_types(visible))]
+    describe_fields(components, described, _request_types(visible), examples, field_docs, payloads)
     content = {
         "openapi": "3.1.0",
         "info": {
@@ -132,6 +147,7 @@ def document(
             {"name": area, "description": _tag_description(area, package)} for area, package in sorted(areas.items())
         ],
         "paths": paths,
+        "webhooks": {webhook.name: _webhook_entry(webhook, schema_of, examples) for webhook in webhooks},
         "components": {
             "schemas": {name: _copy(schema) for name, schema in components.items()},
             "headers": {
@@ -261,6 +277,28 @@ def _entry(operation: Operation[Any, Any], schema_of: dict[str, Any], examples: 
             "content": {media_type: {"schema": _raw_body_schema(operation)} for media_type in media_types},
         }
     return entry
+
+
+def _webhook_entry(webhook: WebhookDoc, schema_of: dict[str, Any], examples: Examples) -> dict[str, Any]:
+    """The request that delivers an event."""
+    time: dict[str, Any] = {"type": "string", "format": "date-time", "description": "When it happened (UTC)."}
+    name = {"const": webhook.name, "description": "Name of the event."}
+    schema = {
+        "type": "object",
+        "required": ["type", "timestamp", "data"],
+        "properties": {"type": name, "timestamp": time, "data": _copy(schema_of[repr(webhook.data)])},
+    }
+    example = {"type": webhook.name, "timestamp": MOMENT, "data": examples.of(webhook.data)}
+    media = {"schema": schema, "examples": {"example": {"value": to_plain(example)}}}
+    return {
+        "post": {
+            "summary": webhook.name,
+            "description": webhook.description,
+            "tags": ["webhooks"],
+            "requestBody": {"required": True, "content": {"application/json": media}},
+            "responses": {"2XX": {"description": "The event is delivered."}},
+        }
+    }
 
 
 def _raw_body_schema(operation: Operation[Any, Any]) -> dict[str, Any]:

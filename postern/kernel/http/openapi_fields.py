@@ -8,7 +8,7 @@ import ast
 import inspect
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -29,13 +29,15 @@ def describe_fields(
     request_types: set[Any],
     examples: Examples,
     field_docs: "FieldDocs",
+    event_types: Collection[Any] = (),
 ) -> None:
     """Give every property of the schemas in `components` a description and an example; modifies the schemas.
 
-    `types` are all object types, `request_types` those in request bodies.
+    `types` are all object types, `request_types` those in request bodies, `event_types` those of the data of events.
 
     Defaults become part of the description, because code generators treat a property with `default` as always present.
-    Responses always have all fields, so all fields of types that are not in `request_types` become required.
+    Responses always have all fields, so all fields of types that are in neither become required. In the data of events,
+    fields that have a default may be absent.
     """
     examples = replace(examples, without_sample=set())
     docstrings: dict[str, str] = {}
@@ -47,7 +49,7 @@ def describe_fields(
         schema = components.get(_key_of(kind, components))
         if not schema or "properties" not in schema:
             continue
-        if kind not in request_types:
+        if kind not in request_types and kind not in event_types:
             schema["required"] = [*schema["properties"]]
         example = _example_of(kind, examples, is_request=kind in request_types)
         for name, property_schema in schema["properties"].items():

@@ -129,6 +129,8 @@ class Settings:
         """The request of a call. Raises ConfigurationError if the URL or the project is missing."""
         if not self.url:
             raise ConfigurationError("The server's URL is missing: set POSTERN_URL, or give the client a `url`.")
+        if not _is_url(self.url):
+            raise ConfigurationError(f"The server's URL {self.url!r} is not a URL such as https://postern.example.com.")
         sent = {name: value for name, value in (headers or {}).items() if value is not None}
         sent["Accept"] = "application/json, */*;q=0.5"
         sent["User-Agent"] = f"postern-python/{__version__}"
@@ -189,6 +191,14 @@ class Settings:
             return quote(value, safe="")
 
         return re.sub(r"{(\w+)}", value_of, operation.path)
+
+
+def _is_url(text: str) -> bool:
+    try:
+        url = urlsplit(text)
+        return url.scheme in {"http", "https"} and bool(url.hostname)
+    except ValueError:
+        return False
 
 
 def _is_loopback(host: str) -> bool:

@@ -87,7 +87,11 @@ class APIError(PosternError):
     def _message(self) -> str:
         name = f"{self.code} ({self.status})" if self.code else f"HTTP status {self.status}"
         reason = self.detail or self.text or "The response has no description of the error."
-        places = "".join(f" {error.path}: {error.message}" for error in self.errors if error.message not in reason)
+        places = "".join(
+            f" ({error.path})" if error.message in reason else f" {error.path}: {error.message}"
+            for error in self.errors
+            if error.path
+        )
         return f"{name}: {reason}{places}" + (f" [request {self.request_id}]" if self.request_id else "")
 
 

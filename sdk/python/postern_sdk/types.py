@@ -238,6 +238,7 @@ if TYPE_CHECKING:
     )
     SignInSettingsContacts: TypeAlias = Literal["CREATE", "LINK", "NONE"] | str
     SpCertificatePlace: TypeAlias = Literal["CURRENT", "NEXT", "PREVIOUS"] | str
+    SsoCertificateExpiringDataOwner: TypeAlias = Literal["IDP", "SP"] | str
     SsoConnectionStatus: TypeAlias = Literal["ACTIVE", "DRAFT", "INACTIVE"] | str
     SsoConnectionIdpSsoBinding: TypeAlias = Literal["POST", "REDIRECT"] | str
     SsoConnectionIdpSloBinding: TypeAlias = Literal["POST", "REDIRECT"] | str
@@ -337,6 +338,7 @@ else:
     SignInSettingsSecurityMails = str
     SignInSettingsContacts = str
     SpCertificatePlace = str
+    SsoCertificateExpiringDataOwner = str
     SsoConnectionStatus = str
     SsoConnectionIdpSsoBinding = str
     SsoConnectionIdpSloBinding = str
@@ -678,6 +680,36 @@ class AudienceChangeResult(Record, frozen=True, kw_only=True):
     """Whether a record was removed."""
 
 
+class AudienceEventData(Record, frozen=True, kw_only=True):
+    """Data of events about an audience. `id` is the id of the audience."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    name: str
+    """Name of the audience."""
+
+
+class AudienceMemberData(Record, frozen=True, kw_only=True):
+    """Data of `audience.joined` and `audience.left`."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    contact: EventContact | None
+    """The contact that the event is about; null if there is none."""
+    audience_id: str
+    """Id of the audience."""
+    contact_id: str
+    """Id of the contact."""
+
+
 class AudienceMembership(Record, frozen=True, kw_only=True):
     """One contact in one audience."""
 
@@ -685,6 +717,23 @@ class AudienceMembership(Record, frozen=True, kw_only=True):
     """Id of the audience."""
     contact_id: str
     """Id of the contact; null if there is none."""
+
+
+class AudienceRefilledData(Record, frozen=True, kw_only=True):
+    """Data of `audience.refilled`."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    name: str
+    """Name of the audience."""
+    added: int
+    """Number of contacts that joined."""
+    removed: int
+    """Number of contacts that left."""
 
 
 class AuditEntry(Record, frozen=True, kw_only=True):
@@ -733,6 +782,27 @@ class Automation(Record, frozen=True, kw_only=True):
     """When the record was created (UTC)."""
     updated_at: datetime
     """When the record was last changed (UTC)."""
+
+
+class AutomationEndedData(Record, frozen=True, kw_only=True):
+    """Data of `automation.completed` and `automation.failed`."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    contact: EventContact | None
+    """The contact that the event is about; null if there is none."""
+    automation_id: str
+    """Id of the automation."""
+    contact_id: str | None
+    """Id of the contact."""
+    status: str
+    """How the run ended."""
+    error: str | None
+    """Why it failed or was cancelled; null if it completed."""
 
 
 class AutomationRun(Record, frozen=True, kw_only=True):
@@ -821,6 +891,23 @@ class AutomationRunTotals(Record, frozen=True, kw_only=True):
     """Runs that did not start because the contact had started `maxRunsPerHour` within the last hour."""
     capped: int
     """Messages that were not sent because of the project's frequency cap."""
+
+
+class AutomationStartedData(Record, frozen=True, kw_only=True):
+    """Data of `automation.started`. `id` is the id of the run."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    contact: EventContact | None
+    """The contact that the event is about; null if there is none."""
+    automation_id: str
+    """Id of the automation."""
+    contact_id: str | None
+    """Id of the contact."""
 
 
 class AutomationTotals(Record, frozen=True, kw_only=True):
@@ -1055,6 +1142,36 @@ class CampaignDetail(Record, frozen=True, kw_only=True):
     """Settings that do not prevent sending but are probably a mistake, such as a sample that is too small."""
 
 
+class CampaignEventData(Record, frozen=True, kw_only=True):
+    """Data of events about a campaign. `id` is the id of the campaign."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    name: str
+    """Name of the campaign."""
+
+
+class CampaignFailedData(Record, frozen=True, kw_only=True):
+    """Data of `campaign.failed`."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    name: str
+    """Name of the campaign."""
+    reason: str
+    """Why it failed."""
+    total: int | None = None
+    """Number of e-mails, if it started."""
+
+
 class CampaignProgress(Record, frozen=True, kw_only=True):
     """The progress of a campaign."""
 
@@ -1076,11 +1193,43 @@ class CampaignProgress(Record, frozen=True, kw_only=True):
     """Messages per second since the start."""
 
 
+class CampaignScheduledData(Record, frozen=True, kw_only=True):
+    """Data of `campaign.scheduled`."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    name: str
+    """Name of the campaign."""
+    scheduled_at: datetime
+    """When it will be sent (UTC)."""
+
+
 class CampaignSendResult(Record, frozen=True, kw_only=True):
     """The campaign was started or scheduled."""
 
     success: bool
     """Always true. Default: `true`."""
+
+
+class CampaignSentData(Record, frozen=True, kw_only=True):
+    """Data of `campaign.sent`."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    name: str
+    """Name of the campaign."""
+    total: int
+    """Number of e-mails."""
+    retrying: int
+    """Number of e-mails that are still being retried."""
 
 
 class CampaignSkipped(Record, frozen=True, kw_only=True):
@@ -1096,6 +1245,21 @@ class CampaignSkipped(Record, frozen=True, kw_only=True):
     """Contacts that got as many marketing messages within 24 hours as the project's `frequencyCap` allows. Each has
     a send with the status SUPPRESSED and that reason.
     """
+
+
+class CampaignStartedData(Record, frozen=True, kw_only=True):
+    """Data of `campaign.started`."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    name: str
+    """Name of the campaign."""
+    testing: bool
+    """Whether it starts with an A/B test."""
 
 
 class CampaignStats(Record, frozen=True, kw_only=True):
@@ -1126,6 +1290,25 @@ class CampaignTestResult(Record, frozen=True, kw_only=True):
     """Always true."""
     sent: int
     """Number of messages that were sent."""
+
+
+class CampaignTestedData(Record, frozen=True, kw_only=True):
+    """Data of `campaign.tested`."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    name: str
+    """Name of the campaign."""
+    winner_id: str
+    """Id of the variant that is sent to the rest of the audience."""
+    decided_by: str
+    """How the variant was chosen."""
+    reason: str | None = None
+    """Why the test ended without a comparison."""
 
 
 class CampaignTotals(Record, frozen=True, kw_only=True):
@@ -1188,6 +1371,17 @@ class ChallengeSent(Record, frozen=True, kw_only=True):
     """Id of the challenge. Send it back with the code."""
     expires_at: datetime
     """When it expires (UTC); null if it does not expire."""
+
+
+class CommonEventData(Record, frozen=True, kw_only=True):
+    """Data of every event. If the event would be larger than 20 kB, its other data is left out."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
 
 
 class Condition(Record, frozen=True, kw_only=True, tag_field="type", tag="CONDITION"):
@@ -1271,6 +1465,29 @@ class ContactAttribute(Record, frozen=True, kw_only=True):
     """When the record was created (UTC)."""
     updated_at: datetime
     """When the record was last changed (UTC)."""
+
+
+class ContactChangedData(Record, frozen=True, kw_only=True):
+    """Data of events about a contact. `id` is the id of the contact."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    contact: EventContact | None
+    """The contact that the event is about; null if there is none."""
+    email: str
+    """Address of the contact."""
+    changed: list[str] | None = None
+    """Names of the fields that were changed."""
+    unsubscribed: bool | None = None
+    """Whether the contact is unsubscribed, if that was changed."""
+    email_id: str | None = None
+    """Id of the e-mail in which the contact unsubscribed."""
+    send_id: str | None = None
+    """The former name of `emailId`."""
 
 
 class ContactImport(Record, frozen=True, kw_only=True):
@@ -1555,6 +1772,49 @@ class Customer(Record, frozen=True, kw_only=True):
     """When the record was last changed (UTC)."""
 
 
+class CustomerAttemptData(Record, frozen=True, kw_only=True):
+    """Data of `customer.sign_in_failed` and `customer.locked`. `id` is the id of the customer."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    method: str
+    """The authentication method."""
+    ip_address: str | None
+    """IP address of the client."""
+
+
+class CustomerBannedData(Record, frozen=True, kw_only=True):
+    """Data of `customer.banned`. `id` is the id of the customer."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    reason: str | None
+    """The reason that was given."""
+
+
+class CustomerEmailVerifiedData(Record, frozen=True, kw_only=True):
+    """Data of `customer.email_verified`. `id` is the id of the customer."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    changed: bool
+    """Whether the address is new."""
+    provider: str | None = None
+    """The provider that verified the address."""
+
+
 class CustomerEvent(Record, frozen=True, kw_only=True):
     """An event of a customer."""
 
@@ -1576,6 +1836,19 @@ class CustomerEvent(Record, frozen=True, kw_only=True):
     """When it happened (UTC)."""
     erased_at: datetime | None
     """When the details were erased (UTC); null if they were not erased."""
+
+
+class CustomerFactorData(Record, frozen=True, kw_only=True):
+    """Data of events about a second factor. `id` is the id of the customer."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    method: str
+    """The second factor."""
 
 
 class CustomerIdentity(Record, frozen=True, kw_only=True):
@@ -1622,11 +1895,110 @@ class CustomerLinkResult(Record, frozen=True, kw_only=True):
     """Id of the customer that was merged into this one; null if none was merged."""
 
 
+class CustomerLinkedData(Record, frozen=True, kw_only=True):
+    """Data of `customer.linked`. `id` is the id of the customer."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    merged_customer_id: str | None
+    """Id of the customer that was merged into this one; null if none was."""
+    provider: str | None = None
+    """The provider whose account was linked."""
+
+
+class CustomerMailFailedData(Record, frozen=True, kw_only=True):
+    """Data of `customer.mail_failed`. `id` is the id of the customer."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    kind: str
+    """Kind of the e-mail."""
+    code: str
+    """Code of the problem."""
+    reason: str
+    """Why it could not be sent."""
+
+
+class CustomerMetadataUpdatedData(Record, frozen=True, kw_only=True):
+    """Data of `customer.metadata_updated`. `id` is the id of the customer."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    keys: list[str]
+    """Keys that were set or removed."""
+
+
+class CustomerPasskeyAddedData(Record, frozen=True, kw_only=True):
+    """Data of `customer.passkey_added`. `id` is the id of the customer."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    passkey_id: str
+    """Id of the passkey."""
+    name: str
+    """Name of the passkey."""
+
+
+class CustomerPasskeyRemovedData(Record, frozen=True, kw_only=True):
+    """Data of `customer.passkey_removed`. `id` is the id of the customer."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    passkey_id: str
+    """Id of the passkey."""
+
+
+class CustomerProviderData(Record, frozen=True, kw_only=True):
+    """Data of `customer.unlinked` and `customer.identity_held`. `id` is the id of the customer."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    provider: str
+    """The provider of the account."""
+
+
 class CustomerRecoveryCodes(Record, frozen=True, kw_only=True):
     """Recovery codes. Each can be used once instead of a code of the app. They are shown only once."""
 
     codes: list[str]
     """Recovery codes. Shown only once."""
+
+
+class CustomerRolesUpdatedData(Record, frozen=True, kw_only=True):
+    """Data of `customer.roles_updated`. `id` is the id of the customer."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    roles: list[str]
+    """The roles that the customer has now."""
 
 
 class CustomerSession(Record, frozen=True, kw_only=True):
@@ -1646,6 +2018,21 @@ class CustomerSession(Record, frozen=True, kw_only=True):
     """When it was last used (UTC), to the minute; null if it was never used."""
     expires_at: datetime
     """When it expires (UTC); null if it does not expire."""
+
+
+class CustomerSessionData(Record, frozen=True, kw_only=True):
+    """Data of events about a session. `id` is the id of the customer."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    session_id: str
+    """Id of the session."""
+    reason: str | None = None
+    """Why the session was ended, if the customer or your application did not end it."""
 
 
 class CustomerSignInResult(Record, frozen=True, kw_only=True):
@@ -1713,6 +2100,40 @@ class CustomerSignUpResult(Record, frozen=True, kw_only=True):
     """When the code or link expires (UTC); null if none was sent."""
 
 
+class CustomerSignedInData(Record, frozen=True, kw_only=True):
+    """Data of `customer.signed_in`. `id` is the id of the customer."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    session_id: str
+    """Id of the session."""
+    methods: list[str]
+    """Authentication methods (`amr`, RFC 8176)."""
+    ip_address: str | None
+    """IP address of the customer."""
+    user_agent: str | None
+    """User agent of the customer."""
+    via: str | None = None
+    """The single sign-on connection, if it was used."""
+
+
+class CustomerSignedUpData(Record, frozen=True, kw_only=True):
+    """Data of `customer.signed_up`. `id` is the id of the customer."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    method: str
+    """How the customer signed up: a sign-in method, a provider, or `API`."""
+
+
 class CustomerStats(Record, frozen=True, kw_only=True):
     """Numbers of customers in a project."""
 
@@ -1741,6 +2162,19 @@ class CustomerTokens(Record, frozen=True, kw_only=True):
     """When the refresh token expires (UTC)."""
     organization_id: str | None
     """The active organization, which the access token describes; null without one."""
+
+
+class CustomerUpdatedData(Record, frozen=True, kw_only=True):
+    """Data of `customer.updated`. `id` is the id of the customer."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    changed: list[str]
+    """Names of the fields that were changed."""
 
 
 class Delay(Record, frozen=True, kw_only=True, tag_field="type", tag="DELAY"):
@@ -1873,6 +2307,19 @@ class Domain(Record, frozen=True, kw_only=True):
     """When the record was last changed (UTC)."""
 
 
+class DomainEventData(Record, frozen=True, kw_only=True):
+    """Data of events about a sending domain. `id` is the id of the domain."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    domain: str
+    """Name of the domain."""
+
+
 class DomainJoin(Record, frozen=True, kw_only=True):
     """Whether a customer joined the organization that has verified the domain of the customer's address, and why or
     why
@@ -1887,6 +2334,25 @@ class DomainJoin(Record, frozen=True, kw_only=True):
     """Domain name."""
     reason: DomainJoinReason
     """Why the customer did not join; null if joined."""
+
+
+class DomainListedData(Record, frozen=True, kw_only=True):
+    """Data of `domain.blocklisted` and `domain.delisted`."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    domain: str
+    """Name of the domain."""
+    list_name: str
+    """Name of the blocklist."""
+    subject_value: str
+    """The domain or IP address that the blocklist has or had."""
+    codes: list[str]
+    """Response of the blocklist."""
 
 
 class Duration(Record, frozen=True, kw_only=True):
@@ -1933,6 +2399,221 @@ class EmailBatchResult(Record, frozen=True, kw_only=True):
 
     data: list[EmailBatchItem]
     """The records of this page."""
+
+
+class EmailBouncedData(Record, frozen=True, kw_only=True):
+    """Data of `email.bounced`."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    contact: EventContact | None
+    """The contact that the event is about; null if there is none."""
+    email_id: str
+    """Id of the e-mail."""
+    message_id: str
+    """The `Message-ID` header (RFC 5322)."""
+    from_: str
+    """The sender, as in the message."""
+    to: list[str]
+    """The recipients in `To`."""
+    subject: str | None
+    """The subject; null if a campaign's e-mail was never composed."""
+    tags: list[str]
+    """Tags of the e-mail."""
+    contact_id: str | None
+    """Id of the contact; null if the e-mail is for none."""
+    campaign_id: str | None
+    """Id of the campaign; null if there is none."""
+    variant_id: str | None
+    """Id of the A/B test variant; null if there is none."""
+    domain_id: str | None
+    """Id of the sending domain; null if the sender has none."""
+    test: bool
+    """Whether the e-mail was sent with a TEST key, so that it was captured."""
+    recipient: str
+    """The address that refused the e-mail."""
+    type: str
+    """Kind of bounce."""
+    code: int | None
+    """SMTP reply code (RFC 5321)."""
+    enhanced_code: str | None
+    """Enhanced status code (RFC 3463)."""
+    text: str
+    """Text of the receiving server's reply."""
+
+
+class EmailClickedData(Record, frozen=True, kw_only=True):
+    """Data of `email.clicked`."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    contact: EventContact | None
+    """The contact that the event is about; null if there is none."""
+    email_id: str
+    """Id of the e-mail."""
+    message_id: str
+    """The `Message-ID` header (RFC 5322)."""
+    from_: str
+    """The sender, as in the message."""
+    to: list[str]
+    """The recipients in `To`."""
+    subject: str | None
+    """The subject; null if a campaign's e-mail was never composed."""
+    tags: list[str]
+    """Tags of the e-mail."""
+    contact_id: str | None
+    """Id of the contact; null if the e-mail is for none."""
+    campaign_id: str | None
+    """Id of the campaign; null if there is none."""
+    variant_id: str | None
+    """Id of the A/B test variant; null if there is none."""
+    domain_id: str | None
+    """Id of the sending domain; null if the sender has none."""
+    test: bool
+    """Whether the e-mail was sent with a TEST key, so that it was captured."""
+    verdict: str
+    """Whether a person or a machine caused it."""
+    reason: str | None
+    """Why it counts as a machine's; null if it counts as a person's."""
+    first: bool
+    """Whether it is the first of the e-mail."""
+    first_by_person: bool
+    """Whether it is the first of the e-mail by a person."""
+    ip_address: str
+    """IP address of the client."""
+    user_agent: str
+    """User agent of the client."""
+    link: str
+    """URL of the link."""
+
+
+class EmailDelayedData(Record, frozen=True, kw_only=True):
+    """Data of `email.delayed`."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    contact: EventContact | None
+    """The contact that the event is about; null if there is none."""
+    email_id: str
+    """Id of the e-mail."""
+    message_id: str
+    """The `Message-ID` header (RFC 5322)."""
+    from_: str
+    """The sender, as in the message."""
+    to: list[str]
+    """The recipients in `To`."""
+    subject: str | None
+    """The subject; null if a campaign's e-mail was never composed."""
+    tags: list[str]
+    """Tags of the e-mail."""
+    contact_id: str | None
+    """Id of the contact; null if the e-mail is for none."""
+    campaign_id: str | None
+    """Id of the campaign; null if there is none."""
+    variant_id: str | None
+    """Id of the A/B test variant; null if there is none."""
+    domain_id: str | None
+    """Id of the sending domain; null if the sender has none."""
+    test: bool
+    """Whether the e-mail was sent with a TEST key, so that it was captured."""
+    reason: str
+    """Why the last attempt did not succeed."""
+    next_attempt_at: datetime | None
+    """When the next attempt is made (UTC)."""
+
+
+class EmailEventData(Record, frozen=True, kw_only=True):
+    """Data of events about an e-mail. `id` is the id of the e-mail."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    contact: EventContact | None
+    """The contact that the event is about; null if there is none."""
+    email_id: str
+    """Id of the e-mail."""
+    message_id: str
+    """The `Message-ID` header (RFC 5322)."""
+    from_: str
+    """The sender, as in the message."""
+    to: list[str]
+    """The recipients in `To`."""
+    subject: str | None
+    """The subject; null if a campaign's e-mail was never composed."""
+    tags: list[str]
+    """Tags of the e-mail."""
+    contact_id: str | None
+    """Id of the contact; null if the e-mail is for none."""
+    campaign_id: str | None
+    """Id of the campaign; null if there is none."""
+    variant_id: str | None
+    """Id of the A/B test variant; null if there is none."""
+    domain_id: str | None
+    """Id of the sending domain; null if the sender has none."""
+    test: bool
+    """Whether the e-mail was sent with a TEST key, so that it was captured."""
+
+
+class EmailHitData(Record, frozen=True, kw_only=True):
+    """Data of `email.opened` and `email.clicked`."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    contact: EventContact | None
+    """The contact that the event is about; null if there is none."""
+    email_id: str
+    """Id of the e-mail."""
+    message_id: str
+    """The `Message-ID` header (RFC 5322)."""
+    from_: str
+    """The sender, as in the message."""
+    to: list[str]
+    """The recipients in `To`."""
+    subject: str | None
+    """The subject; null if a campaign's e-mail was never composed."""
+    tags: list[str]
+    """Tags of the e-mail."""
+    contact_id: str | None
+    """Id of the contact; null if the e-mail is for none."""
+    campaign_id: str | None
+    """Id of the campaign; null if there is none."""
+    variant_id: str | None
+    """Id of the A/B test variant; null if there is none."""
+    domain_id: str | None
+    """Id of the sending domain; null if the sender has none."""
+    test: bool
+    """Whether the e-mail was sent with a TEST key, so that it was captured."""
+    verdict: str
+    """Whether a person or a machine caused it."""
+    reason: str | None
+    """Why it counts as a machine's; null if it counts as a person's."""
+    first: bool
+    """Whether it is the first of the e-mail."""
+    first_by_person: bool
+    """Whether it is the first of the e-mail by a person."""
+    ip_address: str
+    """IP address of the client."""
+    user_agent: str
+    """User agent of the client."""
 
 
 class EmailLogEntry(Record, frozen=True, kw_only=True):
@@ -2045,6 +2726,156 @@ class EmailLogEntryDetail(Record, frozen=True, kw_only=True):
     """The template engine of its subject, html and text; null if they are no longer stored."""
 
 
+class EmailQueuedData(Record, frozen=True, kw_only=True):
+    """Data of `email.queued`."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    contact: EventContact | None
+    """The contact that the event is about; null if there is none."""
+    email_id: str
+    """Id of the e-mail."""
+    message_id: str
+    """The `Message-ID` header (RFC 5322)."""
+    from_: str
+    """The sender, as in the message."""
+    to: list[str]
+    """The recipients in `To`."""
+    subject: str | None
+    """The subject; null if a campaign's e-mail was never composed."""
+    tags: list[str]
+    """Tags of the e-mail."""
+    contact_id: str | None
+    """Id of the contact; null if the e-mail is for none."""
+    campaign_id: str | None
+    """Id of the campaign; null if there is none."""
+    variant_id: str | None
+    """Id of the A/B test variant; null if there is none."""
+    domain_id: str | None
+    """Id of the sending domain; null if the sender has none."""
+    test: bool
+    """Whether the e-mail was sent with a TEST key, so that it was captured."""
+    retry: bool | None = None
+    """Whether a failed e-mail was queued again. Absent otherwise. Default: `false`."""
+
+
+class EmailReasonData(Record, frozen=True, kw_only=True):
+    """Data of events about an e-mail that was not sent."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    contact: EventContact | None
+    """The contact that the event is about; null if there is none."""
+    email_id: str
+    """Id of the e-mail."""
+    message_id: str
+    """The `Message-ID` header (RFC 5322)."""
+    from_: str
+    """The sender, as in the message."""
+    to: list[str]
+    """The recipients in `To`."""
+    subject: str | None
+    """The subject; null if a campaign's e-mail was never composed."""
+    tags: list[str]
+    """Tags of the e-mail."""
+    contact_id: str | None
+    """Id of the contact; null if the e-mail is for none."""
+    campaign_id: str | None
+    """Id of the campaign; null if there is none."""
+    variant_id: str | None
+    """Id of the A/B test variant; null if there is none."""
+    domain_id: str | None
+    """Id of the sending domain; null if the sender has none."""
+    test: bool
+    """Whether the e-mail was sent with a TEST key, so that it was captured."""
+    reason: str | None = None
+    """Why."""
+    recipient: str | None = None
+    """The address that it concerns, if it concerns one."""
+
+
+class EmailScheduledData(Record, frozen=True, kw_only=True):
+    """Data of `email.scheduled`."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    contact: EventContact | None
+    """The contact that the event is about; null if there is none."""
+    email_id: str
+    """Id of the e-mail."""
+    message_id: str
+    """The `Message-ID` header (RFC 5322)."""
+    from_: str
+    """The sender, as in the message."""
+    to: list[str]
+    """The recipients in `To`."""
+    subject: str | None
+    """The subject; null if a campaign's e-mail was never composed."""
+    tags: list[str]
+    """Tags of the e-mail."""
+    contact_id: str | None
+    """Id of the contact; null if the e-mail is for none."""
+    campaign_id: str | None
+    """Id of the campaign; null if there is none."""
+    variant_id: str | None
+    """Id of the A/B test variant; null if there is none."""
+    domain_id: str | None
+    """Id of the sending domain; null if the sender has none."""
+    test: bool
+    """Whether the e-mail was sent with a TEST key, so that it was captured."""
+    scheduled_at: datetime | None = None
+    """The new time, if the e-mail was rescheduled (UTC)."""
+
+
+class EmailUnsubscribedData(Record, frozen=True, kw_only=True):
+    """Data of `email.unsubscribed`."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    contact: EventContact | None
+    """The contact that the event is about; null if there is none."""
+    email_id: str
+    """Id of the e-mail."""
+    message_id: str
+    """The `Message-ID` header (RFC 5322)."""
+    from_: str
+    """The sender, as in the message."""
+    to: list[str]
+    """The recipients in `To`."""
+    subject: str | None
+    """The subject; null if a campaign's e-mail was never composed."""
+    tags: list[str]
+    """Tags of the e-mail."""
+    contact_id: str | None
+    """Id of the contact; null if the e-mail is for none."""
+    campaign_id: str | None
+    """Id of the campaign; null if there is none."""
+    variant_id: str | None
+    """Id of the A/B test variant; null if there is none."""
+    domain_id: str | None
+    """Id of the sending domain; null if the sender has none."""
+    test: bool
+    """Whether the e-mail was sent with a TEST key, so that it was captured."""
+    recipient: str
+    """The address that was unsubscribed."""
+
+
 class EndUser(Record, frozen=True, kw_only=True):
     """A customer as the `/apps` operations return it."""
 
@@ -2130,6 +2961,40 @@ class Entitlement(Record, frozen=True, kw_only=True):
     """When the override ends, if the source is OVERRIDE."""
     organization_id: str | None
     """Id of the organization."""
+
+
+class EntitlementChangedData(Record, frozen=True, kw_only=True):
+    """Data of `entitlement.changed`. `id` is the id of the organization, the plan or the feature that was changed."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    feature_key: str | None = None
+    """Key of the feature, if one was changed."""
+    plan_key: str | None = None
+    """Key of the plan, if one was changed or assigned."""
+    enabled: bool | None = None
+    """Whether the organization has the feature now."""
+    limit: int | None = None
+    """Limit of the organization now; null means unlimited."""
+    source: str | None = None
+    """What decides the organization's entitlement now."""
+
+
+class EntitlementExpiredData(Record, frozen=True, kw_only=True):
+    """Data of `entitlement.expired`. `id` is the id of the organization."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    feature_key: str
+    """Key of the feature whose override expired."""
 
 
 class Event(Record, frozen=True, kw_only=True):
@@ -2310,6 +3175,36 @@ class InboxMessage(Record, frozen=True, kw_only=True):
     """
 
 
+class InvitationAcceptedData(Record, frozen=True, kw_only=True):
+    """Data of `invitation.accepted`. `id` is the id of the invitation."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    organization_id: str
+    """Id of the organization."""
+    customer_id: str
+    """Id of the customer who accepted it."""
+
+
+class InvitationEventData(Record, frozen=True, kw_only=True):
+    """Data of events about an invitation. `id` is the id of the invitation."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    organization_id: str
+    """Id of the organization."""
+    role: str | None = None
+    """Role that the invitation gives."""
+
+
 class InvitationPreview(Record, frozen=True, kw_only=True):
     """What the token of an invitation shows without signing in."""
 
@@ -2453,6 +3348,36 @@ class OrganizationDomain(Record, frozen=True, kw_only=True):
     """When the record was last changed (UTC)."""
 
 
+class OrganizationDomainData(Record, frozen=True, kw_only=True):
+    """Data of `organization.domain_verified` and `organization.domain_lapsed`. `id` is the id of the organization."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    domain: str
+    """Name of the domain."""
+    domain_id: str
+    """Id of the domain."""
+
+
+class OrganizationEventData(Record, frozen=True, kw_only=True):
+    """Data of `organization.created` and `organization.deleted`. `id` is the id of the organization."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    name: str
+    """Name of the organization."""
+    external_id: str | None
+    """Id of the organization in your own system."""
+
+
 class OrganizationInvitation(Record, frozen=True, kw_only=True):
     """An invitation to join an organization."""
 
@@ -2509,6 +3434,36 @@ class OrganizationMember(Record, frozen=True, kw_only=True):
     """When the record was last changed (UTC)."""
 
 
+class OrganizationMemberAddedData(Record, frozen=True, kw_only=True):
+    """Data of `organization.member_added`. `id` is the id of the organization."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    customer_id: str
+    """Id of the customer."""
+    roles: list[str]
+    """Roles of the member."""
+    source: str
+    """How the customer became a member."""
+
+
+class OrganizationMemberRemovedData(Record, frozen=True, kw_only=True):
+    """Data of `organization.member_removed`. `id` is the id of the organization."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    customer_id: str
+    """Id of the customer."""
+
+
 class OrganizationMembership(Record, frozen=True, kw_only=True):
     """An organization that a customer belongs to, with the roles of the customer in it."""
 
@@ -2542,6 +3497,31 @@ class OrganizationRef(Record, frozen=True, kw_only=True):
     """Display name."""
     slug: str
     """Name for URLs, unique in the project."""
+
+
+class OrganizationUpdatedData(Record, frozen=True, kw_only=True):
+    """Data of `organization.updated`: the organization's own fields, or a member's roles. `id` is the id of the
+    organization.
+    """
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    name: str | None = None
+    """Name of the organization."""
+    status: str | None = None
+    """Status of the organization."""
+    require_sso: bool | None = None
+    """Whether members must use single sign-on."""
+    require_mfa: bool | None = None
+    """Whether members need a second factor."""
+    customer_id: str | None = None
+    """Id of the member whose roles were changed."""
+    roles: list[str] | None = None
+    """The roles that the member has now."""
 
 
 class OtherEmail(Record, frozen=True, kw_only=True):
@@ -2969,6 +3949,19 @@ class Sender(Record, frozen=True, kw_only=True):
     """When the record was last changed (UTC)."""
 
 
+class SenderEventData(Record, frozen=True, kw_only=True):
+    """Data of events about a single sender. `id` is the id of the sender."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    email: str
+    """Address of the sender."""
+
+
 class SettingsChange(Record, frozen=True, kw_only=True):
     """Settings to change; omitted fields stay. Null resets a setting to its default, where null is allowed."""
 
@@ -3125,6 +4118,29 @@ class SpCertificate(Record, frozen=True, kw_only=True):
     """SHA-256 fingerprint of the certificate."""
     expires_at: datetime
     """When it expires (UTC); null if it does not expire."""
+
+
+class SsoCertificateExpiringData(Record, frozen=True, kw_only=True):
+    """Data of `sso.certificate_expiring`. `id` is the id of the connection."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    organization_id: str
+    """Id of the organization."""
+    domain: str
+    """Domain of the connection."""
+    reason: str | None = None
+    """Why it was deactivated, if nobody did so."""
+    owner: SsoCertificateExpiringDataOwner
+    """Whose certificate expires: the identity provider's or this server's."""
+    expires_at: datetime
+    """When it expires (UTC)."""
+    days_left: int
+    """Days until then."""
 
 
 class SsoConnection(Record, frozen=True, kw_only=True):
@@ -3311,6 +4327,23 @@ class SsoConnectionWithOrganization(Record, frozen=True, kw_only=True):
     """The organization."""
 
 
+class SsoEventData(Record, frozen=True, kw_only=True):
+    """Data of events about a single sign-on connection. `id` is the id of the connection."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    organization_id: str
+    """Id of the organization."""
+    domain: str
+    """Domain of the connection."""
+    reason: str | None = None
+    """Why it was deactivated, if nobody did so."""
+
+
 class SsoLookup(Record, frozen=True, kw_only=True):
     """The connection for a domain; all fields are null if there is none."""
 
@@ -3324,11 +4357,62 @@ class SsoLookup(Record, frozen=True, kw_only=True):
     """URL that starts the sign-in; null if there is none."""
 
 
+class SsoMetadataChangedData(Record, frozen=True, kw_only=True):
+    """Data of `sso.metadata_changed`. `id` is the id of the connection."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    organization_id: str
+    """Id of the organization."""
+    domain: str
+    """Domain of the connection."""
+    reason: str | None = None
+    """Why it was deactivated, if nobody did so."""
+    changed: list[str]
+    """Names of the fields that were changed."""
+
+
+class SsoMetadataFailingData(Record, frozen=True, kw_only=True):
+    """Data of `sso.metadata_failing`. `id` is the id of the connection."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    problem: str
+    """Why the metadata cannot be used."""
+    last_read_at: datetime | None
+    """When it could last be used (UTC)."""
+
+
 class SsoSignOut(Record, frozen=True, kw_only=True):
     """URL to sign out at the identity provider too; null if the provider does not support it."""
 
     url: str | None
     """The URL."""
+
+
+class SsoSignedInData(Record, frozen=True, kw_only=True):
+    """Data of `sso.signed_in`. `id` is the id of the connection."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    organization_id: str
+    """Id of the organization."""
+    customer_id: str
+    """Id of the customer."""
+    roles: list[str]
+    """Roles of the customer in the organization."""
 
 
 class SsoTest(Record, frozen=True, kw_only=True):
@@ -3763,6 +4847,21 @@ class WebhookDeliveryDetail(Record, frozen=True, kw_only=True):
     """When it was delivered (UTC); null if it was not delivered."""
     response_body: str | None
     """Beginning of the response body; null without a response."""
+
+
+class WebhookDisabledData(Record, frozen=True, kw_only=True):
+    """Data of `webhook.disabled`. `id` is the id of the webhook."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    url: str
+    """URL of the webhook."""
+    reason: str
+    """Why it was disabled."""
 
 
 class WebhookReplayResult(Record, frozen=True, kw_only=True):

@@ -14,6 +14,7 @@ from postern.messaging.automations import steps
 from postern.messaging.automations.work import WORK, advance
 from postern.platform.events import operations as events
 from postern.platform.events import store
+from tests.event_data import MADE_BY_TEST
 from tests.peers.http_receiver import Reply
 
 DAY = timedelta(days=1)
@@ -298,7 +299,9 @@ async def test_an_email_event_concerns_its_contact(
     await run_due_work()
     sends = (await project.client.get("/emails/logs")).json()["data"]
     assert sends[0]["contact"]["id"] == ada
-    event = events.make_event(UUID(project.id), "email.opened", UUID(sends[0]["id"]), world.clock(), contactId=ada)
+    event = events.make_event(
+        UUID(project.id), "email.opened", UUID(sends[0]["id"]), world.clock(), actor_label=MADE_BY_TEST, contactId=ada
+    )
     async with world.db.transaction() as tx:
         await events.record_all(tx, [event])
     await run_due_work()
@@ -310,7 +313,14 @@ async def test_a_customer_event_starts_a_run_of_a_contact(
     create_automation, email_step, world, project, run_due_work, read_mails
 ):
     await create_automation({"type": "EVENT", "event": "customer.signed_up"}, email_step("Welcome"))
-    event = events.make_event(UUID(project.id), "customer.signed_up", uuid4(), world.clock(), email="new@example.com")
+    event = events.make_event(
+        UUID(project.id),
+        "customer.signed_up",
+        uuid4(),
+        world.clock(),
+        actor_label=MADE_BY_TEST,
+        email="new@example.com",
+    )
     async with world.db.transaction() as tx:
         await events.record_all(tx, [event])
     await run_due_work()

@@ -10,6 +10,7 @@ from postern.kernel.values import new_id
 from postern.platform.events import operations as events
 from postern.platform.events.model import EVENT_NAMES
 from postern.platform.events.operations import Reaction
+from tests.event_data import MADE_BY_TEST
 
 
 @pytest.fixture
@@ -23,7 +24,9 @@ def set_reactions(world, monkeypatch):
 
 
 async def record(world, project, *types: str) -> None:
-    recorded = [events.make_event(UUID(project.id), name, uuid4(), world.clock()) for name in types]
+    recorded = [
+        events.make_event(UUID(project.id), name, uuid4(), world.clock(), actor_label=MADE_BY_TEST) for name in types
+    ]
     async with world.db.transaction() as tx:
         await events.record_all(tx, recorded)
 

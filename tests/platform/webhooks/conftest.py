@@ -14,6 +14,7 @@ from postern.kernel.outbound.ssrf import read_networks
 from postern.platform.events import operations as events
 from postern.world import World
 from tests.conftest import Tenant
+from tests.event_data import MADE_BY_TEST
 from tests.peers.http_receiver import Receiver, http_receiver
 
 
@@ -79,7 +80,10 @@ def record_events(world: World, project: Tenant) -> Callable[..., Awaitable[list
     """A function that records events in one transaction, and returns their ids."""
 
     async def make(type: str = "email.delivered", count: int = 1, *, of: Tenant = project, **data: Any) -> list[str]:
-        new_events = [events.make_event(UUID(of.id), type, uuid4(), world.clock(), **data) for _ in range(count)]
+        new_events = [
+            events.make_event(UUID(of.id), type, uuid4(), world.clock(), actor_label=MADE_BY_TEST, **data)
+            for _ in range(count)
+        ]
         async with world.db.transaction() as tx:
             await events.record_all(tx, new_events)
         return [str(event.id) for event in new_events]

@@ -11,6 +11,7 @@ from postern.kernel.due import claim, drain, find_due
 from postern.platform.events import operations as events
 from postern.platform.webhooks.rules import ATTEMPT_DELAYS
 from postern.platform.webhooks.work import WORK, deliver
+from tests.event_data import MADE_BY_TEST
 from tests.peers.http_receiver import Reply
 
 DELIVERY_WORK = WORK[0]
@@ -45,7 +46,10 @@ async def test_an_event_of_a_rolled_back_transaction_is_not_delivered(
     await subscribe("*")
     with pytest.raises(ZeroDivisionError):
         async with world.db.transaction() as tx:
-            await events.record_all(tx, [events.make_event(UUID(project.id), "email.sent", uuid4(), world.clock())])
+            await events.record_all(
+                tx,
+                [events.make_event(UUID(project.id), "email.sent", uuid4(), world.clock(), actor_label=MADE_BY_TEST)],
+            )
             raise ZeroDivisionError
     await run_due_work()
     assert not receiver.requests

@@ -366,12 +366,56 @@ export interface AudienceChangeResult {
   removed: number;
 }
 
+/** Data of events about an audience. `id` is the id of the audience. */
+export interface AudienceEventData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Name of the audience. */
+  name: string;
+}
+
+/** Data of `audience.joined` and `audience.left`. */
+export interface AudienceMemberData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** The contact that the event is about; null if there is none. */
+  contact: EventContact | null;
+  /** Id of the audience. */
+  audienceId: string;
+  /** Id of the contact. */
+  contactId: string;
+}
+
 /** One contact in one audience. */
 export interface AudienceMembership {
   /** Id of the audience. */
   audienceId: string;
   /** Id of the contact; null if there is none. */
   contactId: string;
+}
+
+/** Data of `audience.refilled`. */
+export interface AudienceRefilledData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Name of the audience. */
+  name: string;
+  /** Number of contacts that joined. */
+  added: number;
+  /** Number of contacts that left. */
+  removed: number;
 }
 
 /** One change by a developer or a key. */
@@ -464,6 +508,26 @@ export interface AutomationChange {
   allowLoops?: boolean | undefined;
 }
 
+/** Data of `automation.completed` and `automation.failed`. */
+export interface AutomationEndedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** The contact that the event is about; null if there is none. */
+  contact: EventContact | null;
+  /** Id of the automation. */
+  automationId: string;
+  /** Id of the contact. */
+  contactId: string | null;
+  /** How the run ended. */
+  status: string;
+  /** Why it failed or was cancelled; null if it completed. */
+  error: string | null;
+}
+
 /** The run of one contact through an automation. */
 export interface AutomationRun {
   /** Unique identifier. Treat it as an opaque string. */
@@ -546,6 +610,22 @@ export interface AutomationRunTotals {
   limited: number;
   /** Messages that were not sent because of the project's frequency cap. */
   capped: number;
+}
+
+/** Data of `automation.started`. `id` is the id of the run. */
+export interface AutomationStartedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** The contact that the event is about; null if there is none. */
+  contact: EventContact | null;
+  /** Id of the automation. */
+  automationId: string;
+  /** Id of the contact. */
+  contactId: string | null;
 }
 
 /** Numbers of runs of the project's automations. */
@@ -814,6 +894,34 @@ export interface CampaignDetail {
   warnings: ProblemError[];
 }
 
+/** Data of events about a campaign. `id` is the id of the campaign. */
+export interface CampaignEventData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Name of the campaign. */
+  name: string;
+}
+
+/** Data of `campaign.failed`. */
+export interface CampaignFailedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Name of the campaign. */
+  name: string;
+  /** Why it failed. */
+  reason: string;
+  /** Number of e-mails, if it started. */
+  total?: number | null | undefined;
+}
+
 /** The progress of a campaign. */
 export interface CampaignProgress {
   /** Contacts in the audience when the campaign started; 0 before the start. */
@@ -835,10 +943,40 @@ export interface CampaignProgress {
   perSecond: number;
 }
 
+/** Data of `campaign.scheduled`. */
+export interface CampaignScheduledData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Name of the campaign. */
+  name: string;
+  /** When it will be sent (UTC). */
+  scheduledAt: string;
+}
+
 /** The campaign was started or scheduled. */
 export interface CampaignSendResult {
   /** Always true. Default: `true`. */
   success: boolean;
+}
+
+/** Data of `campaign.sent`. */
+export interface CampaignSentData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Name of the campaign. */
+  name: string;
+  /** Number of e-mails. */
+  total: number;
+  /** Number of e-mails that are still being retried. */
+  retrying: number;
 }
 
 /** Contacts of the audience that get no message, by reason. */
@@ -854,6 +992,20 @@ export interface CampaignSkipped {
    * send with the status SUPPRESSED and that reason.
    */
   frequencyCap: number;
+}
+
+/** Data of `campaign.started`. */
+export interface CampaignStartedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Name of the campaign. */
+  name: string;
+  /** Whether it starts with an A/B test. */
+  testing: boolean;
 }
 
 /** The statistics of a campaign's sends. */
@@ -888,6 +1040,24 @@ export interface CampaignTestResult {
   success: boolean;
   /** Number of messages that were sent. */
   sent: number;
+}
+
+/** Data of `campaign.tested`. */
+export interface CampaignTestedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Name of the campaign. */
+  name: string;
+  /** Id of the variant that is sent to the rest of the audience. */
+  winnerId: string;
+  /** How the variant was chosen. */
+  decidedBy: string;
+  /** Why the test ended without a comparison. */
+  reason?: string | null | undefined;
 }
 
 /** How many campaigns the project has (`total`), and how many of them are SENT (`sent`). */
@@ -982,6 +1152,16 @@ export interface CodeVerification {
   code: string;
 }
 
+/** Data of every event. If the event would be larger than 20 kB, its other data is left out. */
+export interface CommonEventData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+}
+
 /** Continue with `then` if the contact matches the rules (as for audiences), otherwise with `else`. */
 export interface Condition {
   /** Type of the record. */
@@ -1054,6 +1234,28 @@ export interface ContactChange {
   attributes?: { [key: string]: unknown } | undefined;
   /** Whether the contact has unsubscribed from marketing mail. */
   unsubscribed?: boolean | undefined;
+}
+
+/** Data of events about a contact. `id` is the id of the contact. */
+export interface ContactChangedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** The contact that the event is about; null if there is none. */
+  contact: EventContact | null;
+  /** Address of the contact. */
+  email: string;
+  /** Names of the fields that were changed. */
+  changed?: string[] | null | undefined;
+  /** Whether the contact is unsubscribed, if that was changed. */
+  unsubscribed?: boolean | null | undefined;
+  /** Id of the e-mail in which the contact unsubscribed. */
+  emailId?: string | null | undefined;
+  /** The former name of `emailId`. */
+  sendId?: string | null | undefined;
 }
 
 /** An import of a file of contacts. `rows` counts the rows read so far. */
@@ -1353,12 +1555,38 @@ export interface Customer {
   updatedAt: string;
 }
 
+/** Data of `customer.sign_in_failed` and `customer.locked`. `id` is the id of the customer. */
+export interface CustomerAttemptData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** The authentication method. */
+  method: string;
+  /** IP address of the client. */
+  ipAddress: string | null;
+}
+
 /** Reason of a ban, and when it ends (null: when the customer is unbanned). */
 export interface CustomerBan {
   /** Reason, as text. */
   reason?: string | null | undefined;
   /** When it expires (UTC); null if it does not expire. */
   expiresAt?: string | null | undefined;
+}
+
+/** Data of `customer.banned`. `id` is the id of the customer. */
+export interface CustomerBannedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** The reason that was given. */
+  reason: string | null;
 }
 
 /** Changes of a customer. Fields that are left out stay unchanged; null removes a name or a phone number. */
@@ -1373,6 +1601,20 @@ export interface CustomerChange {
   phone?: string | null | undefined;
   /** Whether you have verified the number. */
   phoneVerified?: boolean | undefined;
+}
+
+/** Data of `customer.email_verified`. `id` is the id of the customer. */
+export interface CustomerEmailVerifiedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Whether the address is new. */
+  changed: boolean;
+  /** The provider that verified the address. */
+  provider?: string | null | undefined;
 }
 
 /** An event of a customer. */
@@ -1403,6 +1645,18 @@ export interface CustomerEventFeed {
   data: CustomerEvent[];
   /** Value of `cursor` for the next page; null on the last page. */
   nextCursor: string | null;
+}
+
+/** Data of events about a second factor. `id` is the id of the customer. */
+export interface CustomerFactorData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** The second factor. */
+  method: string;
 }
 
 /** A sign-in method of a customer: PASSWORD, EMAIL_CODE, PASSKEY, or the key of a provider with a linked account. */
@@ -1457,6 +1711,48 @@ export interface CustomerLinkResult {
   mergedCustomerId: string | null;
 }
 
+/** Data of `customer.linked`. `id` is the id of the customer. */
+export interface CustomerLinkedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Id of the customer that was merged into this one; null if none was. */
+  mergedCustomerId: string | null;
+  /** The provider whose account was linked. */
+  provider?: string | null | undefined;
+}
+
+/** Data of `customer.mail_failed`. `id` is the id of the customer. */
+export interface CustomerMailFailedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Kind of the e-mail. */
+  kind: string;
+  /** Code of the problem. */
+  code: string;
+  /** Why it could not be sent. */
+  reason: string;
+}
+
+/** Data of `customer.metadata_updated`. `id` is the id of the customer. */
+export interface CustomerMetadataUpdatedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Keys that were set or removed. */
+  keys: string[];
+}
+
 /** A page of records with the exact total; `nextCursor` is null on the last page. */
 export interface CustomerPage {
   /** The records of this page. */
@@ -1471,6 +1767,32 @@ export interface CustomerPage {
   nextCursor: string | null;
 }
 
+/** Data of `customer.passkey_added`. `id` is the id of the customer. */
+export interface CustomerPasskeyAddedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Id of the passkey. */
+  passkeyId: string;
+  /** Name of the passkey. */
+  name: string;
+}
+
+/** Data of `customer.passkey_removed`. `id` is the id of the customer. */
+export interface CustomerPasskeyRemovedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Id of the passkey. */
+  passkeyId: string;
+}
+
 /** The current password, if there is one, and the new one. */
 export interface CustomerPasswordChange {
   /** The current password. */
@@ -1479,10 +1801,34 @@ export interface CustomerPasswordChange {
   newPassword: string;
 }
 
+/** Data of `customer.unlinked` and `customer.identity_held`. `id` is the id of the customer. */
+export interface CustomerProviderData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** The provider of the account. */
+  provider: string;
+}
+
 /** Recovery codes. Each can be used once instead of a code of the app. They are shown only once. */
 export interface CustomerRecoveryCodes {
   /** Recovery codes. Shown only once. */
   codes: string[];
+}
+
+/** Data of `customer.roles_updated`. `id` is the id of the customer. */
+export interface CustomerRolesUpdatedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** The roles that the customer has now. */
+  roles: string[];
 }
 
 /** A session of a customer. */
@@ -1501,6 +1847,20 @@ export interface CustomerSession {
   lastUsedAt: string;
   /** When it expires (UTC); null if it does not expire. */
   expiresAt: string;
+}
+
+/** Data of events about a session. `id` is the id of the customer. */
+export interface CustomerSessionData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Id of the session. */
+  sessionId: string;
+  /** Why the session was ended, if the customer or your application did not end it. */
+  reason?: string | null | undefined;
 }
 
 /**
@@ -1575,6 +1935,38 @@ export interface CustomerSignUpResult {
   challengeExpiresAt: string | null;
 }
 
+/** Data of `customer.signed_in`. `id` is the id of the customer. */
+export interface CustomerSignedInData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Id of the session. */
+  sessionId: string;
+  /** Authentication methods (`amr`, RFC 8176). */
+  methods: string[];
+  /** IP address of the customer. */
+  ipAddress: string | null;
+  /** User agent of the customer. */
+  userAgent: string | null;
+  /** The single sign-on connection, if it was used. */
+  via?: string | null | undefined;
+}
+
+/** Data of `customer.signed_up`. `id` is the id of the customer. */
+export interface CustomerSignedUpData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** How the customer signed up: a sign-in method, a provider, or `API`. */
+  method: string;
+}
+
 /** Numbers of customers in a project. */
 export interface CustomerStats {
   /** Total number of records. */
@@ -1612,6 +2004,18 @@ export interface CustomerTokens {
   refreshTokenExpiresAt: string;
   /** The active organization, which the access token describes; null without one. */
   organizationId: string | null;
+}
+
+/** Data of `customer.updated`. `id` is the id of the customer. */
+export interface CustomerUpdatedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Names of the fields that were changed. */
+  changed: string[];
 }
 
 /** Wait for the sum of `minutes`, `hours` and `days`, or `until` a time. */
@@ -1773,6 +2177,18 @@ export interface Domain {
   updatedAt: string;
 }
 
+/** Data of events about a sending domain. `id` is the id of the domain. */
+export interface DomainEventData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Name of the domain. */
+  domain: string;
+}
+
 /**
  * Whether a customer joined the organization that has verified the domain of the customer's address, and why or why
  *     not.
@@ -1792,6 +2208,24 @@ export interface DomainJoin {
 export interface DomainJoinRequest {
   /** Id of the customer. */
   customerId: string;
+}
+
+/** Data of `domain.blocklisted` and `domain.delisted`. */
+export interface DomainListedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Name of the domain. */
+  domain: string;
+  /** Name of the blocklist. */
+  listName: string;
+  /** The domain or IP address that the blocklist has or had. */
+  subjectValue: string;
+  /** Response of the blocklist. */
+  codes: string[];
 }
 
 /** A duration: the sum of its fields. */
@@ -1888,6 +2322,216 @@ export interface EmailBatchItem {
 export interface EmailBatchResult {
   /** The records of this page. */
   data: EmailBatchItem[];
+}
+
+/** Data of `email.bounced`. */
+export interface EmailBouncedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** The contact that the event is about; null if there is none. */
+  contact: EventContact | null;
+  /** Id of the e-mail. */
+  emailId: string;
+  /** The `Message-ID` header (RFC 5322). */
+  messageId: string;
+  /** The sender, as in the message. */
+  from: string;
+  /** The recipients in `To`. */
+  to: string[];
+  /** The subject; null if a campaign's e-mail was never composed. */
+  subject: string | null;
+  /** Tags of the e-mail. */
+  tags: string[];
+  /** Id of the contact; null if the e-mail is for none. */
+  contactId: string | null;
+  /** Id of the campaign; null if there is none. */
+  campaignId: string | null;
+  /** Id of the A/B test variant; null if there is none. */
+  variantId: string | null;
+  /** Id of the sending domain; null if the sender has none. */
+  domainId: string | null;
+  /** Whether the e-mail was sent with a TEST key, so that it was captured. */
+  test: boolean;
+  /** The address that refused the e-mail. */
+  recipient: string;
+  /** Kind of bounce. */
+  type: string;
+  /** SMTP reply code (RFC 5321). */
+  code: number | null;
+  /** Enhanced status code (RFC 3463). */
+  enhancedCode: string | null;
+  /** Text of the receiving server's reply. */
+  text: string;
+}
+
+/** Data of `email.clicked`. */
+export interface EmailClickedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** The contact that the event is about; null if there is none. */
+  contact: EventContact | null;
+  /** Id of the e-mail. */
+  emailId: string;
+  /** The `Message-ID` header (RFC 5322). */
+  messageId: string;
+  /** The sender, as in the message. */
+  from: string;
+  /** The recipients in `To`. */
+  to: string[];
+  /** The subject; null if a campaign's e-mail was never composed. */
+  subject: string | null;
+  /** Tags of the e-mail. */
+  tags: string[];
+  /** Id of the contact; null if the e-mail is for none. */
+  contactId: string | null;
+  /** Id of the campaign; null if there is none. */
+  campaignId: string | null;
+  /** Id of the A/B test variant; null if there is none. */
+  variantId: string | null;
+  /** Id of the sending domain; null if the sender has none. */
+  domainId: string | null;
+  /** Whether the e-mail was sent with a TEST key, so that it was captured. */
+  test: boolean;
+  /** Whether a person or a machine caused it. */
+  verdict: string;
+  /** Why it counts as a machine's; null if it counts as a person's. */
+  reason: string | null;
+  /** Whether it is the first of the e-mail. */
+  first: boolean;
+  /** Whether it is the first of the e-mail by a person. */
+  firstByPerson: boolean;
+  /** IP address of the client. */
+  ipAddress: string;
+  /** User agent of the client. */
+  userAgent: string;
+  /** URL of the link. */
+  link: string;
+}
+
+/** Data of `email.delayed`. */
+export interface EmailDelayedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** The contact that the event is about; null if there is none. */
+  contact: EventContact | null;
+  /** Id of the e-mail. */
+  emailId: string;
+  /** The `Message-ID` header (RFC 5322). */
+  messageId: string;
+  /** The sender, as in the message. */
+  from: string;
+  /** The recipients in `To`. */
+  to: string[];
+  /** The subject; null if a campaign's e-mail was never composed. */
+  subject: string | null;
+  /** Tags of the e-mail. */
+  tags: string[];
+  /** Id of the contact; null if the e-mail is for none. */
+  contactId: string | null;
+  /** Id of the campaign; null if there is none. */
+  campaignId: string | null;
+  /** Id of the A/B test variant; null if there is none. */
+  variantId: string | null;
+  /** Id of the sending domain; null if the sender has none. */
+  domainId: string | null;
+  /** Whether the e-mail was sent with a TEST key, so that it was captured. */
+  test: boolean;
+  /** Why the last attempt did not succeed. */
+  reason: string;
+  /** When the next attempt is made (UTC). */
+  nextAttemptAt: string | null;
+}
+
+/** Data of events about an e-mail. `id` is the id of the e-mail. */
+export interface EmailEventData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** The contact that the event is about; null if there is none. */
+  contact: EventContact | null;
+  /** Id of the e-mail. */
+  emailId: string;
+  /** The `Message-ID` header (RFC 5322). */
+  messageId: string;
+  /** The sender, as in the message. */
+  from: string;
+  /** The recipients in `To`. */
+  to: string[];
+  /** The subject; null if a campaign's e-mail was never composed. */
+  subject: string | null;
+  /** Tags of the e-mail. */
+  tags: string[];
+  /** Id of the contact; null if the e-mail is for none. */
+  contactId: string | null;
+  /** Id of the campaign; null if there is none. */
+  campaignId: string | null;
+  /** Id of the A/B test variant; null if there is none. */
+  variantId: string | null;
+  /** Id of the sending domain; null if the sender has none. */
+  domainId: string | null;
+  /** Whether the e-mail was sent with a TEST key, so that it was captured. */
+  test: boolean;
+}
+
+/** Data of `email.opened` and `email.clicked`. */
+export interface EmailHitData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** The contact that the event is about; null if there is none. */
+  contact: EventContact | null;
+  /** Id of the e-mail. */
+  emailId: string;
+  /** The `Message-ID` header (RFC 5322). */
+  messageId: string;
+  /** The sender, as in the message. */
+  from: string;
+  /** The recipients in `To`. */
+  to: string[];
+  /** The subject; null if a campaign's e-mail was never composed. */
+  subject: string | null;
+  /** Tags of the e-mail. */
+  tags: string[];
+  /** Id of the contact; null if the e-mail is for none. */
+  contactId: string | null;
+  /** Id of the campaign; null if there is none. */
+  campaignId: string | null;
+  /** Id of the A/B test variant; null if there is none. */
+  variantId: string | null;
+  /** Id of the sending domain; null if the sender has none. */
+  domainId: string | null;
+  /** Whether the e-mail was sent with a TEST key, so that it was captured. */
+  test: boolean;
+  /** Whether a person or a machine caused it. */
+  verdict: string;
+  /** Why it counts as a machine's; null if it counts as a person's. */
+  reason: string | null;
+  /** Whether it is the first of the e-mail. */
+  first: boolean;
+  /** Whether it is the first of the e-mail by a person. */
+  firstByPerson: boolean;
+  /** IP address of the client. */
+  ipAddress: string;
+  /** User agent of the client. */
+  userAgent: string;
 }
 
 /** A send in the log. */
@@ -2018,10 +2662,156 @@ export interface EmailOnly {
   email: string;
 }
 
+/** Data of `email.queued`. */
+export interface EmailQueuedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** The contact that the event is about; null if there is none. */
+  contact: EventContact | null;
+  /** Id of the e-mail. */
+  emailId: string;
+  /** The `Message-ID` header (RFC 5322). */
+  messageId: string;
+  /** The sender, as in the message. */
+  from: string;
+  /** The recipients in `To`. */
+  to: string[];
+  /** The subject; null if a campaign's e-mail was never composed. */
+  subject: string | null;
+  /** Tags of the e-mail. */
+  tags: string[];
+  /** Id of the contact; null if the e-mail is for none. */
+  contactId: string | null;
+  /** Id of the campaign; null if there is none. */
+  campaignId: string | null;
+  /** Id of the A/B test variant; null if there is none. */
+  variantId: string | null;
+  /** Id of the sending domain; null if the sender has none. */
+  domainId: string | null;
+  /** Whether the e-mail was sent with a TEST key, so that it was captured. */
+  test: boolean;
+  /** Whether a failed e-mail was queued again. Absent otherwise. Default: `false`. */
+  retry?: boolean | undefined;
+}
+
+/** Data of events about an e-mail that was not sent. */
+export interface EmailReasonData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** The contact that the event is about; null if there is none. */
+  contact: EventContact | null;
+  /** Id of the e-mail. */
+  emailId: string;
+  /** The `Message-ID` header (RFC 5322). */
+  messageId: string;
+  /** The sender, as in the message. */
+  from: string;
+  /** The recipients in `To`. */
+  to: string[];
+  /** The subject; null if a campaign's e-mail was never composed. */
+  subject: string | null;
+  /** Tags of the e-mail. */
+  tags: string[];
+  /** Id of the contact; null if the e-mail is for none. */
+  contactId: string | null;
+  /** Id of the campaign; null if there is none. */
+  campaignId: string | null;
+  /** Id of the A/B test variant; null if there is none. */
+  variantId: string | null;
+  /** Id of the sending domain; null if the sender has none. */
+  domainId: string | null;
+  /** Whether the e-mail was sent with a TEST key, so that it was captured. */
+  test: boolean;
+  /** Why. */
+  reason?: string | null | undefined;
+  /** The address that it concerns, if it concerns one. */
+  recipient?: string | null | undefined;
+}
+
 /** The new time of a scheduled send. */
 export interface EmailReschedule {
   /** When to send it (UTC); null for immediately. */
   scheduledAt: string;
+}
+
+/** Data of `email.scheduled`. */
+export interface EmailScheduledData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** The contact that the event is about; null if there is none. */
+  contact: EventContact | null;
+  /** Id of the e-mail. */
+  emailId: string;
+  /** The `Message-ID` header (RFC 5322). */
+  messageId: string;
+  /** The sender, as in the message. */
+  from: string;
+  /** The recipients in `To`. */
+  to: string[];
+  /** The subject; null if a campaign's e-mail was never composed. */
+  subject: string | null;
+  /** Tags of the e-mail. */
+  tags: string[];
+  /** Id of the contact; null if the e-mail is for none. */
+  contactId: string | null;
+  /** Id of the campaign; null if there is none. */
+  campaignId: string | null;
+  /** Id of the A/B test variant; null if there is none. */
+  variantId: string | null;
+  /** Id of the sending domain; null if the sender has none. */
+  domainId: string | null;
+  /** Whether the e-mail was sent with a TEST key, so that it was captured. */
+  test: boolean;
+  /** The new time, if the e-mail was rescheduled (UTC). */
+  scheduledAt?: string | null | undefined;
+}
+
+/** Data of `email.unsubscribed`. */
+export interface EmailUnsubscribedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** The contact that the event is about; null if there is none. */
+  contact: EventContact | null;
+  /** Id of the e-mail. */
+  emailId: string;
+  /** The `Message-ID` header (RFC 5322). */
+  messageId: string;
+  /** The sender, as in the message. */
+  from: string;
+  /** The recipients in `To`. */
+  to: string[];
+  /** The subject; null if a campaign's e-mail was never composed. */
+  subject: string | null;
+  /** Tags of the e-mail. */
+  tags: string[];
+  /** Id of the contact; null if the e-mail is for none. */
+  contactId: string | null;
+  /** Id of the campaign; null if there is none. */
+  campaignId: string | null;
+  /** Id of the A/B test variant; null if there is none. */
+  variantId: string | null;
+  /** Id of the sending domain; null if the sender has none. */
+  domainId: string | null;
+  /** Whether the e-mail was sent with a TEST key, so that it was captured. */
+  test: boolean;
+  /** The address that was unsubscribed. */
+  recipient: string;
 }
 
 /** A customer as the `/apps` operations return it. */
@@ -2136,6 +2926,26 @@ export interface Entitlement {
   organizationId: string | null;
 }
 
+/** Data of `entitlement.changed`. `id` is the id of the organization, the plan or the feature that was changed. */
+export interface EntitlementChangedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Key of the feature, if one was changed. */
+  featureKey?: string | null | undefined;
+  /** Key of the plan, if one was changed or assigned. */
+  planKey?: string | null | undefined;
+  /** Whether the organization has the feature now. */
+  enabled?: boolean | null | undefined;
+  /** Limit of the organization now; null means unlimited. */
+  limit?: number | null | undefined;
+  /** What decides the organization's entitlement now. */
+  source?: string | null | undefined;
+}
+
 /** A check whether an organization can use a feature. */
 export interface EntitlementCheck {
   /** Key of the feature. */
@@ -2145,6 +2955,18 @@ export interface EntitlementCheck {
    * the default of the feature applies. Required with the token of a customer who belongs to several organizations.
    */
   organizationId?: string | null | undefined;
+}
+
+/** Data of `entitlement.expired`. `id` is the id of the organization. */
+export interface EntitlementExpiredData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Key of the feature whose override expired. */
+  featureKey: string;
 }
 
 /** An exception for one organization and feature, which takes precedence over the plan. */
@@ -2370,6 +3192,34 @@ export interface InboxMessage {
    * `customers:impersonate`.
    */
   redacted: boolean;
+}
+
+/** Data of `invitation.accepted`. `id` is the id of the invitation. */
+export interface InvitationAcceptedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Id of the organization. */
+  organizationId: string;
+  /** Id of the customer who accepted it. */
+  customerId: string;
+}
+
+/** Data of events about an invitation. `id` is the id of the invitation. */
+export interface InvitationEventData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Id of the organization. */
+  organizationId: string;
+  /** Role that the invitation gives. */
+  role?: string | null | undefined;
 }
 
 /** What the token of an invitation shows without signing in. */
@@ -2903,6 +3753,34 @@ export interface OrganizationDomainChange {
   autoJoinEnabled: boolean;
 }
 
+/** Data of `organization.domain_verified` and `organization.domain_lapsed`. `id` is the id of the organization. */
+export interface OrganizationDomainData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Name of the domain. */
+  domain: string;
+  /** Id of the domain. */
+  domainId: string;
+}
+
+/** Data of `organization.created` and `organization.deleted`. `id` is the id of the organization. */
+export interface OrganizationEventData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Name of the organization. */
+  name: string;
+  /** Id of the organization in your own system. */
+  externalId: string | null;
+}
+
 /** An invitation to join an organization. */
 export interface OrganizationInvitation {
   /** Unique identifier. Treat it as an opaque string. */
@@ -2957,10 +3835,38 @@ export interface OrganizationMember {
   updatedAt: string;
 }
 
+/** Data of `organization.member_added`. `id` is the id of the organization. */
+export interface OrganizationMemberAddedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Id of the customer. */
+  customerId: string;
+  /** Roles of the member. */
+  roles: string[];
+  /** How the customer became a member. */
+  source: string;
+}
+
 /** The new roles of a member. */
 export interface OrganizationMemberChange {
   /** Keys of the roles. */
   roles: string[];
+}
+
+/** Data of `organization.member_removed`. `id` is the id of the organization. */
+export interface OrganizationMemberRemovedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Id of the customer. */
+  customerId: string;
 }
 
 /** An organization that a customer belongs to, with the roles of the customer in it. */
@@ -2993,6 +3899,31 @@ export interface OrganizationRef {
   name: string;
   /** Name for URLs, unique in the project. */
   slug: string;
+}
+
+/**
+ * Data of `organization.updated`: the organization's own fields, or a member's roles. `id` is the id of the
+ *     organization.
+ */
+export interface OrganizationUpdatedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Name of the organization. */
+  name?: string | null | undefined;
+  /** Status of the organization. */
+  status?: string | null | undefined;
+  /** Whether members must use single sign-on. */
+  requireSso?: boolean | null | undefined;
+  /** Whether members need a second factor. */
+  requireMfa?: boolean | null | undefined;
+  /** Id of the member whose roles were changed. */
+  customerId?: string | null | undefined;
+  /** The roles that the member has now. */
+  roles?: string[] | null | undefined;
 }
 
 /** A secondary address of a customer that came from a merge; it can be used to sign in. */
@@ -3579,6 +4510,18 @@ export interface Sender {
   updatedAt: string;
 }
 
+/** Data of events about a single sender. `id` is the id of the sender. */
+export interface SenderEventData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Address of the sender. */
+  email: string;
+}
+
 /** The token from the link in the confirmation mail. */
 export interface SenderToken {
   /** Token from the link in the mail. */
@@ -3746,6 +4689,28 @@ export interface SpCertificate {
   fingerprint: string;
   /** When it expires (UTC); null if it does not expire. */
   expiresAt: string;
+}
+
+/** Data of `sso.certificate_expiring`. `id` is the id of the connection. */
+export interface SsoCertificateExpiringData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Id of the organization. */
+  organizationId: string;
+  /** Domain of the connection. */
+  domain: string;
+  /** Why it was deactivated, if nobody did so. */
+  reason?: string | null | undefined;
+  /** Whose certificate expires: the identity provider's or this server's. */
+  owner: "IDP" | "SP" | (string & {});
+  /** When it expires (UTC). */
+  expiresAt: string;
+  /** Days until then. */
+  daysLeft: number;
 }
 
 /** A connection of an organization to its identity provider, as the operations under `/projects` return it. */
@@ -3999,6 +4964,22 @@ export interface SsoConnectionWithOrganization {
   organization: OrganizationRef;
 }
 
+/** Data of events about a single sign-on connection. `id` is the id of the connection. */
+export interface SsoEventData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Id of the organization. */
+  organizationId: string;
+  /** Domain of the connection. */
+  domain: string;
+  /** Why it was deactivated, if nobody did so. */
+  reason?: string | null | undefined;
+}
+
 /** The connection for a domain; all fields are null if there is none. */
 export interface SsoLookup {
   /** Id of the SSO connection. */
@@ -4011,6 +4992,38 @@ export interface SsoLookup {
   loginUrl: string | null;
 }
 
+/** Data of `sso.metadata_changed`. `id` is the id of the connection. */
+export interface SsoMetadataChangedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Id of the organization. */
+  organizationId: string;
+  /** Domain of the connection. */
+  domain: string;
+  /** Why it was deactivated, if nobody did so. */
+  reason?: string | null | undefined;
+  /** Names of the fields that were changed. */
+  changed: string[];
+}
+
+/** Data of `sso.metadata_failing`. `id` is the id of the connection. */
+export interface SsoMetadataFailingData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Why the metadata cannot be used. */
+  problem: string;
+  /** When it could last be used (UTC). */
+  lastReadAt: string | null;
+}
+
 /** URL to sign out at the identity provider too; null if the provider does not support it. */
 export interface SsoSignOut {
   /** The URL. */
@@ -4021,6 +5034,22 @@ export interface SsoSignOut {
 export interface SsoSignOutRequest {
   /** URL to which the browser is redirected afterwards; one of the project's `redirectUrls`. */
   redirectUrl?: string | null | undefined;
+}
+
+/** Data of `sso.signed_in`. `id` is the id of the connection. */
+export interface SsoSignedInData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Id of the organization. */
+  organizationId: string;
+  /** Id of the customer. */
+  customerId: string;
+  /** Roles of the customer in the organization. */
+  roles: string[];
 }
 
 /** A link that starts a test: open it in a browser and sign on at the identity provider. */
@@ -4485,6 +5514,20 @@ export interface WebhookDeliveryDetail {
   responseBody: string | null;
 }
 
+/** Data of `webhook.disabled`. `id` is the id of the webhook. */
+export interface WebhookDisabledData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** URL of the webhook. */
+  url: string;
+  /** Why it was disabled. */
+  reason: string;
+}
+
 /** Filter of the deliveries to send again. */
 export interface WebhookReplay {
   /** Created at or after this time; defaults to 30 days ago. */
@@ -4571,5 +5614,622 @@ export interface CustomWebhookEvent extends WebhookEventBase {
   data: { id: string; projectId: string; data: { [key: string]: unknown } };
 }
 
+/** An e-mail will be sent later. */
+export interface EmailScheduledEvent extends WebhookEventBase {
+  type: "email.scheduled";
+  data: EmailScheduledData;
+}
+
+/** An e-mail was accepted and will be sent. */
+export interface EmailQueuedEvent extends WebhookEventBase {
+  type: "email.queued";
+  data: EmailQueuedData;
+}
+
+/** The next mail server accepted the e-mail. */
+export interface EmailSentEvent extends WebhookEventBase {
+  type: "email.sent";
+  data: EmailEventData;
+}
+
+/** The recipient's mail server accepted the e-mail. */
+export interface EmailDeliveredEvent extends WebhookEventBase {
+  type: "email.delivered";
+  data: EmailEventData;
+}
+
+/** An attempt failed; the e-mail will be tried again. */
+export interface EmailDelayedEvent extends WebhookEventBase {
+  type: "email.delayed";
+  data: EmailDelayedData;
+}
+
+/** The recipient's mail server refused the e-mail permanently. */
+export interface EmailBouncedEvent extends WebhookEventBase {
+  type: "email.bounced";
+  data: EmailBouncedData;
+}
+
+/** The recipient marked the e-mail as spam. */
+export interface EmailComplainedEvent extends WebhookEventBase {
+  type: "email.complained";
+  data: EmailEventData;
+}
+
+/** The e-mail was opened, by a person or a machine (`verdict`). */
+export interface EmailOpenedEvent extends WebhookEventBase {
+  type: "email.opened";
+  data: EmailHitData;
+}
+
+/** A link was clicked, by a person or a machine (`verdict`). */
+export interface EmailClickedEvent extends WebhookEventBase {
+  type: "email.clicked";
+  data: EmailClickedData;
+}
+
+/** The e-mail could not be sent. */
+export interface EmailFailedEvent extends WebhookEventBase {
+  type: "email.failed";
+  data: EmailReasonData;
+}
+
+/** The e-mail was not sent because the recipient is suppressed. */
+export interface EmailSuppressedEvent extends WebhookEventBase {
+  type: "email.suppressed";
+  data: EmailReasonData;
+}
+
+/** The e-mail could not be sent before it expired. */
+export interface EmailExpiredEvent extends WebhookEventBase {
+  type: "email.expired";
+  data: EmailReasonData;
+}
+
+/** The e-mail was cancelled. */
+export interface EmailCancelledEvent extends WebhookEventBase {
+  type: "email.cancelled";
+  data: EmailReasonData;
+}
+
+/** The recipient unsubscribed. */
+export interface EmailUnsubscribedEvent extends WebhookEventBase {
+  type: "email.unsubscribed";
+  data: EmailUnsubscribedData;
+}
+
+/** A contact was created. */
+export interface ContactCreatedEvent extends WebhookEventBase {
+  type: "contact.created";
+  data: ContactChangedData;
+}
+
+/** A contact was changed. */
+export interface ContactUpdatedEvent extends WebhookEventBase {
+  type: "contact.updated";
+  data: ContactChangedData;
+}
+
+/** A contact was deleted. */
+export interface ContactDeletedEvent extends WebhookEventBase {
+  type: "contact.deleted";
+  data: ContactChangedData;
+}
+
+/** A contact was unsubscribed. */
+export interface ContactUnsubscribedEvent extends WebhookEventBase {
+  type: "contact.unsubscribed";
+  data: ContactChangedData;
+}
+
+/** An audience was created. */
+export interface AudienceCreatedEvent extends WebhookEventBase {
+  type: "audience.created";
+  data: AudienceEventData;
+}
+
+/** An audience was changed. */
+export interface AudienceUpdatedEvent extends WebhookEventBase {
+  type: "audience.updated";
+  data: AudienceEventData;
+}
+
+/** An audience was deleted. */
+export interface AudienceDeletedEvent extends WebhookEventBase {
+  type: "audience.deleted";
+  data: AudienceEventData;
+}
+
+/** The members of an audience were determined again by its rules. */
+export interface AudienceRefilledEvent extends WebhookEventBase {
+  type: "audience.refilled";
+  data: AudienceRefilledData;
+}
+
+/** A contact joined an audience. */
+export interface AudienceJoinedEvent extends WebhookEventBase {
+  type: "audience.joined";
+  data: AudienceMemberData;
+}
+
+/** A contact left an audience. */
+export interface AudienceLeftEvent extends WebhookEventBase {
+  type: "audience.left";
+  data: AudienceMemberData;
+}
+
+/** A campaign will be sent later. */
+export interface CampaignScheduledEvent extends WebhookEventBase {
+  type: "campaign.scheduled";
+  data: CampaignScheduledData;
+}
+
+/** A campaign started. */
+export interface CampaignStartedEvent extends WebhookEventBase {
+  type: "campaign.started";
+  data: CampaignStartedData;
+}
+
+/** An A/B test ended. */
+export interface CampaignTestedEvent extends WebhookEventBase {
+  type: "campaign.tested";
+  data: CampaignTestedData;
+}
+
+/** All e-mails of a campaign were handed over or failed. */
+export interface CampaignSentEvent extends WebhookEventBase {
+  type: "campaign.sent";
+  data: CampaignSentData;
+}
+
+/** A campaign was cancelled. */
+export interface CampaignCancelledEvent extends WebhookEventBase {
+  type: "campaign.cancelled";
+  data: CampaignEventData;
+}
+
+/** A campaign could not be sent. */
+export interface CampaignFailedEvent extends WebhookEventBase {
+  type: "campaign.failed";
+  data: CampaignFailedData;
+}
+
+/** A campaign was paused. */
+export interface CampaignPausedEvent extends WebhookEventBase {
+  type: "campaign.paused";
+  data: CampaignEventData;
+}
+
+/** A paused campaign was resumed. */
+export interface CampaignResumedEvent extends WebhookEventBase {
+  type: "campaign.resumed";
+  data: CampaignEventData;
+}
+
+/** A run of an automation started. */
+export interface AutomationStartedEvent extends WebhookEventBase {
+  type: "automation.started";
+  data: AutomationStartedData;
+}
+
+/** A run of an automation ended without failing. */
+export interface AutomationCompletedEvent extends WebhookEventBase {
+  type: "automation.completed";
+  data: AutomationEndedData;
+}
+
+/** A run of an automation failed. */
+export interface AutomationFailedEvent extends WebhookEventBase {
+  type: "automation.failed";
+  data: AutomationEndedData;
+}
+
+/** A sending domain was added. */
+export interface DomainCreatedEvent extends WebhookEventBase {
+  type: "domain.created";
+  data: DomainEventData;
+}
+
+/** A sending domain was verified. */
+export interface DomainVerifiedEvent extends WebhookEventBase {
+  type: "domain.verified";
+  data: DomainEventData;
+}
+
+/** A verified sending domain no longer has its DNS records. */
+export interface DomainDegradedEvent extends WebhookEventBase {
+  type: "domain.degraded";
+  data: DomainEventData;
+}
+
+/** A sending domain was deleted. */
+export interface DomainDeletedEvent extends WebhookEventBase {
+  type: "domain.deleted";
+  data: DomainEventData;
+}
+
+/** A blocklist has a sending domain or address. */
+export interface DomainBlocklistedEvent extends WebhookEventBase {
+  type: "domain.blocklisted";
+  data: DomainListedData;
+}
+
+/** A blocklist no longer has a sending domain or address. */
+export interface DomainDelistedEvent extends WebhookEventBase {
+  type: "domain.delisted";
+  data: DomainListedData;
+}
+
+/** A single sender was verified. */
+export interface DomainSenderVerifiedEvent extends WebhookEventBase {
+  type: "domain.sender_verified";
+  data: SenderEventData;
+}
+
+/** A single sender was removed. */
+export interface DomainSenderRemovedEvent extends WebhookEventBase {
+  type: "domain.sender_removed";
+  data: SenderEventData;
+}
+
+/** A customer signed up or was created. */
+export interface CustomerSignedUpEvent extends WebhookEventBase {
+  type: "customer.signed_up";
+  data: CustomerSignedUpData;
+}
+
+/** A customer signed in. */
+export interface CustomerSignedInEvent extends WebhookEventBase {
+  type: "customer.signed_in";
+  data: CustomerSignedInData;
+}
+
+/** An attempt to sign in failed. */
+export interface CustomerSignInFailedEvent extends WebhookEventBase {
+  type: "customer.sign_in_failed";
+  data: CustomerAttemptData;
+}
+
+/** A customer signed out. */
+export interface CustomerSignedOutEvent extends WebhookEventBase {
+  type: "customer.signed_out";
+  data: CustomerSessionData;
+}
+
+/** Sign-in was locked after too many failed attempts. */
+export interface CustomerLockedEvent extends WebhookEventBase {
+  type: "customer.locked";
+  data: CustomerAttemptData;
+}
+
+/** A lock of a customer's sign-in was removed. */
+export interface CustomerUnlockedEvent extends WebhookEventBase {
+  type: "customer.unlocked";
+  data: CommonEventData;
+}
+
+/** A customer's e-mail address was verified. */
+export interface CustomerEmailVerifiedEvent extends WebhookEventBase {
+  type: "customer.email_verified";
+  data: CustomerEmailVerifiedData;
+}
+
+/** A customer's password was changed. */
+export interface CustomerPasswordChangedEvent extends WebhookEventBase {
+  type: "customer.password_changed";
+  data: CommonEventData;
+}
+
+/** A customer set up a second factor. */
+export interface CustomerMfaEnabledEvent extends WebhookEventBase {
+  type: "customer.mfa_enabled";
+  data: CustomerFactorData;
+}
+
+/** A customer removed the second factor. */
+export interface CustomerMfaDisabledEvent extends WebhookEventBase {
+  type: "customer.mfa_disabled";
+  data: CustomerFactorData;
+}
+
+/** A customer's second factors were removed by your application or team. */
+export interface CustomerMfaResetEvent extends WebhookEventBase {
+  type: "customer.mfa_reset";
+  data: CommonEventData;
+}
+
+/** A customer added a passkey. */
+export interface CustomerPasskeyAddedEvent extends WebhookEventBase {
+  type: "customer.passkey_added";
+  data: CustomerPasskeyAddedData;
+}
+
+/** A customer removed a passkey. */
+export interface CustomerPasskeyRemovedEvent extends WebhookEventBase {
+  type: "customer.passkey_removed";
+  data: CustomerPasskeyRemovedData;
+}
+
+/** A session of a customer was ended. */
+export interface CustomerSessionRevokedEvent extends WebhookEventBase {
+  type: "customer.session_revoked";
+  data: CustomerSessionData;
+}
+
+/** A customer was banned. */
+export interface CustomerBannedEvent extends WebhookEventBase {
+  type: "customer.banned";
+  data: CustomerBannedData;
+}
+
+/** A ban was removed. */
+export interface CustomerUnbannedEvent extends WebhookEventBase {
+  type: "customer.unbanned";
+  data: CommonEventData;
+}
+
+/** A customer's profile was changed. */
+export interface CustomerUpdatedEvent extends WebhookEventBase {
+  type: "customer.updated";
+  data: CustomerUpdatedData;
+}
+
+/** A customer's metadata was changed. */
+export interface CustomerMetadataUpdatedEvent extends WebhookEventBase {
+  type: "customer.metadata_updated";
+  data: CustomerMetadataUpdatedData;
+}
+
+/** A customer's roles were changed. */
+export interface CustomerRolesUpdatedEvent extends WebhookEventBase {
+  type: "customer.roles_updated";
+  data: CustomerRolesUpdatedData;
+}
+
+/** A customer was linked to a provider, an external id or another customer. */
+export interface CustomerLinkedEvent extends WebhookEventBase {
+  type: "customer.linked";
+  data: CustomerLinkedData;
+}
+
+/** A provider's account was removed from a customer. */
+export interface CustomerUnlinkedEvent extends WebhookEventBase {
+  type: "customer.unlinked";
+  data: CustomerProviderData;
+}
+
+/** A provider's account waits for approval. */
+export interface CustomerIdentityHeldEvent extends WebhookEventBase {
+  type: "customer.identity_held";
+  data: CustomerProviderData;
+}
+
+/** An e-mail to a customer could not be sent. */
+export interface CustomerMailFailedEvent extends WebhookEventBase {
+  type: "customer.mail_failed";
+  data: CustomerMailFailedData;
+}
+
+/** A customer was deleted and the personal data erased. */
+export interface CustomerDeletedEvent extends WebhookEventBase {
+  type: "customer.deleted";
+  data: CommonEventData;
+}
+
+/** An organization was created. */
+export interface OrganizationCreatedEvent extends WebhookEventBase {
+  type: "organization.created";
+  data: OrganizationEventData;
+}
+
+/** An organization or a member's roles were changed. */
+export interface OrganizationUpdatedEvent extends WebhookEventBase {
+  type: "organization.updated";
+  data: OrganizationUpdatedData;
+}
+
+/** An organization was deleted. */
+export interface OrganizationDeletedEvent extends WebhookEventBase {
+  type: "organization.deleted";
+  data: OrganizationEventData;
+}
+
+/** A customer became a member of an organization. */
+export interface OrganizationMemberAddedEvent extends WebhookEventBase {
+  type: "organization.member_added";
+  data: OrganizationMemberAddedData;
+}
+
+/** A member was removed or left. */
+export interface OrganizationMemberRemovedEvent extends WebhookEventBase {
+  type: "organization.member_removed";
+  data: OrganizationMemberRemovedData;
+}
+
+/** A domain of an organization was verified. */
+export interface OrganizationDomainVerifiedEvent extends WebhookEventBase {
+  type: "organization.domain_verified";
+  data: OrganizationDomainData;
+}
+
+/** A verified domain no longer has its DNS record. */
+export interface OrganizationDomainLapsedEvent extends WebhookEventBase {
+  type: "organization.domain_lapsed";
+  data: OrganizationDomainData;
+}
+
+/** An invitation was created and will be mailed. */
+export interface InvitationCreatedEvent extends WebhookEventBase {
+  type: "invitation.created";
+  data: InvitationEventData;
+}
+
+/** An invitation will be mailed again with a new link. */
+export interface InvitationResentEvent extends WebhookEventBase {
+  type: "invitation.resent";
+  data: InvitationEventData;
+}
+
+/** An invitation was accepted. */
+export interface InvitationAcceptedEvent extends WebhookEventBase {
+  type: "invitation.accepted";
+  data: InvitationAcceptedData;
+}
+
+/** An invitation was revoked. */
+export interface InvitationRevokedEvent extends WebhookEventBase {
+  type: "invitation.revoked";
+  data: InvitationEventData;
+}
+
+/** An invitation expired. */
+export interface InvitationExpiredEvent extends WebhookEventBase {
+  type: "invitation.expired";
+  data: InvitationEventData;
+}
+
+/** A single sign-on connection was activated. */
+export interface SsoActivatedEvent extends WebhookEventBase {
+  type: "sso.activated";
+  data: SsoEventData;
+}
+
+/** A single sign-on connection was deactivated. */
+export interface SsoDeactivatedEvent extends WebhookEventBase {
+  type: "sso.deactivated";
+  data: SsoEventData;
+}
+
+/** A customer signed in with single sign-on. */
+export interface SsoSignedInEvent extends WebhookEventBase {
+  type: "sso.signed_in";
+  data: SsoSignedInData;
+}
+
+/** A certificate of a connection expires soon. */
+export interface SsoCertificateExpiringEvent extends WebhookEventBase {
+  type: "sso.certificate_expiring";
+  data: SsoCertificateExpiringData;
+}
+
+/** The identity provider's metadata changed. */
+export interface SsoMetadataChangedEvent extends WebhookEventBase {
+  type: "sso.metadata_changed";
+  data: SsoMetadataChangedData;
+}
+
+/** The identity provider's metadata cannot be used. */
+export interface SsoMetadataFailingEvent extends WebhookEventBase {
+  type: "sso.metadata_failing";
+  data: SsoMetadataFailingData;
+}
+
+/** A feature, a plan or an organization's entitlement was changed. */
+export interface EntitlementChangedEvent extends WebhookEventBase {
+  type: "entitlement.changed";
+  data: EntitlementChangedData;
+}
+
+/** An override of an organization's entitlement expired. */
+export interface EntitlementExpiredEvent extends WebhookEventBase {
+  type: "entitlement.expired";
+  data: EntitlementExpiredData;
+}
+
+/** A webhook was disabled because its deliveries failed. */
+export interface WebhookDisabledEvent extends WebhookEventBase {
+  type: "webhook.disabled";
+  data: WebhookDisabledData;
+}
+
 /** An event of a webhook; `type` says which. A newer server may send other types. */
-export type WebhookEvent = WebhookEventBase & { data: { [key: string]: unknown } };
+export type WebhookEvent =
+  | CustomWebhookEvent
+  | EmailScheduledEvent
+  | EmailQueuedEvent
+  | EmailSentEvent
+  | EmailDeliveredEvent
+  | EmailDelayedEvent
+  | EmailBouncedEvent
+  | EmailComplainedEvent
+  | EmailOpenedEvent
+  | EmailClickedEvent
+  | EmailFailedEvent
+  | EmailSuppressedEvent
+  | EmailExpiredEvent
+  | EmailCancelledEvent
+  | EmailUnsubscribedEvent
+  | ContactCreatedEvent
+  | ContactUpdatedEvent
+  | ContactDeletedEvent
+  | ContactUnsubscribedEvent
+  | AudienceCreatedEvent
+  | AudienceUpdatedEvent
+  | AudienceDeletedEvent
+  | AudienceRefilledEvent
+  | AudienceJoinedEvent
+  | AudienceLeftEvent
+  | CampaignScheduledEvent
+  | CampaignStartedEvent
+  | CampaignTestedEvent
+  | CampaignSentEvent
+  | CampaignCancelledEvent
+  | CampaignFailedEvent
+  | CampaignPausedEvent
+  | CampaignResumedEvent
+  | AutomationStartedEvent
+  | AutomationCompletedEvent
+  | AutomationFailedEvent
+  | DomainCreatedEvent
+  | DomainVerifiedEvent
+  | DomainDegradedEvent
+  | DomainDeletedEvent
+  | DomainBlocklistedEvent
+  | DomainDelistedEvent
+  | DomainSenderVerifiedEvent
+  | DomainSenderRemovedEvent
+  | CustomerSignedUpEvent
+  | CustomerSignedInEvent
+  | CustomerSignInFailedEvent
+  | CustomerSignedOutEvent
+  | CustomerLockedEvent
+  | CustomerUnlockedEvent
+  | CustomerEmailVerifiedEvent
+  | CustomerPasswordChangedEvent
+  | CustomerMfaEnabledEvent
+  | CustomerMfaDisabledEvent
+  | CustomerMfaResetEvent
+  | CustomerPasskeyAddedEvent
+  | CustomerPasskeyRemovedEvent
+  | CustomerSessionRevokedEvent
+  | CustomerBannedEvent
+  | CustomerUnbannedEvent
+  | CustomerUpdatedEvent
+  | CustomerMetadataUpdatedEvent
+  | CustomerRolesUpdatedEvent
+  | CustomerLinkedEvent
+  | CustomerUnlinkedEvent
+  | CustomerIdentityHeldEvent
+  | CustomerMailFailedEvent
+  | CustomerDeletedEvent
+  | OrganizationCreatedEvent
+  | OrganizationUpdatedEvent
+  | OrganizationDeletedEvent
+  | OrganizationMemberAddedEvent
+  | OrganizationMemberRemovedEvent
+  | OrganizationDomainVerifiedEvent
+  | OrganizationDomainLapsedEvent
+  | InvitationCreatedEvent
+  | InvitationResentEvent
+  | InvitationAcceptedEvent
+  | InvitationRevokedEvent
+  | InvitationExpiredEvent
+  | SsoActivatedEvent
+  | SsoDeactivatedEvent
+  | SsoSignedInEvent
+  | SsoCertificateExpiringEvent
+  | SsoMetadataChangedEvent
+  | SsoMetadataFailingEvent
+  | EntitlementChangedEvent
+  | EntitlementExpiredEvent
+  | WebhookDisabledEvent;

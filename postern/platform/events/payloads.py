@@ -1,0 +1,653 @@
+"""What each event means, and the data that a webhook delivers with it."""
+
+from typing import Literal
+from uuid import UUID
+
+import msgspec
+
+from postern.kernel.clock import Moment
+from postern.kernel.http.openapi import WebhookDoc
+from postern.kernel.values import Record
+from postern.platform.events.model import EventContact
+
+
+class CommonEventData(Record):
+    """Data of every event. If the event would be larger than 20 kB, its other data is left out."""
+
+    id: UUID
+    """Id of the record that the event is about."""
+    project_id: UUID
+    truncated: bool = False
+    """Whether the event's own data was left out because it is too large. Absent otherwise."""
+
+
+class ContactEventData(CommonEventData):
+    """Data of events that can concern a contact."""
+
+    contact: EventContact | None
+    """The contact that the event is about; null if there is none."""
+
+
+class EmailEventData(ContactEventData):
+    """Data of events about an e-mail. `id` is the id of the e-mail."""
+
+    email_id: UUID
+    """Id of the e-mail."""
+    message_id: str
+    """The `Message-ID` header (RFC 5322)."""
+    from_: str = msgspec.field(name="from")
+    """The sender, as in the message."""
+    to: list[str]
+    """The recipients in `To`."""
+    subject: str | None
+    """The subject; null if a campaign's e-mail was never composed."""
+    tags: list[str]
+    """Tags of the e-mail."""
+    contact_id: UUID | None
+    """Id of the contact; null if the e-mail is for none."""
+    campaign_id: UUID | None
+    """Id of the campaign; null if there is none."""
+    variant_id: UUID | None
+    """Id of the A/B test variant; null if there is none."""
+    domain_id: UUID | None
+    """Id of the sending domain; null if the sender has none."""
+    test: bool
+    """Whether the e-mail was sent with a TEST key, so that it was captured."""
+
+
+class EmailScheduledData(EmailEventData):
+    """Data of `email.scheduled`."""
+
+    scheduled_at: Moment | None = None
+    """The new time, if the e-mail was rescheduled (UTC)."""
+
+
+class EmailQueuedData(EmailEventData):
+    """Data of `email.queued`."""
+
+    retry: bool = False
+    """Whether a failed e-mail was queued again. Absent otherwise."""
+
+
+class EmailDelayedData(EmailEventData):
+    """Data of `email.delayed`."""
+
+    reason: str
+    """Why the last attempt did not succeed."""
+    next_attempt_at: Moment | None
+    """When the next attempt is made (UTC)."""
+
+
+class EmailBouncedData(EmailEventData):
+    """Data of `email.bounced`."""
+
+    recipient: str
+    """The address that refused the e-mail."""
+    type: str
+    """Kind of bounce."""
+    code: int | None
+    """SMTP reply code (RFC 5321)."""
+    enhanced_code: str | None
+    """Enhanced status code (RFC 3463)."""
+    text: str
+    """Text of the receiving server's reply."""
+
+
+class EmailHitData(EmailEventData):
+    """Data of `email.opened` and `email.clicked`."""
+
+    verdict: str
+    """Whether a person or a machine caused it."""
+    reason: str | None
+    """Why it counts as a machine's; null if it counts as a person's."""
+    first: bool
+    """Whether it is the first of the e-mail."""
+    first_by_person: bool
+    """Whether it is the first of the e-mail by a person."""
+    ip_address: str
+    """IP address of the client."""
+    user_agent: str
+    """User agent of the client."""
+
+
+class EmailClickedData(EmailHitData):
+    """Data of `email.clicked`."""
+
+    link: str
+    """URL of the link."""
+
+
+class EmailReasonData(EmailEventData):
+    """Data of events about an e-mail that was not sent."""
+
+    reason: str | None = None
+    """Why."""
+    recipient: str | None = None
+    """The address that it concerns, if it concerns one."""
+
+
+class EmailUnsubscribedData(EmailEventData):
+    """Data of `email.unsubscribed`."""
+
+    recipient: str
+    """The address that was unsubscribed."""
+
+
+class ContactChangedData(ContactEventData):
+    """Data of events about a contact. `id` is the id of the contact."""
+
+    email: str
+    """Address of the contact."""
+    changed: list[str] | None = None
+    """Names of the fields that were changed."""
+    unsubscribed: bool | None = None
+    """Whether the contact is unsubscribed, if that was changed."""
+    email_id: UUID | None = None
+    """Id of the e-mail in which the contact unsubscribed."""
+    send_id: str | None = None
+    """The former name of `emailId`."""
+
+
+class AudienceEventData(CommonEventData):
+    """Data of events about an audience. `id` is the id of the audience."""
+
+    name: str
+    """Name of the audience."""
+
+
+class AudienceRefilledData(AudienceEventData):
+    """Data of `audience.refilled`."""
+
+    added: int
+    """Number of contacts that joined."""
+    removed: int
+    """Number of contacts that left."""
+
+
+class AudienceMemberData(ContactEventData):
+    """Data of `audience.joined` and `audience.left`."""
+
+    audience_id: UUID
+    """Id of the audience."""
+    contact_id: UUID
+    """Id of the contact."""
+
+
+class CampaignEventData(CommonEventData):
+    """Data of events about a campaign. `id` is the id of the campaign."""
+
+    name: str
+    """Name of the campaign."""
+
+
+class CampaignScheduledData(CampaignEventData):
+    """Data of `campaign.scheduled`."""
+
+    scheduled_at: Moment
+    """When it will be sent (UTC)."""
+
+
+class CampaignStartedData(CampaignEventData):
+    """Data of `campaign.started`."""
+
+    testing: bool
+    """Whether it starts with an A/B test."""
+
+
+class CampaignTestedData(CampaignEventData):
+    """Data of `campaign.tested`."""
+
+    winner_id: UUID
+    """Id of the variant that is sent to the rest of the audience."""
+    decided_by: str
+    """How the variant was chosen."""
+    reason: str | None = None
+    """Why the test ended without a comparison."""
+
+
+class CampaignSentData(CampaignEventData):
+    """Data of `campaign.sent`."""
+
+    total: int
+    """Number of e-mails."""
+    retrying: int
+    """Number of e-mails that are still being retried."""
+
+
+class CampaignFailedData(CampaignEventData):
+    """Data of `campaign.failed`."""
+
+    reason: str
+    """Why it failed."""
+    total: int | None = None
+    """Number of e-mails, if it started."""
+
+
+class AutomationStartedData(ContactEventData):
+    """Data of `automation.started`. `id` is the id of the run."""
+
+    automation_id: UUID
+    """Id of the automation."""
+    contact_id: UUID | None
+    """Id of the contact."""
+
+
+class AutomationEndedData(AutomationStartedData):
+    """Data of `automation.completed` and `automation.failed`."""
+
+    status: str
+    """How the run ended."""
+    error: str | None
+    """Why it failed or was cancelled; null if it completed."""
+
+
+class DomainEventData(CommonEventData):
+    """Data of events about a sending domain. `id` is the id of the domain."""
+
+    domain: str
+    """Name of the domain."""
+
+
+class DomainListedData(DomainEventData):
+    """Data of `domain.blocklisted` and `domain.delisted`."""
+
+    list_name: str
+    """Name of the blocklist."""
+    subject_value: str
+    """The domain or IP address that the blocklist has or had."""
+    codes: list[str]
+    """Response of the blocklist."""
+
+
+class SenderEventData(CommonEventData):
+    """Data of events about a single sender. `id` is the id of the sender."""
+
+    email: str
+    """Address of the sender."""
+
+
+class CustomerSignedUpData(CommonEventData):
+    """Data of `customer.signed_up`. `id` is the id of the customer."""
+
+    method: str
+    """How the customer signed up: a sign-in method, a provider, or `API`."""
+
+
+class CustomerSignedInData(CommonEventData):
+    """Data of `customer.signed_in`. `id` is the id of the customer."""
+
+    session_id: UUID
+    """Id of the session."""
+    methods: list[str]
+    """Authentication methods (`amr`, RFC 8176)."""
+    ip_address: str | None
+    """IP address of the customer."""
+    user_agent: str | None
+    """User agent of the customer."""
+    via: str | None = None
+    """The single sign-on connection, if it was used."""
+
+
+class CustomerAttemptData(CommonEventData):
+    """Data of `customer.sign_in_failed` and `customer.locked`. `id` is the id of the customer."""
+
+    method: str
+    """The authentication method."""
+    ip_address: str | None
+    """IP address of the client."""
+
+
+class CustomerSessionData(CommonEventData):
+    """Data of events about a session. `id` is the id of the customer."""
+
+    session_id: UUID
+    """Id of the session."""
+    reason: str | None = None
+    """Why the session was ended, if the customer or your application did not end it."""
+
+
+class CustomerEmailVerifiedData(CommonEventData):
+    """Data of `customer.email_verified`. `id` is the id of the customer."""
+
+    changed: bool
+    """Whether the address is new."""
+    provider: str | None = None
+    """The provider that verified the address."""
+
+
+class CustomerFactorData(CommonEventData):
+    """Data of events about a second factor. `id` is the id of the customer."""
+
+    method: str
+    """The second factor."""
+
+
+class CustomerPasskeyAddedData(CommonEventData):
+    """Data of `customer.passkey_added`. `id` is the id of the customer."""
+
+    passkey_id: UUID
+    """Id of the passkey."""
+    name: str
+    """Name of the passkey."""
+
+
+class CustomerPasskeyRemovedData(CommonEventData):
+    """Data of `customer.passkey_removed`. `id` is the id of the customer."""
+
+    passkey_id: UUID
+    """Id of the passkey."""
+
+
+class CustomerBannedData(CommonEventData):
+    """Data of `customer.banned`. `id` is the id of the customer."""
+
+    reason: str | None
+    """The reason that was given."""
+
+
+class CustomerUpdatedData(CommonEventData):
+    """Data of `customer.updated`. `id` is the id of the customer."""
+
+    changed: list[str]
+    """Names of the fields that were changed."""
+
+
+class CustomerMetadataUpdatedData(CommonEventData):
+    """Data of `customer.metadata_updated`. `id` is the id of the customer."""
+
+    keys: list[str]
+    """Keys that were set or removed."""
+
+
+class CustomerRolesUpdatedData(CommonEventData):
+    """Data of `customer.roles_updated`. `id` is the id of the customer."""
+
+    roles: list[str]
+    """The roles that the customer has now."""
+
+
+class CustomerLinkedData(CommonEventData):
+    """Data of `customer.linked`. `id` is the id of the customer."""
+
+    merged_customer_id: UUID | None
+    """Id of the customer that was merged into this one; null if none was."""
+    provider: str | None = None
+    """The provider whose account was linked."""
+
+
+class CustomerProviderData(CommonEventData):
+    """Data of `customer.unlinked` and `customer.identity_held`. `id` is the id of the customer."""
+
+    provider: str
+    """The provider of the account."""
+
+
+class CustomerMailFailedData(CommonEventData):
+    """Data of `customer.mail_failed`. `id` is the id of the customer."""
+
+    kind: str
+    """Kind of the e-mail."""
+    code: str
+    """Code of the problem."""
+    reason: str
+    """Why it could not be sent."""
+
+
+class OrganizationEventData(CommonEventData):
+    """Data of `organization.created` and `organization.deleted`. `id` is the id of the organization."""
+
+    name: str
+    """Name of the organization."""
+    external_id: str | None
+    """Id of the organization in your own system."""
+
+
+class OrganizationUpdatedData(CommonEventData):
+    """Data of `organization.updated`: the organization's own fields, or a member's roles. `id` is the id of the
+    organization."""
+
+    name: str | None = None
+    """Name of the organization."""
+    status: str | None = None
+    """Status of the organization."""
+    require_sso: bool | None = None
+    """Whether members must use single sign-on."""
+    require_mfa: bool | None = None
+    """Whether members need a second factor."""
+    customer_id: UUID | None = None
+    """Id of the member whose roles were changed."""
+    roles: list[str] | None = None
+    """The roles that the member has now."""
+
+
+class OrganizationMemberAddedData(CommonEventData):
+    """Data of `organization.member_added`. `id` is the id of the organization."""
+
+    customer_id: UUID
+    """Id of the customer."""
+    roles: list[str]
+    """Roles of the member."""
+    source: str
+    """How the customer became a member."""
+
+
+class OrganizationMemberRemovedData(CommonEventData):
+    """Data of `organization.member_removed`. `id` is the id of the organization."""
+
+    customer_id: UUID
+    """Id of the customer."""
+
+
+class OrganizationDomainData(CommonEventData):
+    """Data of `organization.domain_verified` and `organization.domain_lapsed`. `id` is the id of the organization."""
+
+    domain: str
+    """Name of the domain."""
+    domain_id: UUID
+    """Id of the domain."""
+
+
+class InvitationEventData(CommonEventData):
+    """Data of events about an invitation. `id` is the id of the invitation."""
+
+    organization_id: UUID
+    """Id of the organization."""
+    role: str | None = None
+    """Role that the invitation gives."""
+
+
+class InvitationAcceptedData(CommonEventData):
+    """Data of `invitation.accepted`. `id` is the id of the invitation."""
+
+    organization_id: UUID
+    """Id of the organization."""
+    customer_id: UUID
+    """Id of the customer who accepted it."""
+
+
+class SsoEventData(CommonEventData):
+    """Data of events about a single sign-on connection. `id` is the id of the connection."""
+
+    organization_id: UUID
+    """Id of the organization."""
+    domain: str
+    """Domain of the connection."""
+    reason: str | None = None
+    """Why it was deactivated, if nobody did so."""
+
+
+class SsoSignedInData(CommonEventData):
+    """Data of `sso.signed_in`. `id` is the id of the connection."""
+
+    organization_id: UUID
+    """Id of the organization."""
+    customer_id: UUID
+    """Id of the customer."""
+    roles: list[str]
+    """Roles of the customer in the organization."""
+
+
+class SsoCertificateExpiringData(SsoEventData):
+    """Data of `sso.certificate_expiring`. `id` is the id of the connection."""
+
+    owner: Literal["IDP", "SP"]
+    """Whose certificate expires: the identity provider's or this server's."""
+    expires_at: Moment
+    """When it expires (UTC)."""
+    days_left: int
+    """Days until then."""
+
+
+class SsoMetadataChangedData(SsoEventData):
+    """Data of `sso.metadata_changed`. `id` is the id of the connection."""
+
+    changed: list[str]
+    """Names of the fields that were changed."""
+
+
+class SsoMetadataFailingData(CommonEventData):
+    """Data of `sso.metadata_failing`. `id` is the id of the connection."""
+
+    problem: str
+    """Why the metadata cannot be used."""
+    last_read_at: Moment | None
+    """When it could last be used (UTC)."""
+
+
+class EntitlementChangedData(CommonEventData):
+    """Data of `entitlement.changed`. `id` is the id of the organization, the plan or the feature that was changed."""
+
+    feature_key: str | None = None
+    """Key of the feature, if one was changed."""
+    plan_key: str | None = None
+    """Key of the plan, if one was changed or assigned."""
+    enabled: bool | None = None
+    """Whether the organization has the feature now."""
+    limit: int | None = None
+    """Limit of the organization now; null means unlimited."""
+    source: str | None = None
+    """What decides the organization's entitlement now."""
+
+
+class EntitlementExpiredData(CommonEventData):
+    """Data of `entitlement.expired`. `id` is the id of the organization."""
+
+    feature_key: str
+    """Key of the feature whose override expired."""
+
+
+class WebhookDisabledData(CommonEventData):
+    """Data of `webhook.disabled`. `id` is the id of the webhook."""
+
+    url: str
+    """URL of the webhook."""
+    reason: str
+    """Why it was disabled."""
+
+
+PAYLOADS: tuple[WebhookDoc, ...] = tuple(
+    WebhookDoc(name, description, data)
+    for name, data, description in (
+        ("email.scheduled", EmailScheduledData, "An e-mail will be sent later."),
+        ("email.queued", EmailQueuedData, "An e-mail was accepted and will be sent."),
+        ("email.sent", EmailEventData, "The next mail server accepted the e-mail."),
+        ("email.delivered", EmailEventData, "The recipient's mail server accepted the e-mail."),
+        ("email.delayed", EmailDelayedData, "An attempt failed; the e-mail will be tried again."),
+        ("email.bounced", EmailBouncedData, "The recipient's mail server refused the e-mail permanently."),
+        ("email.complained", EmailEventData, "The recipient marked the e-mail as spam."),
+        ("email.opened", EmailHitData, "The e-mail was opened, by a person or a machine (`verdict`)."),
+        ("email.clicked", EmailClickedData, "A link was clicked, by a person or a machine (`verdict`)."),
+        ("email.failed", EmailReasonData, "The e-mail could not be sent."),
+        ("email.suppressed", EmailReasonData, "The e-mail was not sent because the recipient is suppressed."),
+        ("email.expired", EmailReasonData, "The e-mail could not be sent before it expired."),
+        ("email.cancelled", EmailReasonData, "The e-mail was cancelled."),
+        ("email.unsubscribed", EmailUnsubscribedData, "The recipient unsubscribed."),
+        ("contact.created", ContactChangedData, "A contact was created."),
+        ("contact.updated", ContactChangedData, "A contact was changed."),
+        ("contact.deleted", ContactChangedData, "A contact was deleted."),
+        ("contact.unsubscribed", ContactChangedData, "A contact was unsubscribed."),
+        ("audience.created", AudienceEventData, "An audience was created."),
+        ("audience.updated", AudienceEventData, "An audience was changed."),
+        ("audience.deleted", AudienceEventData, "An audience was deleted."),
+        ("audience.refilled", AudienceRefilledData, "The members of an audience were determined again by its rules."),
+        ("audience.joined", AudienceMemberData, "A contact joined an audience."),
+        ("audience.left", AudienceMemberData, "A contact left an audience."),
+        ("campaign.scheduled", CampaignScheduledData, "A campaign will be sent later."),
+        ("campaign.started", CampaignStartedData, "A campaign started."),
+        ("campaign.tested", CampaignTestedData, "An A/B test ended."),
+        ("campaign.sent", CampaignSentData, "All e-mails of a campaign were handed over or failed."),
+        ("campaign.cancelled", CampaignEventData, "A campaign was cancelled."),
+        ("campaign.failed", CampaignFailedData, "A campaign could not be sent."),
+        ("campaign.paused", CampaignEventData, "A campaign was paused."),
+        ("campaign.resumed", CampaignEventData, "A paused campaign was resumed."),
+        ("automation.started", AutomationStartedData, "A run of an automation started."),
+        ("automation.completed", AutomationEndedData, "A run of an automation ended without failing."),
+        ("automation.failed", AutomationEndedData, "A run of an automation failed."),
+        ("domain.created", DomainEventData, "A sending domain was added."),
+        ("domain.verified", DomainEventData, "A sending domain was verified."),
+        ("domain.degraded", DomainEventData, "A verified sending domain no longer has its DNS records."),
+        ("domain.deleted", DomainEventData, "A sending domain was deleted."),
+        ("domain.blocklisted", DomainListedData, "A blocklist has a sending domain or address."),
+        ("domain.delisted", DomainListedData, "A blocklist no longer has a sending domain or address."),
+        ("domain.sender_verified", SenderEventData, "A single sender was verified."),
+        ("domain.sender_removed", SenderEventData, "A single sender was removed."),
+        ("customer.signed_up", CustomerSignedUpData, "A customer signed up or was created."),
+        ("customer.signed_in", CustomerSignedInData, "A customer signed in."),
+        ("customer.sign_in_failed", CustomerAttemptData, "An attempt to sign in failed."),
+        ("customer.signed_out", CustomerSessionData, "A customer signed out."),
+        ("customer.locked", CustomerAttemptData, "Sign-in was locked after too many failed attempts."),
+        ("customer.unlocked", CommonEventData, "A lock of a customer's sign-in was removed."),
+        ("customer.email_verified", CustomerEmailVerifiedData, "A customer's e-mail address was verified."),
+        ("customer.password_changed", CommonEventData, "A customer's password was changed."),
+        ("customer.mfa_enabled", CustomerFactorData, "A customer set up a second factor."),
+        ("customer.mfa_disabled", CustomerFactorData, "A customer removed the second factor."),
+        (
+            "customer.mfa_reset",
+            CommonEventData,
+            "A customer's second factors were removed by your application or team.",
+        ),
+        ("customer.passkey_added", CustomerPasskeyAddedData, "A customer added a passkey."),
+        ("customer.passkey_removed", CustomerPasskeyRemovedData, "A customer removed a passkey."),
+        ("customer.session_revoked", CustomerSessionData, "A session of a customer was ended."),
+        ("customer.banned", CustomerBannedData, "A customer was banned."),
+        ("customer.unbanned", CommonEventData, "A ban was removed."),
+        ("customer.updated", CustomerUpdatedData, "A customer's profile was changed."),
+        ("customer.metadata_updated", CustomerMetadataUpdatedData, "A customer's metadata was changed."),
+        ("customer.roles_updated", CustomerRolesUpdatedData, "A customer's roles were changed."),
+        (
+            "customer.linked",
+            CustomerLinkedData,
+            "A customer was linked to a provider, an external id or another customer.",
+        ),
+        ("customer.unlinked", CustomerProviderData, "A provider's account was removed from a customer."),
+        ("customer.identity_held", CustomerProviderData, "A provider's account waits for approval."),
+        ("customer.mail_failed", CustomerMailFailedData, "An e-mail to a customer could not be sent."),
+        ("customer.deleted", CommonEventData, "A customer was deleted and the personal data erased."),
+        ("organization.created", OrganizationEventData, "An organization was created."),
+        ("organization.updated", OrganizationUpdatedData, "An organization or a member's roles were changed."),
+        ("organization.deleted", OrganizationEventData, "An organization was deleted."),
+        ("organization.member_added", OrganizationMemberAddedData, "A customer became a member of an organization."),
+        ("organization.member_removed", OrganizationMemberRemovedData, "A member was removed or left."),
+        ("organization.domain_verified", OrganizationDomainData, "A domain of an organization was verified."),
+        ("organization.domain_lapsed", OrganizationDomainData, "A verified domain no longer has its DNS record."),
+        ("invitation.created", InvitationEventData, "An invitation was created and will be mailed."),
+        ("invitation.resent", InvitationEventData, "An invitation will be mailed again with a new link."),
+        ("invitation.accepted", InvitationAcceptedData, "An invitation was accepted."),
+        ("invitation.revoked", InvitationEventData, "An invitation was revoked."),
+        ("invitation.expired", InvitationEventData, "An invitation expired."),
+        ("sso.activated", SsoEventData, "A single sign-on connection was activated."),
+        ("sso.deactivated", SsoEventData, "A single sign-on connection was deactivated."),
+        ("sso.signed_in", SsoSignedInData, "A customer signed in with single sign-on."),
+        ("sso.certificate_expiring", SsoCertificateExpiringData, "A certificate of a connection expires soon."),
+        ("sso.metadata_changed", SsoMetadataChangedData, "The identity provider's metadata changed."),
+        ("sso.metadata_failing", SsoMetadataFailingData, "The identity provider's metadata cannot be used."),
+        (
+            "entitlement.changed",
+            EntitlementChangedData,
+            "A feature, a plan or an organization's entitlement was changed.",
+        ),
+        ("entitlement.expired", EntitlementExpiredData, "An override of an organization's entitlement expired."),
+        ("webhook.disabled", WebhookDisabledData, "A webhook was disabled because its deliveries failed."),
+    )
+)
+"""Every event that Postern records itself."""

@@ -1,0 +1,99 @@
+"""Verification of webhook deliveries with the Python package, against the libraries of Standard Webhooks and Svix."""
+
+import base64
+import json
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import standardwebhooks
+import svix
+from postern_sdk import Postern, WebhookVerificationError
+from postern_sdk.testing import sign_webhook
+from postern_sdk.webhooks import verify
+
+SECRET = "whsec_" + base64.b64encode(b"0123456789abcdef01234567").decode()
+OTHER = "whsec_" + base64.b64encode(b"another-secret-another-s").decode()
+BODY = json.dumps(
+    {
+        "type": "custom.order.placed",
+        "timestamp": "2026-01-31T12:00:00.000Z",
+        "data": {"id": "0198", "total": 12.5},
+        "member of a newer server": True,
+    }
+)
+
+
+@pytest.mark.parametrize("library", [standardwebhooks.Webhook, svix.Webhook])
+def test_what_the_libraries_sign_is_verified(library: Any) -> None:
+    now = datetime.now(UTC)
+    headers = {
+        "Webhook-Id": "0198",
+        "Webhook-Timestamp": str(int(now.timestamp())),
+        "Webhook-Signature": library(SECRET).sign("0198", now, BODY),
+    }
+    event: Any = verify(BODY, headers, SECRET)
+    assert (event.id, event.type, event.data["total"]) == ("0198", "custom.order.placed", 12.5)
+    assert event.timestamp == datetime(2026, 1, 31, 12, tzinfo=UTC)
+    renamed = {name.replace("Webhook", "svix"): value for name, value in headers.items()}
+    assert verify(BODY.encode(), renamed, SECRET) == event
+    assert Postern("http://127.0.0.1").webhooks.verify(BODY, headers, SECRET) == event
+
+
+@pytest.mark.parametrize("library", [standardwebhooks.Webhook, svix.Webhook])
+def test_the_libraries_verify_what_the_test_helper_signs(library: Any) -> None:
+    headers = sign_webhook(BODY, SECRET, id="0198")
+    library(SECRET).verify(BODY, headers)
+    with pytest.raises(Exception, match="signature"):
+        library(OTHER).verify(BODY, headers)
+
+
+def test_during_a_rotation_each_secret_and_signature_is_tried() -> None:
+    headers = sign_webhook(BODY, OTHER, id="1")
+    both = sign_webhook(BODY, SECRET, id="1")["webhook-signature"] + " " + headers["webhook-signature"]
+    assert verify(BODY, {**headers, "webhook-signature": f"v1a,unknown {both}"}, SECRET)
+    assert verify(BODY, headers, [SECRET, OTHER])
+    assert verify(BODY, headers, OTHER.removeprefix("whsec_"))
+
+
+def signed(**changes: Any) -> dict[str, str]:
+    return {**sign_webhook(BODY, SECRET, id="1"), **changes}
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "secret", "reason"),
+    [
+        (BODY + " ", signed(), SECRET, "No signature fits"),
+        (BODY, signed(), OTHER, "No signature fits"),
+        (BODY, signed(**{"webhook-id": "2"}), SECRET, "No signature fits"),
+        (
+            BODY,
+            sign_webhook(BODY, SECRET, id="1", timestamp=int(time.time()) - 301),
+            SECRET,
+            "s old; 300 s are allowed",
+        ),
+        (BODY, sign_webhook(BODY, SECRET, id="1", timestamp=int(time.time()) + 400), SECRET, "s in the future"),
+        (BODY, signed(**{"webhook-timestamp": "soon"}), SECRET, "not a number"),
+        (BODY, signed(**{"webhook-signature": "v2,abc"}), SECRET, "no signature of the version v1"),
+        (BODY, signed(**{"webhook-signature": "v1,äöü"}), SECRET, "No signature fits"),
+        (BODY, {"webhook-id": "1", "webhook-timestamp": "1"}, SECRET, "webhook-signature is missing"),
+        (BODY, {}, SECRET, "webhook-id is missing"),
+        (BODY, signed(), "whsec_not base64!", "not one of a webhook"),
+        (BODY, signed(), "", "not one of a webhook"),
+        (BODY, signed(), [], "No signature fits"),
+        ("[]", sign_webhook("[]", SECRET, id="1"), SECRET, "is no event"),
+        ("{", sign_webhook("{", SECRET, id="1"), SECRET, "is no event"),
+        ('{"type": "a"}', sign_webhook('{"type": "a"}', SECRET, id="1"), SECRET, "is no event"),
+    ],
+)
+def test_other_deliveries_are_rejected_with_the_reason(
+    body: str, headers: dict[str, str], secret: Any, reason: str
+) -> None:
+    with pytest.raises(WebhookVerificationError, match=reason):
+        verify(body, headers, secret)
+
+
+def test_the_tolerance_can_be_larger() -> None:
+    headers = sign_webhook(BODY, SECRET, id="1", timestamp=int(time.time()) - 3600)
+    assert verify(BODY, headers, SECRET, tolerance=7200)
