@@ -29,19 +29,24 @@ from postern.cli.bootstrap import create_first_project
 from postern.kernel.config import Settings
 from postern.security.totp import code_at
 from tests.peers.whole_server import WholeServer, whole_server
+from tests.sdk.typescript import ESBUILD, TSC, linked_sdk, needs_typescript
+from tests.sdk.typescript import run as run_program
 
 GUIDE = Path(__file__).parent.parent / "docs/guide"
 PAGES = sorted(file.name for file in GUIDE.glob("*.md"))
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 WAIT_SECONDS = 120
 READ = re.compile(r"^read -r .*?(\w+)$", re.MULTILINE)
-SHELL, PYTHON = ("sh", "bash"), ("python",)
+SHELL, PYTHON, TYPESCRIPT = ("sh", "bash"), ("python",), ("ts",)
+TYPESCRIPT_PAGES = ("sdk-typescript.md",)
+"""Pages whose TypeScript blocks are run, in order, as one program. Those of other pages are files of an application."""
 ROUNDS = 2
 """How often all blocks are run on the same server."""
 
 NOT_RUN_HERE = {
     ("quickstart.md", "sh", "script/server"): "starts a server: tests/test_boot.py does it",
     ("quickstart.md", "sh", "bootstrap"): "needs the server's data folder: tests/test_boot.py does it",
+    ("sdk-typescript.md", "sh", "npm install"): "installs from the registry: tests/sdk/test_typescript.py packs it",
     ("webhooks.md", "python", "HTTPServer"): "a server that does not end: tests/platform/webhooks/test_guide.py",
     ("webhooks.md", "sh", "postern listen"): "does not end: tests/platform/webhooks/test_listen.py runs it",
     ("sso.md", "sh", "idpMetadataUrl"): "needs an identity provider: tests/identity/sso/test_over_http.py",
@@ -61,6 +66,7 @@ ONE_LANGUAGE = {
     "quickstart.md": "needs only a shell",
     "operations.md": "commands of an operator",
     "security.md": "one request",
+    "sdk-typescript.md": "a TypeScript client",
 }
 
 
@@ -245,7 +251,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WholeServer]:
 
 def pages_in_order() -> list[str]:
     """The quickstart, then the pages in the order in which it names them."""
-    named = re.findall(r"\]\((\w+\.md)[)#]", (GUIDE / "quickstart.md").read_text().partition("## Next steps")[2])
+    named = re.findall(r"\]\(([\w-]+\.md)[)#]", (GUIDE / "quickstart.md").read_text().partition("## Next steps")[2])
     return list(dict.fromkeys(["quickstart.md", *named]))
 
 
@@ -280,6 +286,25 @@ def test_the_guides_run_in_order_and_twice(server, tmp_path):
             reader.environment = {
                 name: value for name, value in reader.environment.items() if name not in server_variables
             }
+
+
+@pytest.mark.needs_node
+@needs_typescript
+@pytest.mark.parametrize("page", TYPESCRIPT_PAGES)
+def test_typescript_blocks_have_strict_types_and_run(server, tmp_path, page):
+    """The blocks of a page are one program, with strict types, that runs to its end twice."""
+    blocks = [text for language, text in BLOCK.findall((GUIDE / page).read_text()) if language in TYPESCRIPT]
+    (linked_sdk(tmp_path) / "page.mts").write_text("".join(blocks))
+    (tmp_path / "node.d.ts").write_text("declare const process: { env: Record<string, string | undefined> };\n")
+    options = ("--strict", "--noEmit", "--module", "Node16", "--target", "ES2022", "--lib", "ES2022,DOM")
+    run_program(TSC, *options, "page.mts", "node.d.ts", folder=tmp_path)
+    run_program(ESBUILD, "page.mts", "--outfile=page.mjs", "--log-level=error", folder=tmp_path)
+    variables = {
+        name: value for name, value in first_environment(server, tmp_path).items() if name.startswith("POSTERN_")
+    }
+    for _ in range(ROUNDS):
+        printed = run_program("node", "page.mjs", folder=tmp_path, **variables)
+        assert "There is no such contact." in printed
 
 
 def test_the_quickstart_links_to_every_guide():
