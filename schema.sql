@@ -1633,7 +1633,8 @@ CREATE TABLE public.webhooks (
     due_at timestamp with time zone,
     attempt integer DEFAULT 0 NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    updated_at timestamp with time zone NOT NULL
+    updated_at timestamp with time zone NOT NULL,
+    format text DEFAULT 'postern'::text NOT NULL
 );
 
 CREATE TABLE public.workers (

@@ -10,7 +10,14 @@ from litestar.datastructures import State
 from postern import instance
 from postern.compat.postmark import operations as postmark_operations
 from postern.compat.postmark.errors import POSTMARK
+from postern.compat.resend import broadcasts as resend_broadcasts
+from postern.compat.resend import contacts as resend_contacts
+from postern.compat.resend import domains as resend_domains
 from postern.compat.resend import emails as resend_emails
+from postern.compat.resend import not_offered as resend_not_offered
+from postern.compat.resend import suppressions as resend_suppressions
+from postern.compat.resend import templates as resend_templates
+from postern.compat.resend import webhooks as resend_webhooks
 from postern.compat.resend.errors import RESEND
 from postern.compat.sendgrid import operations as sendgrid_operations
 from postern.compat.sendgrid.errors import SENDGRID
@@ -115,7 +122,9 @@ COMPATIBLE_APIS: Sequence[CompatibleApi] = (RESEND, SENDGRID, POSTMARK)
 """The APIs of other companies that the operations below their paths follow."""
 
 COMPATIBLE_OPERATIONS: list[Operation[Any, Any]] = [
-    *operations_of(resend_emails),
+    *operations_of(resend_emails, resend_domains, resend_contacts, resend_templates, resend_broadcasts),
+    *operations_of(resend_suppressions, resend_webhooks),
+    *resend_not_offered.OPERATIONS,
     *operations_of(sendgrid_operations, postmark_operations),
 ]
 """The operations that follow APIs of other companies. They are not in the OpenAPI document."""
@@ -176,6 +185,7 @@ HOOKS = Hooks(
     sso_entry_of_organization=sso_endpoints.sso_entry_of_organization,
     has_active_sso=sso_endpoints.has_active_connection,
     has_working_sso=sso_endpoints.has_working_connection,
+    webhook_formats={"resend": resend_webhooks.write_payloads},
 )
 """The functions of higher layers that lower layers call."""
 

@@ -1,7 +1,7 @@
 """The dependencies of a process, which tests can replace: settings, database, clock, network clients, caches."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from random import Random, SystemRandom
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from postern.platform.events.operations import Reaction
     from postern.platform.projects.quotas import FindQuotaLeft
     from postern.platform.projects.sso_check import HasWorkingSso
+    from postern.platform.webhooks.model import WebhookFormat
+    from postern.platform.webhooks.operations import WritePayloads
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -56,6 +58,8 @@ class Hooks:
     sso_entry_of_organization: "SsoEntryOfOrganization"
     has_active_sso: "HasActiveSso"
     has_working_sso: "HasWorkingSso"
+    webhook_formats: "Mapping[WebhookFormat, WritePayloads]"
+    """Writes the payloads of webhook subscriptions, by their format; `postern` is not among them."""
 
 
 @dataclass

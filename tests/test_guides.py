@@ -49,6 +49,7 @@ NOT_RUN_HERE = {
     ("sdk-typescript.md", "sh", "npm install"): "installs from the registry: tests/sdk/test_typescript.py packs it",
     ("webhooks.md", "python", "HTTPServer"): "a server that does not end: tests/platform/webhooks/test_guide.py",
     ("webhooks.md", "sh", "postern listen"): "does not end: tests/platform/webhooks/test_listen.py runs it",
+    ("resend.md", "python", "*"): "reads its URL when it is imported: tests/compat/test_resend_guide.py",
     ("sso.md", "sh", "idpMetadataUrl"): "needs an identity provider: tests/identity/sso/test_over_http.py",
     ("sso.md", "sh", "/test"): "needs the connection of the previous block",
     ("sso.md", "python", "/auth/sso"): "needs a browser and a provider: tests/identity/sso/test_over_http.py",

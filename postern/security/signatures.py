@@ -20,8 +20,12 @@ def new_webhook_secret() -> str:
     return SECRET_PREFIX + base64.b64encode(os.urandom(SECRET_BYTES)).decode()
 
 
-def webhook_headers(id: str, at: datetime, body: bytes, secrets: Sequence[str]) -> dict[str, str]:
+def webhook_headers(
+    id: str, at: datetime, body: bytes, secrets: Sequence[str], *, prefix: str = "webhook"
+) -> dict[str, str]:
     """Return the headers `webhook-id`, `webhook-timestamp` and `webhook-signature` of a request with `body`.
+
+    `prefix` replaces `webhook` in their names.
 
     `id` is the same for all attempts, `at` is the time of this attempt, and `secrets` are all valid ones, the newest
     first. Raises ValueError if `id` contains a dot or there is no secret.
@@ -31,9 +35,9 @@ def webhook_headers(id: str, at: datetime, body: bytes, secrets: Sequence[str]) 
     seconds = int(at.timestamp())
     signed = b"%s.%d.%s" % (id.encode(), seconds, body)
     return {
-        "webhook-id": id,
-        "webhook-timestamp": str(seconds),
-        "webhook-signature": " ".join(f"v1,{_signature(secret, signed)}" for secret in secrets),
+        f"{prefix}-id": id,
+        f"{prefix}-timestamp": str(seconds),
+        f"{prefix}-signature": " ".join(f"v1,{_signature(secret, signed)}" for secret in secrets),
     }
 
 

@@ -1,19 +1,24 @@
-"""A project that sends through an SMTP sink, and the application on a port, for client libraries with sockets."""
+"""Projects that send through an SMTP sink, and applications on a port, for client libraries with sockets."""
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
 from typing import Any
 
+import httpx
 import msgspec
 import pytest
 import uvicorn
 
+from postern.cli.bootstrap import BootstrapResult
 from postern.kernel.config import Settings
 from postern.kernel.http.connections import limited_protocol
 from postern.kernel.outbound.ssrf import read_networks
 from tests.messaging.domains.test_domains import publish
+from tests.peers.http_receiver import Receiver, http_receiver
 from tests.peers.smtp_sink import Sink
+from tests.peers.whole_server import WholeServer, whole_server
 
 
 @pytest.fixture
@@ -54,3 +59,41 @@ async def url(app: Any, settings: Settings) -> AsyncIterator[str]:
     finally:
         server.should_exit = True
         await serving
+
+
+@dataclass
+class Installation:
+    """A running server with an account, and the peers to which it sends."""
+
+    server: WholeServer
+    account: BootstrapResult
+    sink: Sink
+    receiver: Receiver
+
+    def publish(self, records: list[dict[str, str]]) -> None:
+        """Publish DNS records in the zone that the server queries."""
+        assert self.server.zone is not None
+        for record in records:
+            self.server.zone.set(record["name"], record["type"], record["value"])
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[WholeServer, BootstrapResult]]:
+    networks = tuple(read_networks("127.0.0.0/8"))
+    with whole_server(tmp_path_factory.mktemp("compat"), outbound_allow=networks) as server:
+        yield server, asyncio.run(server.account())
+
+
+@pytest.fixture
+async def installation(whole: tuple[WholeServer, BootstrapResult]) -> AsyncIterator[Installation]:
+    """The server; mail of its project goes to an SMTP sink."""
+    server, account = whole
+    async with Sink() as sink, http_receiver() as receiver, httpx.AsyncClient() as client:
+        relay = {"host": "127.0.0.1", "port": sink.port, "tls": "none"}
+        changed = await client.patch(
+            f"{server.url}/projects/{account.project_id}",
+            json={"settings": {"transport": "relay", "relays": [relay]}},
+            headers={"Authorization": f"Bearer {account.developer_token}"},
+        )
+        assert changed.status_code == 200, changed.text
+        yield Installation(server, account, sink, receiver)

@@ -1,37 +1,66 @@
-"""E-mails of Resend's API: send, and batches."""
+"""E-mails of Resend's API: send, batches, list, reschedule, cancel, and attachments."""
 
-from base64 import b64encode
-from collections.abc import Sequence
+from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Awaitable, Mapping, Sequence
 from datetime import timedelta
+from email import message_from_bytes, policy
 from typing import Annotated, Any
+from urllib.parse import quote, urlsplit
+from uuid import UUID, uuid5
 
 import msgspec
 
 from postern.compat.resend.errors import RESEND
-from postern.compat.resend.model import ResendAttachment, ResendEmail, ResendTag
+from postern.compat.resend.lists import LIST_DEFAULT, ItemLimit, read_list
+from postern.compat.resend.model import ResendAttachment, ResendEmail, ResendReschedule, ResendTag
 from postern.compat.resend.schedules import parse_schedule
+from postern.kernel.clock import Moment
 from postern.kernel.http.binding import read_json
 from postern.kernel.http.call import Call
 from postern.kernel.http.compatible_api import NotOffered
-from postern.kernel.http.operation import HeaderParameter, post
-from postern.kernel.http.problems import Invalid, Problem
+from postern.kernel.http.operation import HeaderParameter, get, patch, post
+from postern.kernel.http.pagination import Page
+from postern.kernel.http.problems import Invalid, Missing, Problem
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.http.validation import invalid_value
+from postern.kernel.outbound.client import OutboundResponse
 from postern.kernel.values import to_json
+from postern.messaging.emails import logs
 from postern.messaging.emails import operations as emails
 from postern.messaging.emails.model import (
     BATCH_BYTES,
     SINGLE_BYTES,
     Email,
     EmailBatchResult,
+    EmailLogEntry,
+    EmailReschedule,
     SendResult,
+    StoredAttachment,
 )
 from postern.messaging.emails.submission import parse_key
+from postern.protocols.mail import mime
 
 BATCH_EMAILS = 100
 """Maximum e-mails of one batch of this API."""
 TAG_SEPARATOR = "--"
 """Between name and value of a tag, which are one text in our API."""
+
+DOWNLOAD_TIME = timedelta(hours=1)
+DOWNLOAD_PURPOSE = "resend-attachment"
+LAST_EVENTS: Mapping[str, str] = {
+    "SCHEDULED": "scheduled",
+    "QUEUED": "queued",
+    "SENT": "sent",
+    "DELIVERED": "delivered",
+    "DELAYED": "delivery_delayed",
+    "BOUNCED": "bounced",
+    "COMPLAINED": "complained",
+    "SUPPRESSED": "suppressed",
+    "FAILED": "failed",
+    "EXPIRED": "failed",
+    "CANCELLED": "canceled",
+}
+"""`last_event` by the status of a send."""
 
 EMAIL_DECODER = msgspec.json.Decoder(ResendEmail)
 
@@ -39,12 +68,27 @@ IdempotencyHeader = Annotated[str | None, HeaderParameter("Idempotency-Key")]
 ValidationHeader = Annotated[str | None, HeaderParameter("x-batch-validation")]
 
 
+class DownloadLink(msgspec.Struct, frozen=True, array_like=True):
+    """The signed content of a download URL."""
+
+    project_id: UUID
+    send_id: UUID
+    index: int
+    """The position of the attachment in the e-mail."""
+    expires_at: int
+    """In seconds since 1970."""
+
+
+class ResendAttachmentMissing(Missing):
+    """There is no such attachment."""
+
+
 @post("/emails", needs="emails:send", compatible_api=RESEND, body_limit=SINGLE_BYTES)
 async def send_resend_email(call: Call, data: ResendEmail, idempotency_key: IdempotencyHeader = None) -> HttpResponse:
     """Send an e-mail. The workers transmit it; the response has only its id."""
     # The key belongs to the body as it was sent: the time that `in 1 min` names is another one in a repeated request.
     key = parse_key(call.project_id, "resend/emails", idempotency_key, data)
-    email = to_email(data, call)
+    email = to_email(await _with_files(data, call), call)
     response = await emails.accept_email(call, email, key, wait=timedelta())
     result = msgspec.json.decode(_content(response), type=SendResult)
     return HttpResponse(to_json({"id": result.id}), headers=response.headers)
@@ -63,7 +107,7 @@ async def send_resend_batch(
         raise Invalid.at("", f"A batch must have 1 to {BATCH_EMAILS} e-mails.", "too_many")
     is_strict = x_batch_validation != "permissive"
     key = parse_key(call.project_id, "resend/batch", idempotency_key, data)
-    batch = [_read_item(raw, call) for raw in data]
+    batch = [await _read_item(raw, call) for raw in data]
     response = await emails.accept_batch(call, batch, key, all_or_nothing=is_strict)
     result = msgspec.json.decode(_content(response), type=EmailBatchResult)
     body: dict[str, Any] = {"data": [{"id": item.id} for item in result.data if item.id is not None]}
@@ -72,6 +116,95 @@ async def send_resend_batch(
             {"index": index, "message": item.error} for index, item in enumerate(result.data) if item.id is None
         ]
     return HttpResponse(to_json(body), headers=response.headers)
+
+
+@get("/emails", needs="emails:read", compatible_api=RESEND)
+async def list_resend_emails(
+    call: Call, limit: ItemLimit = LIST_DEFAULT, after: str | None = None, before: str | None = None
+) -> dict[str, Any]:
+    """The sends, newest first, without their content."""
+
+    def read(cursor: str | None, limit: int) -> Awaitable[Page[EmailLogEntry]]:
+        return logs.list_email_logs(call, limit=limit, cursor=cursor)
+
+    return await read_list(call, read, "email-logs|{}", _listed, limit=limit, after=after, before=before, is_page=True)
+
+
+@get("/emails/{id}", needs="emails:read", compatible_api=RESEND)
+async def get_resend_email(call: Call, id: UUID) -> dict[str, Any]:
+    """A send with its content, as long as that is stored."""
+    send = await emails.require_send(call.db, call.project_id, id)
+    content = await emails.stored_content(call.db, send)
+    html, text = (content.html, content.text) if content else (None, None)
+    if content is not None and content.engine != "none":
+        html, text = await _rendered_parts(call, id)
+    reply_to = content.reply_to if content else []
+    return {"object": "email", **_listed(emails.entry_of(send)), "reply_to": reply_to, "html": html, "text": text}
+
+
+@patch("/emails/{id}", needs="emails:write", compatible_api=RESEND)
+async def update_resend_email(call: Call, id: UUID, data: ResendReschedule) -> dict[str, Any]:
+    """Reschedule a scheduled e-mail."""
+    if data.scheduled_at is not None:
+        scheduled_at = parse_schedule(data.scheduled_at, call.now)
+        await emails.reschedule_email(call, id, EmailReschedule(scheduled_at=scheduled_at))
+    else:
+        await emails.require_send(call.db, call.project_id, id)
+    return {"object": "email", "id": id}
+
+
+@post("/emails/{id}/cancel", needs="emails:write", compatible_api=RESEND)
+async def cancel_resend_email(call: Call, id: UUID) -> dict[str, Any]:
+    """Cancel a waiting e-mail."""
+    await emails.cancel_email(call, id)
+    return {"object": "email", "id": id}
+
+
+@get("/emails/{id}/attachments", needs="emails:read", compatible_api=RESEND)
+async def list_resend_attachments(call: Call, id: UUID) -> dict[str, Any]:
+    """The attachments of a send, as long as its content is stored."""
+    files = await _attachments(call, id)
+    return {
+        "object": "list",
+        "has_more": False,
+        "data": [_retrieved(call, id, index, file) for index, file in enumerate(files)],
+    }
+
+
+@get("/emails/{id}/attachments/{attachment_id}", needs="emails:read", compatible_api=RESEND)
+async def get_resend_attachment(call: Call, id: UUID, attachment_id: UUID) -> dict[str, Any]:
+    """An attachment of a send, with a URL from which it can be downloaded for an hour."""
+    for index, file in enumerate(await _attachments(call, id)):
+        if _attachment_id(id, index) == attachment_id:
+            return {"object": "attachment", **_retrieved(call, id, index, file)}
+    raise ResendAttachmentMissing
+
+
+@get("/attachments/{token}", public=True, compatible_api=RESEND, media_types=["application/octet-stream"])
+async def download_resend_attachment(call: Call, token: str) -> HttpResponse:
+    """The content of an attachment, by the signed and expiring URL of `get_resend_attachment`."""
+    body, _, signature = token.partition(".")
+    try:
+        payload = urlsafe_b64decode(body + "=" * (-len(body) % 4))
+    except ValueError:
+        raise ResendAttachmentMissing from None
+    if not call.world.secrets.verify(DOWNLOAD_PURPOSE, payload, signature):
+        raise ResendAttachmentMissing
+    link = msgspec.json.decode(payload, type=DownloadLink)
+    if link.expires_at <= call.now.timestamp():
+        raise ResendAttachmentMissing("This link has expired: fetch the attachment again to get another one.")
+    send = await emails.require_send(call.db, link.project_id, link.send_id)
+    content = await emails.stored_content(call.db, send)
+    if content is None or link.index >= len(content.attachments):
+        raise ResendAttachmentMissing
+    file = content.attachments[link.index]
+    name = quote(file.filename, safe="")
+    headers = {
+        # Never shown in the browser: whoever can send mail chooses the type.
+        "Content-Disposition": f"attachment; filename*=UTF-8''{name}",
+        "Content-Security-Policy": "sandbox",
+    }
+    return HttpResponse(b64decode(file.content), media_type="application/octet-stream", headers=headers)
 
 
 def to_email(data: ResendEmail, call: Call) -> Email:
@@ -105,11 +238,95 @@ def to_email(data: ResendEmail, call: Call) -> Email:
         raise invalid_value(error, Email) from None
 
 
-def _read_item(raw: msgspec.Raw, call: Call) -> Email | Problem:
+async def _read_item(raw: msgspec.Raw, call: Call) -> Email | Problem:
     try:
-        return to_email(read_json(EMAIL_DECODER, raw), call)
+        return to_email(await _with_files(read_json(EMAIL_DECODER, raw), call), call)
     except Problem as problem:
         return problem
+
+
+async def _with_files(data: ResendEmail, call: Call) -> ResendEmail:
+    """The e-mail with the content of the attachments that are given as URLs. Raises Invalid if one cannot be read."""
+    if not any(file.path for file in data.attachments or []):
+        return data
+    files = [await _read_file(file, index, call) for index, file in enumerate(data.attachments or [])]
+    return msgspec.structs.replace(data, attachments=files)
+
+
+async def _read_file(file: ResendAttachment, index: int, call: Call) -> ResendAttachment:
+    if file.path is None:
+        return file
+    outcome = await call.world.outbound.get(file.path, keep=mime.MESSAGE_BYTES_LIMIT)
+    if not isinstance(outcome, OutboundResponse) or not outcome.ok or not outcome.complete:
+        reason = f"status {outcome.status}" if isinstance(outcome, OutboundResponse) else outcome.reason
+        raise Invalid.at(f"/attachments/{index}/path", f"The file at this URL cannot be read: {reason}")
+    name = file.filename or urlsplit(file.path).path.rpartition("/")[2] or None
+    return msgspec.structs.replace(file, content=b64encode(outcome.body).decode(), filename=name)
+
+
+def _listed(entry: EmailLogEntry) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "message_id": entry.message_id,
+        "to": entry.to,
+        "from": entry.from_,
+        "created_at": entry.created_at,
+        "subject": entry.subject,
+        "bcc": entry.bcc,
+        "cc": entry.cc,
+        "reply_to": [],
+        "last_event": _last_event(entry),
+        "scheduled_at": entry.scheduled_at,
+        "tags": [{"name": name, "value": value} for name, value in tags_of(entry.tags).items()],
+    }
+
+
+def tags_of(tags: Sequence[str]) -> dict[str, str]:
+    """The values of tags by their names."""
+    return {name: value for name, _, value in (tag.partition(TAG_SEPARATOR) for tag in tags)}
+
+
+def _last_event(entry: EmailLogEntry) -> str:
+    if entry.status in ("SENT", "DELIVERED") and (entry.clicked_at or entry.opened_at):
+        return "clicked" if entry.clicked_at else "opened"
+    return LAST_EVENTS[entry.status]
+
+
+async def _rendered_parts(call: Call, id: UUID) -> tuple[str | None, str | None]:
+    """Html and text of a message as it is transmitted; None for a part that it does not have."""
+    raw = _content(await emails.get_email_message(call, id))
+    message = message_from_bytes(raw.encode() if isinstance(raw, str) else raw, policy=policy.default)
+    html, text = message.get_body(("html",)), message.get_body(("plain",))
+    return html.get_content() if html else None, text.get_content() if text else None
+
+
+async def _attachments(call: Call, id: UUID) -> list[StoredAttachment]:
+    send = await emails.require_send(call.db, call.project_id, id)
+    content = await emails.stored_content(call.db, send)
+    return content.attachments if content else []
+
+
+def _attachment_id(send_id: UUID, index: int) -> UUID:
+    return uuid5(send_id, str(index))
+
+
+def _retrieved(call: Call, send_id: UUID, index: int, file: StoredAttachment) -> dict[str, Any]:
+    expires_at = Moment.of(call.now + DOWNLOAD_TIME)
+    payload = msgspec.json.encode(
+        DownloadLink(project_id=call.project_id, send_id=send_id, index=index, expires_at=int(expires_at.timestamp()))
+    )
+    body = urlsafe_b64encode(payload).rstrip(b"=").decode()
+    token = f"{body}.{call.world.secrets.sign(DOWNLOAD_PURPOSE, payload)}"
+    return {
+        "id": _attachment_id(send_id, index),
+        "filename": file.filename,
+        "content_type": file.content_type,
+        "content_id": file.content_id,
+        "content_disposition": "inline" if file.content_id else "attachment",
+        "download_url": f"{call.world.settings.public_url}{RESEND.path}/attachments/{token}",
+        "expires_at": expires_at,
+        "size": len(b64decode(file.content)),
+    }
 
 
 def _content(response: HttpResponse) -> bytes | str:

@@ -56,6 +56,7 @@ NAMES: tuple[tuple[type[Problem], int, str], ...] = (
 
 FROM_PATH, KEY_PATH = "/from", "header/Idempotency-Key"
 REQUIRED = "required"
+ERRORS_FIELD = "`errors`"
 _INDEX = re.compile(r"^/\d+(?=/)")
 """The index of an e-mail in a batch, at the beginning of a path."""
 
@@ -63,7 +64,10 @@ _INDEX = re.compile(r"^/\d+(?=/)")
 def render_problem(problem: Problem) -> tuple[int, Any]:
     """The status and body of Resend's API for a problem."""
     status, name = _status_and_name(problem)
-    return status, {"statusCode": status, "name": name, "message": problem.detail}
+    message = problem.detail
+    if ERRORS_FIELD in message and problem.errors:  # Resend's body has no such field.
+        message = " ".join(error.message for error in problem.errors)
+    return status, {"statusCode": status, "name": name, "message": message}
 
 
 def _status_and_name(problem: Problem) -> tuple[int, str]:

@@ -21,10 +21,12 @@ def parse_schedule(text: str, now: Moment, path: str = "/scheduled_at") -> datet
     Raises Invalid for other forms.
     """
     text = text.strip()
+    # A plain datetime, because bodies are converted by msgspec, which rejects subclasses.
+    present = datetime.combine(now.date(), now.time(), UTC)
     if match := DURATION.fullmatch(text):
         count = 1 if match[1].lower() in ("a", "an") else int(match[1])
-        return now + timedelta(**{UNITS[match[2][0].lower()]: count})
-    if (match := DAY_AND_TIME.fullmatch(text)) and (moment := _at_time_of_day(match, now)):
+        return present + timedelta(**{UNITS[match[2][0].lower()]: count})
+    if (match := DAY_AND_TIME.fullmatch(text)) and (moment := _at_time_of_day(match, present)):
         return moment
     try:
         moment = msgspec.convert(re.sub(r"(\d) (\d)", r"\1T\2", text, count=1), datetime)
@@ -34,7 +36,7 @@ def parse_schedule(text: str, now: Moment, path: str = "/scheduled_at") -> datet
         raise Invalid.at(path, message) from None
 
 
-def _at_time_of_day(match: re.Match[str], now: Moment) -> datetime | None:
+def _at_time_of_day(match: re.Match[str], now: datetime) -> datetime | None:
     hour, minute = int(match[2] or now.hour), int(match[3] or (0 if match[2] else now.minute))
     if match[4]:
         if not 1 <= hour <= 12:

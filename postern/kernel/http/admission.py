@@ -97,7 +97,7 @@ async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRou
         # Operations that accept customers' tokens act only on that customer, so they need no permission.
         if operation.needs and caller.kind != "customer" and not caller.may(operation.needs):
             raise PermissionMissing(f"This operation needs the permission `{operation.needs}`.")
-    if operation.compatible_api is not None:
+    if operation.compatible_api is not None and operation.accepts:
         project_id = caller.project_id
         headers |= _take_of_compatible_api(connection, world, caller, operation.compatible_api)
     elif project_id is not None or caller.account_id is not None:

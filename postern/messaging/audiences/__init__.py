@@ -1,6 +1,7 @@
 """Contacts of a project, and static and rule-based audiences of contacts."""
 
 PUBLIC_MODULES = (
+    "attributes",
     "contacts",
     "csv_reader",
     "imports",

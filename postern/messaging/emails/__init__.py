@@ -7,6 +7,7 @@ PUBLIC_MODULES = (
     "enqueue",
     "erasure",
     "history_store",
+    "logs",
     "outcomes",
     "pre_send_check",
     "redaction",

@@ -53,12 +53,13 @@ from postern.messaging.emails.model import (
     RecipientOutcome,
     Send,
     SendAttempt,
+    SendBody,
     SendEvent,
     SendResult,
     TransmittedParts,
 )
 from postern.messaging.emails.outcomes import event_of
-from postern.messaging.emails.redaction import open_body
+from postern.messaging.emails.redaction import open_body, redacted_body
 from postern.messaging.emails.submission import (
     NewSend,
     SubmissionContext,
@@ -505,6 +506,14 @@ async def require_send(db: Queries, project_id: UUID, send_id: UUID) -> Send:
     if send is None:
         raise EmailMissing
     return send
+
+
+async def stored_content(db: Queries, send: Send) -> SendBody | None:
+    """The content of a send without its one-time secrets; None if it is no longer stored, and for a campaign's send."""
+    if send.content_id is not None:
+        return None
+    bodies = await store.bodies(db, project_id=send.project_id, ids=[send.id])
+    return redacted_body(bodies[0].body) if bodies else None
 
 
 async def count_sends(db: Queries, project_id: UUID, statuses: list[str], campaign_id: UUID | None = None) -> int:

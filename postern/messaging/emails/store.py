@@ -599,6 +599,10 @@ async def delete_unsubscribe_suppressions(tx: Transaction, *, project_id: UUID, 
 async def suppression(db: Queries, *, project_id: UUID, address: str) -> Suppression | None: ...
 
 
+@statement("select address from suppressions where project_id = %(project_id)s and id = %(id)s")
+async def suppressed_address(db: Queries, *, project_id: UUID, id: UUID) -> str | None: ...
+
+
 @statement("""
     select id, address, reason, source, detail, send_id, history, created_at,
            coalesce(updated_at, created_at) as updated_at

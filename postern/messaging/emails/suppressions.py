@@ -173,6 +173,14 @@ async def remove_suppression(call: Call, address: str) -> Suppression:
     return removed
 
 
+async def address_of_suppression(db: Queries, project_id: UUID, id: UUID) -> str:
+    """The address of the suppression with this id. Raises SuppressionMissing."""
+    address = await store.suppressed_address(db, project_id=project_id, id=id)
+    if address is None:
+        raise SuppressionMissing
+    return address
+
+
 async def follow_contacts(tx: Transaction, contact_events: list[Event]) -> None:
     """Subscriber of contact events: delete the UNSUBSCRIBE suppressions of contacts that were subscribed again.
 

@@ -11,6 +11,8 @@ from postern.kernel.http.problems import Conflict, Missing, Unprocessable
 from postern.kernel.values import Record
 
 DeliveryStatus = Literal["PENDING", "SUCCEEDED", "FAILED"]
+WebhookFormat = Literal["postern", "resend"]
+"""The form of payloads and signature headers: ours, or that of another company's API."""
 
 WEBHOOKS_PER_PROJECT = 100
 EVENTS_PER_WEBHOOK = 100
@@ -50,6 +52,8 @@ class Webhook(Record):
     url: str
     events: list[str]
     """Event names, `email.*`, `*`, or `custom.<name>` and `custom.*` for custom events."""
+    format: WebhookFormat
+    """The form of the payloads: `postern`, or `resend` if the subscription was created at `/compat/resend`."""
     description: str
     active: bool
     failing_since: Moment | None
@@ -69,6 +73,7 @@ class StoredWebhook(Record):
     id: UUID
     url: str
     events: list[str]
+    format: WebhookFormat
     description: str
     active: bool
     sealed_secret: bytes
@@ -89,6 +94,7 @@ class WebhookInUse(Record):
     id: UUID
     project_id: UUID
     url: str
+    format: WebhookFormat
     active: bool
     sealed_secret: bytes
     previous_sealed_secret: bytes | None

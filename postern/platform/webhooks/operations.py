@@ -1,8 +1,8 @@
 """HTTP operations on webhooks, and the creation of deliveries for events."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 import msgspec
@@ -38,6 +38,7 @@ from postern.platform.webhooks.model import (
     Webhook,
     WebhookDelivery,
     WebhookDeliveryDetail,
+    WebhookFormat,
     WebhookInactive,
     WebhookInUse,
     WebhookMissing,
@@ -46,6 +47,12 @@ from postern.platform.webhooks.model import (
     WebhookWithSecret,
 )
 from postern.security.signatures import new_webhook_secret, webhook_headers
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+HEADER_PREFIXES: Mapping[WebhookFormat, str] = {"postern": "webhook", "resend": "svix"}
+"""The first word of the signature headers' names. Svix is what Resend signs with; its signatures are the same."""
 
 UNSET = msgspec.UNSET
 Unset = msgspec.UnsetType
@@ -116,6 +123,11 @@ async def create_webhook(call: Call, data: NewWebhook) -> WebhookWithSecret:
     addresses that are not on the public Internet are not called. `send.delivered` is a former name of
     `email.delivered`; subscribe to custom events as `custom.<name>`.
     """
+    return await new_webhook(call, data)
+
+
+async def new_webhook(call: Call, data: NewWebhook, format: WebhookFormat = "postern") -> WebhookWithSecret:
+    """Subscribe a URL to events; see `create_webhook`. Raises Invalid and TooManyWebhooks."""
     _validate(call, data.url, data.events)
     webhook_id, secret = new_id(), new_webhook_secret()
     async with call.db.transaction() as tx:
@@ -127,6 +139,7 @@ async def create_webhook(call: Call, data: NewWebhook) -> WebhookWithSecret:
             id=webhook_id,
             url=data.url,
             events=list(dict.fromkeys(data.events)),
+            format=format,
             description=data.description,
             active=data.active,
             sealed_secret=call.world.secrets.seal(secret.encode(), _secret_context(call.project_id, webhook_id)),
@@ -236,7 +249,7 @@ async def list_webhook_deliveries(
     """
     if event and (unknown := [name for name in event if name not in EVENT_NAMES and not is_custom_name(name)]):
         raise Invalid.at("query/event", f"There is no event `{unknown[0][:100]}`. There are: {', '.join(EVENT_NAMES)}.")
-    await _require_webhook(call.db, call.project_id, id)
+    webhook = await _require_webhook(call.db, call.project_id, id)
     scope = f"deliveries|{id}|{','.join(status or [])}|{','.join(event or [])}"
     page = await newest_first(
         call,
@@ -248,7 +261,7 @@ async def list_webhook_deliveries(
         statuses=None if status is None else [*status],
         events=event,
     )
-    payloads = await _payloads(call, [row.event_id for row in page.items])
+    payloads = await _payloads(call, webhook.format, [row.event_id for row in page.items])
     return LinkedList([_to_delivery(row, payloads) for row in page.items], page.next_cursor)
 
 
@@ -262,7 +275,8 @@ async def get_webhook_delivery(call: Call, id: UUID, delivery_id: UUID) -> Webho
     row = await store.delivery(call.db, project_id=call.project_id, webhook_id=id, id=delivery_id)
     if row is None:
         raise DeliveryMissing
-    delivery = _to_delivery(row, await _payloads(call, [row.event_id]))
+    webhook = await _require_webhook(call.db, call.project_id, id)
+    delivery = _to_delivery(row, await _payloads(call, webhook.format, [row.event_id]))
     return WebhookDeliveryDetail(**msgspec.structs.asdict(delivery), response_body=row.response_body)
 
 
@@ -395,6 +409,20 @@ async def erase_events(tx: Transaction, project_id: UUID, subject_ids: list[UUID
     await store.erase_responses(tx, project_id=project_id, subject_ids=subject_ids)
 
 
+WritePayloads = Callable[["World", UUID, list[Event]], Awaitable[dict[UUID, dict[str, Any]]]]
+"""The bodies of deliveries of a project's events in the form of another API, keyed by event id."""
+
+
+async def payloads_of(
+    world: "World", project_id: UUID, format: WebhookFormat, rows: list[Event]
+) -> dict[UUID, dict[str, Any]]:
+    """The bodies of deliveries of events, keyed by event id."""
+    if format != "postern":
+        return await world.hooks.webhook_formats[format](world, project_id, rows)
+    contacts = await events.contacts_of(world.db, project_id, rows)
+    return {event.id: rules.payload_of(event, contacts.get(event.id)) for event in rows}
+
+
 def signed_headers(secrets: Any, webhook: WebhookInUse, id: UUID, now: Moment, body: bytes) -> dict[str, str]:
     """The headers of a request to a subscription, signed with every secret that is valid at `now`.
 
@@ -405,7 +433,8 @@ def signed_headers(secrets: Any, webhook: WebhookInUse, id: UUID, now: Moment, b
     expires_at = webhook.previous_secret_expires_at
     if webhook.previous_sealed_secret and expires_at and expires_at > now:
         valid_secrets.append(secrets.open(webhook.previous_sealed_secret, context).decode())
-    return {"Content-Type": "application/json", **webhook_headers(str(id), now, body, valid_secrets)}
+    prefix = HEADER_PREFIXES[webhook.format]
+    return {"Content-Type": "application/json", **webhook_headers(str(id), now, body, valid_secrets, prefix=prefix)}
 
 
 def _secret_context(project_id: UUID, id: UUID) -> str:
@@ -453,11 +482,10 @@ async def _require_active(
         raise WebhookInactive
 
 
-async def _payloads(call: Call, event_ids: list[UUID]) -> dict[UUID, dict[str, Any]]:
+async def _payloads(call: Call, format: WebhookFormat, event_ids: list[UUID]) -> dict[UUID, dict[str, Any]]:
     """The bodies of deliveries, keyed by event id; events that no longer exist are omitted."""
     rows = await events.with_ids(call.db, call.project_id, event_ids)
-    contacts = await events.contacts_of(call.db, call.project_id, rows)
-    return {event.id: rules.payload_of(event, contacts.get(event.id)) for event in rows}
+    return await payloads_of(call.world, call.project_id, format, rows)
 
 
 def _to_delivery(row: DeliveryRow, payloads: dict[UUID, dict[str, Any]]) -> WebhookDelivery:

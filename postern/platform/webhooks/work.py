@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import msgspec
@@ -17,7 +17,6 @@ from postern.kernel.database.statements import Transaction
 from postern.kernel.due import Work, one_by_one
 from postern.kernel.values import to_json
 from postern.platform.events import operations as events
-from postern.platform.events.model import Event, EventContact
 from postern.platform.webhooks import rules, store
 from postern.platform.webhooks.model import (
     CLEANUP_INTERVAL,
@@ -28,7 +27,7 @@ from postern.platform.webhooks.model import (
     WebhookCleanup,
     WebhookInUse,
 )
-from postern.platform.webhooks.operations import signed_headers
+from postern.platform.webhooks.operations import payloads_of, signed_headers
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -56,8 +55,7 @@ async def deliver(world: "World", jobs: list[DueDelivery]) -> None:
     if webhook is None:
         return
     event_rows = await events.with_ids(world.db, project_id, [job.event_id for job in jobs])
-    contacts = await events.contacts_of(world.db, project_id, event_rows)
-    batch = _SubscriptionBatch(world, webhook, {event.id: event for event in event_rows}, contacts)
+    batch = _SubscriptionBatch(world, webhook, await payloads_of(world, project_id, webhook.format, event_rows))
     waiting = iter(sorted(jobs, key=lambda job: job.id))
     concurrency = (
         CONCURRENT_REQUESTS if webhook.failures < rules.DEACTIVATE_FAILURES else CONCURRENT_REQUESTS_WHILE_FAILING
@@ -76,9 +74,8 @@ class _SubscriptionBatch:
 
     world: "World"
     webhook: WebhookInUse
-    events: dict[UUID, Event]
-    contacts: dict[UUID, EventContact]
-    """The contacts that the events concern, keyed by event id."""
+    payloads: dict[UUID, dict[str, Any]]
+    """The bodies, keyed by event id."""
     gone: bool = False
     """Whether the endpoint has responded with 410 Gone."""
     results: list[tuple[DueDelivery, DeliveryVerdict]] = field(
@@ -103,14 +100,14 @@ class _SubscriptionBatch:
         """The result of a delivery for which no request must be made; None if the request must be made."""
         if self.gone or not self.webhook.active:
             return DeliveryVerdict("FAILED", attempted=False, error_message="The subscription is inactive.")
-        if job.event_id not in self.events:
+        if job.event_id not in self.payloads:
             return DeliveryVerdict("FAILED", attempted=False, error_message="The event no longer exists.")
         if elapsed_seconds > BATCH_SECONDS:
             return DeliveryVerdict("PENDING", self.world.clock(), attempted=False)
         return None
 
     async def _send(self, job: DueDelivery) -> DeliveryVerdict:
-        body = to_json(rules.payload_of(self.events[job.event_id], self.contacts.get(job.event_id)))
+        body = to_json(self.payloads[job.event_id])
         headers = signed_headers(self.world.secrets, self.webhook, job.event_id, self.world.clock(), body)
         outcome = await self.world.outbound.post(self.webhook.url, body, headers=headers, keep=RESPONSE_BYTES)
         return rules.attempt_result(outcome, job.tried + 1, self.world.clock(), self.world.random.random())

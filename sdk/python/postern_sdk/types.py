@@ -256,8 +256,10 @@ if TYPE_CHECKING:
     TrackingHitKind: TypeAlias = Literal["CLICK", "OPEN", "UNSUBSCRIBE"] | str
     TrackingHitVerdict: TypeAlias = Literal["human", "machine", "proxy"] | str
     TriggerType: TypeAlias = Literal["AUDIENCE_JOINED", "AUDIENCE_LEFT", "CONTACT_CREATED", "EVENT"] | str
+    WebhookFormat: TypeAlias = Literal["postern", "resend"] | str
     WebhookDeliveryStatus: TypeAlias = Literal["FAILED", "PENDING", "SUCCEEDED"] | str
     WebhookDeliveryDetailStatus: TypeAlias = Literal["FAILED", "PENDING", "SUCCEEDED"] | str
+    WebhookWithSecretFormat: TypeAlias = Literal["postern", "resend"] | str
 else:
     # A server that is newer than this package may send other values, which must not be an error.
     AccessDecisionReason = str
@@ -356,8 +358,10 @@ else:
     TrackingHitKind = str
     TrackingHitVerdict = str
     TriggerType = str
+    WebhookFormat = str
     WebhookDeliveryStatus = str
     WebhookDeliveryDetailStatus = str
+    WebhookWithSecretFormat = str
 
 
 class AcceptedInvitation(Record, frozen=True, kw_only=True):
@@ -4763,6 +4767,8 @@ class Webhook(Record, frozen=True, kw_only=True):
     """The URL."""
     events: list[str]
     """Event names, `email.*`, `*`, or `custom.<name>` and `custom.*` for custom events."""
+    format: WebhookFormat
+    """The form of the payloads: `postern`, or `resend` if the subscription was created at `/compat/resend`."""
     description: str
     """Description for people."""
     active: bool
@@ -4897,6 +4903,8 @@ class WebhookWithSecret(Record, frozen=True, kw_only=True):
     """The URL."""
     events: list[str]
     """Event names, `email.*`, `*`, or `custom.<name>` and `custom.*` for custom events."""
+    format: WebhookWithSecretFormat
+    """The form of the payloads: `postern`, or `resend` if the subscription was created at `/compat/resend`."""
     description: str
     """Description for people."""
     active: bool

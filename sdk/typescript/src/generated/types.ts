@@ -5418,6 +5418,8 @@ export interface Webhook {
   url: string;
   /** Event names, `email.*`, `*`, or `custom.<name>` and `custom.*` for custom events. */
   events: string[];
+  /** The form of the payloads: `postern`, or `resend` if the subscription was created at `/compat/resend`. */
+  format: "postern" | "resend" | (string & {});
   /** Description for people. */
   description: string;
   /** Whether the record is active. */
@@ -5574,6 +5576,8 @@ export interface WebhookWithSecret {
   url: string;
   /** Event names, `email.*`, `*`, or `custom.<name>` and `custom.*` for custom events. */
   events: string[];
+  /** The form of the payloads: `postern`, or `resend` if the subscription was created at `/compat/resend`. */
+  format: "postern" | "resend" | (string & {});
   /** Description for people. */
   description: string;
   /** Whether the record is active. */

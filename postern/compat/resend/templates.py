@@ -1,0 +1,162 @@
+"""Templates in Resend's form. A template has no drafts: a change takes effect at once."""
+
+from collections.abc import Awaitable
+from typing import Annotated, Any
+from uuid import UUID
+
+import msgspec
+
+from postern.compat.resend.errors import RESEND
+from postern.compat.resend.lists import LIST_DEFAULT, ItemLimit, read_list
+from postern.compat.resend.model import checked
+from postern.compat.resend.variables import fallbacks_of, from_tags, to_tags
+from postern.kernel.http.call import Call
+from postern.kernel.http.compatible_api import NotOffered
+from postern.kernel.http.operation import delete as delete_
+from postern.kernel.http.operation import get, patch, post
+from postern.kernel.http.pagination import LinkedList
+from postern.kernel.values import LenientBody
+from postern.messaging.templates import operations as templates
+from postern.messaging.templates.model import TEMPLATE_BYTES, NewTemplate, Template, TemplateChange
+
+VARIABLES_LIMIT = 100
+UNSET = msgspec.UNSET
+
+
+class ResendVariable(LenientBody):
+    """A variable of a template, with the value that it has if an e-mail has none."""
+
+    key: str
+    type: str = "string"
+    fallback_value: Any = None
+
+
+Variables = Annotated[list[ResendVariable], msgspec.Meta(max_length=VARIABLES_LIMIT)]
+
+
+class ResendTemplateFields(LenientBody):
+    """Fields of a template; omitted fields of an existing one stay."""
+
+    alias: str | None = None
+    from_: str | None = msgspec.field(name="from", default=None)
+    subject: str | None = None
+    reply_to: str | list[str] | None = None
+    html: str | None = None
+    text: str | None = None
+    variables: Variables | None = None
+
+
+class ResendTemplate(ResendTemplateFields):
+    """A template to create."""
+
+    name: str
+
+
+class ResendTemplateChange(ResendTemplateFields):
+    """Fields of a template to change."""
+
+    name: str | None = None
+
+
+@post("/templates", needs="templates:write", compatible_api=RESEND, status=201, body_limit=TEMPLATE_BYTES)
+async def create_resend_template(call: Call, data: ResendTemplate) -> dict[str, Any]:
+    """Create a template."""
+    _require_offered(data)
+    fallbacks = {variable.key: variable.fallback_value for variable in data.variables or []}
+    html, text, subject = (to_tags(part, fallbacks) for part in (data.html, data.text, data.subject))
+    new = checked(NewTemplate, name=data.name, html=html, text=text, subject=subject)
+    template = await templates.create_template(call, new)
+    return {"object": "template", "id": template.id}
+
+
+@get("/templates", needs="templates:read", compatible_api=RESEND)
+async def list_resend_templates(
+    call: Call, limit: ItemLimit = LIST_DEFAULT, after: str | None = None, before: str | None = None
+) -> dict[str, Any]:
+    """The templates, newest first, without their content."""
+
+    def read(cursor: str | None, limit: int) -> Awaitable[LinkedList[Template]]:
+        return templates.list_templates(call, limit=limit, cursor=cursor)
+
+    return await read_list(call, read, "templates", _summary, limit=limit, after=after, before=before)
+
+
+@get("/templates/{id}", needs="templates:read", compatible_api=RESEND)
+async def get_resend_template(call: Call, id: UUID) -> dict[str, Any]:
+    """A template with its content and the variables in it."""
+    template = await templates.get_template(call, id)
+    fallbacks = fallbacks_of(template.subject, template.html, template.text)
+    variables = [
+        {"key": key, "type": "number" if isinstance(value, int | float) else "string", "fallback_value": value}
+        for key, value in fallbacks.items()
+    ]
+    return {
+        "object": "template",
+        **_summary(template),
+        "from": None,
+        "reply_to": None,
+        "subject": from_tags(template.subject),
+        "html": from_tags(template.html),
+        "text": from_tags(template.text),
+        "variables": variables,
+        "current_version_id": str(template.version),
+        "has_unpublished_versions": False,
+    }
+
+
+@patch("/templates/{id}", needs="templates:write", compatible_api=RESEND, body_limit=TEMPLATE_BYTES)
+async def update_resend_template(call: Call, id: UUID, data: ResendTemplateChange) -> dict[str, Any]:
+    """Change a template. Sends from now on use the new content."""
+    _require_offered(data)
+    template = await templates.get_template(call, id)
+    fallbacks = fallbacks_of(template.subject, template.html, template.text)
+    fallbacks |= {variable.key: variable.fallback_value for variable in data.variables or []}
+    parts: dict[str, str | None] = {"subject": data.subject, "html": data.html, "text": data.text}
+    if data.variables is not None:  # Their fallback values are in the content.
+        stored = {name: from_tags(getattr(template, name)) for name in parts}
+        parts = {name: stored[name] if part is None else part for name, part in parts.items()}
+    changes: Any = {name: to_tags(part, fallbacks) for name, part in parts.items() if part is not None}
+    await templates.change_template(
+        call, id, checked(TemplateChange, name=UNSET if data.name is None else data.name, **changes)
+    )
+    return {"object": "template", "id": id}
+
+
+@post("/templates/{id}/publish", needs="templates:write", compatible_api=RESEND)
+async def publish_resend_template(call: Call, id: UUID) -> dict[str, Any]:
+    """Answer that the template is published: every version of a template is, from its creation on."""
+    template = await templates.get_template(call, id)
+    return {"object": "template", "id": template.id}
+
+
+@post("/templates/{id}/duplicate", needs="templates:write", compatible_api=RESEND, status=201)
+async def duplicate_resend_template(call: Call, id: UUID) -> dict[str, Any]:
+    """Copy a template."""
+    template = await templates.duplicate_template(call, id)
+    return {"object": "template", "id": template.id}
+
+
+@delete_("/templates/{id}", needs="templates:write", compatible_api=RESEND)
+async def delete_resend_template(call: Call, id: UUID) -> dict[str, Any]:
+    """Delete a template that nothing uses."""
+    await templates.delete_template(call, id)
+    return {"object": "template", "id": id, "deleted": True}
+
+
+def _require_offered(data: ResendTemplateFields) -> None:
+    if data.alias is not None:
+        raise NotOffered("Templates have no alias: use their id.")
+    if data.from_ is not None or data.reply_to is not None:
+        raise NotOffered("Templates have neither `from` nor `reply_to`: set them in each e-mail.")
+
+
+def _summary(template: Template) -> dict[str, Any]:
+    return {
+        "id": template.id,
+        "name": template.name,
+        "alias": None,
+        "status": "published",
+        "published_at": template.updated_at,
+        "created_at": template.created_at,
+        "updated_at": template.updated_at,
+    }
