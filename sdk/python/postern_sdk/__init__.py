@@ -10,6 +10,7 @@ from postern_sdk._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from postern_sdk import errors as errors
+    from postern_sdk import events as events
     from postern_sdk import problems as problems
     from postern_sdk import testing as testing
     from postern_sdk import types as types
@@ -46,7 +47,7 @@ _MODULES = {
     "WebhookVerificationError": "errors",
 }
 """The module of each name that is loaded at its first use."""
-_SUBMODULES = {"errors", "problems", "testing", "types", "webhooks"}
+_SUBMODULES = {"errors", "events", "problems", "testing", "types", "webhooks"}
 
 
 def __getattr__(name: str) -> Any:
