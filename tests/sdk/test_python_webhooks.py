@@ -9,9 +9,16 @@ from typing import Any
 import pytest
 import standardwebhooks
 import svix
-from postern_sdk import Postern, WebhookVerificationError
+from postern_sdk import Postern, WebhookVerificationError, events
 from postern_sdk.testing import sign_webhook
 from postern_sdk.webhooks import verify
+
+from postern.app import OPERATIONS
+from postern.examples import EXAMPLES
+from postern.kernel.http.openapi import document
+from postern.kernel.values import to_json
+from postern.platform.events.payloads import PAYLOADS
+from postern.reference import REFERENCE
 
 SECRET = "whsec_" + base64.b64encode(b"0123456789abcdef01234567").decode()
 OTHER = "whsec_" + base64.b64encode(b"another-secret-another-s").decode()
@@ -55,6 +62,25 @@ def test_during_a_rotation_each_secret_and_signature_is_tried() -> None:
     assert verify(BODY, {**headers, "webhook-signature": f"v1a,unknown {both}"}, SECRET)
     assert verify(BODY, headers, [SECRET, OTHER])
     assert verify(BODY, headers, OTHER.removeprefix("whsec_"))
+
+
+def test_every_event_of_the_api_has_a_class_that_reads_its_example() -> None:
+    described = document(OPERATIONS, EXAMPLES, REFERENCE, PAYLOADS)["webhooks"]
+    assert events.BY_TYPE.keys() == described.keys()
+    for name, entry in described.items():
+        content = entry["post"]["requestBody"]["content"]["application/json"]
+        body = to_json(content["examples"]["example"]["value"])
+        event: Any = verify(body, sign_webhook(body, SECRET, id="1"), SECRET)
+        assert type(event) is events.BY_TYPE[name]
+        assert event.type == name
+        assert event.data.id
+
+
+def test_a_truncated_event_is_returned_with_what_it_has() -> None:
+    body = '{"type": "email.bounced", "timestamp": "2026-01-31T12:00:00Z", "data": {"id": "0198", "truncated": true}}'
+    event = verify(body, sign_webhook(body, SECRET, id="1"), SECRET)
+    assert isinstance(event, events.UnknownEvent)
+    assert (event.type, event.data) == ("email.bounced", {"id": "0198", "truncated": True})
 
 
 def signed(**changes: Any) -> dict[str, str]:

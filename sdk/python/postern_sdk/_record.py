@@ -20,12 +20,13 @@ class WebhookEvent(Struct, frozen=True, kw_only=True):
 
     id: str = ""
     timestamp: datetime
-    truncated: bool = False
-    """Whether details are left out of `data` because of their size."""
 
 
 class UnknownEvent(WebhookEvent, frozen=True, kw_only=True):
-    """An event without a class of its own: a custom event, or one of a server that is newer than this package."""
+    """An event without a class of its own: a custom event, or one of a server that is newer than this package.
+
+    An event whose details were too large is one, too: its `data` has `truncated`.
+    """
 
     type: str
     data: Any
