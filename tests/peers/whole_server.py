@@ -18,6 +18,7 @@ import uvicorn
 from postern.app import HOOKS, WORK, make_app
 from postern.cli.bootstrap import BootstrapResult, create_first_project
 from postern.instance_store import heartbeat
+from postern.kernel.clock import Clock, system_clock
 from postern.kernel.config import Settings
 from postern.kernel.database.migrations import migrate
 from postern.kernel.due import Worker
@@ -55,6 +56,7 @@ class WholeServer:
     """The DNS zone that the server queries."""
     settings: dict[str, Any] = field(default_factory=dict[str, Any])
     """Settings beside the usual ones."""
+    clock: Clock = system_clock
 
     def __post_init__(self) -> None:
         self._started = threading.Event()
@@ -80,7 +82,7 @@ class WholeServer:
                 send_wait=timedelta(seconds=START_SECONDS),
                 **self.settings,
             )
-            async with open_world(settings, self.database_url, HOOKS) as world:
+            async with open_world(settings, self.database_url, HOOKS, clock=self.clock) as world:
                 config = uvicorn.Config(
                     make_app(world),  # pyright: ignore[reportArgumentType]
                     http=limited_protocol(settings),
@@ -121,11 +123,11 @@ class WholeServer:
 
 
 @contextmanager
-def whole_server(folder: Path, **settings: Any) -> Iterator[WholeServer]:
+def whole_server(folder: Path, clock: Clock = system_clock, **settings: Any) -> Iterator[WholeServer]:
     """Start a server with these settings beside the usual ones. It ends with the block, and raises what ended its
     thread."""
     with own_database() as url:
-        server = WholeServer(folder, url, settings=settings)
+        server = WholeServer(folder, url, settings=settings, clock=clock)
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
         try:
