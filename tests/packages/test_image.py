@@ -67,15 +67,14 @@ class TestImage:
         log = httpx.get(f"{url}/projects/{account['projectId']}/emails/logs?status=&q=ada", headers=key(account))
         assert len(log.json()["data"]) == 2
 
-    def test_an_invalid_setting_ends_the_container_with_one_sentence(self, containers):
-        completed = containers.podman("run", "--rm", *LIMITS, "--env=POSTERN_PORT=eighty", IMAGE, check=False)
-        assert completed.returncode == 78
-        assert completed.stderr.strip().splitlines()[-1].startswith("postern: POSTERN_PORT='eighty'")
-
-    def test_the_image_contains_no_build_tools_and_no_tests(self, containers):
-        listing = containers.podman("run", "--rm", *LIMITS, "--entrypoint=ls", IMAGE, "/opt/postern/bin").stdout
-        assert "postern" in listing
-        assert not {"pip", "pip3"} & set(listing.split())
+        # An invalid setting ends the container with one sentence.
+        invalid = containers.podman("run", "--rm", *LIMITS, "--env=POSTERN_PORT=eighty", IMAGE, check=False)
+        assert invalid.returncode == 78
+        assert invalid.stderr.strip().splitlines()[-1].startswith("postern: POSTERN_PORT='eighty'")
+        # The image has no build tools.
+        programs = containers.execute(name, "ls", "/opt/postern/bin").stdout.split()
+        assert "postern" in programs
+        assert not {"pip", "pip3"} & set(programs)
 
 
 class TestCompose:

@@ -1,7 +1,7 @@
 """An upgrade from the previous release: in place, then with processes of both releases on one database.
 
 The previous release is the newest release tag before this commit, or PREVIOUS while there is none. Its code runs from
-an archive of that commit, the new code from the extracted wheel, both with the packages of this environment.
+an archive of that commit with the packages of this environment, the new code from the installed wheel.
 """
 
 import json
@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
 import httpx
 import psycopg
@@ -24,7 +23,7 @@ import pytest
 from postern.kernel.database.embedded import reachable_temporary_folder
 from tests.identity.customers.conftest import GOOD
 from tests.installed import wait_until_ready
-from tests.packages.conftest import ROOT
+from tests.packages.conftest import ROOT, needs_uv
 from tests.peers.ports import reserved_port
 from tests.test_boot import environment
 
@@ -54,27 +53,20 @@ def previous(tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def new(packages, tmp_path_factory) -> Path:
-    """The contents of the wheel."""
-    folder = tmp_path_factory.mktemp("new")
-    with ZipFile(packages.wheel) as wheel:
-        wheel.extractall(folder)
-    return folder
-
-
 @dataclass
 class Release:
     """Runs the commands of a release on one database or data folder."""
 
+    command: list[str | Path]
     code: Path
+    """The current folder of the commands; `python -m` prefers the code in it."""
     settings: dict[str, str]
     folder: Path
 
     def run(self, *words: str) -> str:
         """Run `postern WORDS` to its end and return its output."""
         completed = subprocess.run(
-            [sys.executable, "-m", "postern", *words],
+            [*self.command, *words],
             cwd=self.code,
             env=environment(self.folder, **self.settings),
             capture_output=True,
@@ -89,7 +81,7 @@ class Release:
         """Run `postern WORDS` until the block ends, and then assert that it has finished its work on SIGTERM."""
         with (self.folder.parent / f"{words[0]}-{time.monotonic_ns()}.log").open("w+") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "postern", *words],
+                [*self.command, *words],
                 cwd=self.code,
                 env=environment(self.folder, **self.settings, POSTERN_PORT=str(port)),
                 stdout=log,
@@ -154,7 +146,8 @@ def ports() -> Iterator[list[int]]:
         yield [stack.enter_context(reserved_port()).getsockname()[1] for _ in range(2)]
 
 
-def test_an_upgrade_keeps_data_and_sends_waiting_mail_once(previous, new, ports, tmp_path_factory):
+@needs_uv
+def test_an_upgrade_keeps_data_and_sends_waiting_mail_once(previous, installed_postern, ports, tmp_path_factory):
     """`postern serve` of the previous release, stopped while mail waits, then `postern serve` of this one. On the
     upgraded database, processes of both releases work side by side, as on several machines that are upgraded in turn.
     """
@@ -163,7 +156,8 @@ def test_an_upgrade_keeps_data_and_sends_waiting_mail_once(previous, new, ports,
         for folder in (base, base.parent):
             folder.chmod(0o755)
     data, secret = base / "data", {"POSTERN_SECRET": "s" * 40}
-    old, current = Release(previous, secret, data), Release(new, secret, data)
+    from_archive: list[str | Path] = [sys.executable, "-m", "postern"]
+    old, current = Release(from_archive, previous, secret, data), Release([installed_postern], base, secret, data)
     first, second = (f"http://127.0.0.1:{port}" for port in ports)
     with old.running("serve", port=ports[0]) as server:
         wait_until_ready(first, server)
@@ -181,7 +175,7 @@ def test_an_upgrade_keeps_data_and_sends_waiting_mail_once(previous, new, ports,
         assert (contact["email"], contact["attributes"]) == ("ada@example.com", {"plan": "pro"})
 
         database = json.loads((data / "running.json").read_text())["database_url"]
-        elsewhere = Release(previous, {**secret, "DATABASE_URL": database}, base / "elsewhere")
+        elsewhere = Release(from_archive, previous, {**secret, "DATABASE_URL": database}, base / "elsewhere")
         with elsewhere.running("worker"), elsewhere.running("api", port=ports[1]) as old_api:
             wait_until_alive(second, old_api)
             mails += api.send("From this release")

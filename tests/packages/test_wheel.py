@@ -2,22 +2,15 @@
 
 import importlib.util
 import os
-import shutil
 import subprocess
 import sys
 import tarfile
 from email import message_from_bytes
-from pathlib import Path
 from zipfile import ZipFile
 
-import pytest
-
 from tests import installed
-from tests.packages.conftest import ROOT, build
+from tests.packages.conftest import ROOT, UV, build, constraints, needs_uv
 from tests.test_boot import command
-
-UV = shutil.which("uv") or next((str(path) for path in [ROOT / ".tools/bin/uv"] if path.exists()), "")
-needs_uv = pytest.mark.skipif(not UV, reason="uv is missing; install it with: python3 -m pip install uv")
 
 
 def test_the_wheel_contains_every_file_that_the_service_reads(packages):
@@ -61,18 +54,14 @@ def test_the_metadata_names_python_the_command_and_the_extras(packages):
 
 
 @needs_uv
-def test_an_installation_in_an_empty_environment_sends_mail(packages, tmp_path):
+def test_an_installation_in_an_empty_environment_sends_mail(installed_postern, tmp_path):
     """`pip install postern_server-….whl` and `postern serve`, with an embedded database and nothing else."""
-    subprocess.run([UV, "venv", "--quiet", "--python", sys.executable, tmp_path / "environment"], check=True)
-    install = [UV, "pip", "install", "--quiet", "--python", tmp_path / "environment", packages.wheel]
-    subprocess.run([*install, *constraints(tmp_path)], check=True)
-    postern = tmp_path / "environment/bin/postern"
-    installed.main(str(postern))
+    installed.main(str(installed_postern))
     # What is optional is missing, and the setting that needs it says which command installs it.
     environment = {"PATH": os.environ["PATH"], "POSTERN_DATA": str(tmp_path / "data"), "POSTERN_PORT": "0"}
     stripe = {"POSTERN_BILLING": "stripe", "POSTERN_STRIPE_SECRET_KEY": "sk_test_1"}
     refused = subprocess.run(
-        [postern, "serve"], env={**environment, **stripe}, capture_output=True, text=True, check=False
+        [installed_postern, "serve"], env={**environment, **stripe}, capture_output=True, text=True, check=False
     )
     assert refused.returncode == 78
     assert "pip install 'postern-server[stripe]'" in refused.stderr
@@ -97,11 +86,3 @@ def test_the_source_tree_has_every_optional_part():
         [sys.executable, ROOT / "script/pins.py", "run"], capture_output=True, text=True, check=True
     ).stdout
     assert "\nstripe==" in pins
-
-
-def constraints(folder: Path) -> list[str]:
-    """Options that limit the dependencies to the versions of uv.lock, so that the tests do not depend on the date."""
-    file = folder / "constraints.txt"
-    with file.open("w") as pins:
-        subprocess.run([sys.executable, ROOT / "script/pins.py", "run", "plain"], stdout=pins, check=True)
-    return ["--constraints", str(file)]
