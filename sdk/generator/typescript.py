@@ -78,7 +78,17 @@ def write_typescript(api: Api) -> dict[str, str]:
     interfaces = {pascal(operation.names[:-1]) + "Api" for operation in api.operations}
     params = {params_name(operation) for operation in api.operations if params_fields(operation)}
     errors = {pascal(problem.code.split("_")) for problem in api.problems} | set(ERROR_OF_STATUS.values())
-    if clash := (interfaces & params) | ((interfaces | params | errors) & api.types.keys()) | (errors & interfaces):
+    events = {event_name(event.name) for event in api.events} | {
+        "WebhookEvent",
+        "WebhookEventBase",
+        "CustomWebhookEvent",
+    }
+    if (
+        clash := (events & (api.types.keys() | errors))
+        | (interfaces & params)
+        | ((interfaces | params | errors) & api.types.keys())
+        | (errors & interfaces)
+    ):
         raise ValueError(f"These names have two meanings in the TypeScript SDK: {', '.join(sorted(clash))}.")
     return {
         f"{FOLDER}/types.ts": _types(api),

@@ -27,7 +27,7 @@ export class Page<T> implements AsyncIterable<T> {
   }
 }
 
-/** The promise of a list's first page. It can be iterated itself: `for await (const contact of client.contacts.list())`. */
+/** The promise of a list's first page, which can be iterated itself: `for await (const each of client.contacts.list())`. */
 export interface PagePromise<T> extends Promise<Page<T>>, AsyncIterable<T> {}
 
 type Params = { [name: string]: unknown };

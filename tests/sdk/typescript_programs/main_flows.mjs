@@ -25,7 +25,10 @@ test("an e-mail is sent once for an idempotency key, and is in the log", async (
   const entry = await postern.emails.get(sent.id);
   assert.equal(entry.status, "DELIVERED");
   const page = await postern.emails.list({ q: to[0] });
-  assert.deepEqual(page.data.map((each) => each.id), [sent.id]);
+  assert.deepEqual(
+    page.data.map((each) => each.id),
+    [sent.id],
+  );
   assert.equal(page.total, 1);
   assert.equal(page.hasNext, false);
   assert.equal(await page.next(), undefined);
@@ -76,7 +79,10 @@ test("each problem has a class with the request id", async () => {
   assert.equal(error.message, `contact_missing (404): ${error.detail} [request ${error.requestId}]`);
   const invalid = await postern.emails.send({ ...mail, to: ["nobody"] }).catch((error) => error);
   assert.ok(invalid instanceof sdk.BadRequestError, String(invalid));
-  assert.deepEqual(invalid.errors.map((each) => each.path), ["/to/0"]);
+  assert.deepEqual(
+    invalid.errors.map((each) => each.path),
+    ["/to/0"],
+  );
   const stranger = new sdk.Postern({ key: "sk_live_wrong" });
   await assert.rejects(stranger.contacts.list(), sdk.CredentialInvalid);
 });
@@ -116,7 +122,8 @@ test("a write with ifMatch fails if the record has changed", async () => {
 });
 
 test("redirects are not followed", async () => {
-  const error = await postern.auth.startProvider("google", { redirectUrl: "https://a.example", codeChallenge: "x" })
+  const error = await postern.auth
+    .startProvider("google", { redirectUrl: "https://a.example", codeChallenge: "x" })
     .catch((error) => error);
   assert.ok(error instanceof sdk.APIError, String(error));
 });
