@@ -558,7 +558,7 @@ FIELD_EXAMPLES: Mapping[str, Any] = {
     "mailProblem": "The address is suppressed.",
     "mergedCustomerId": identifier("duplicate"),
     "methods": ["PASSWORD", "PASSKEY"],
-    "mfaMethods": ["totp"],
+    "mfaMethods": ["TOTP", "RECOVERY_CODE"],
     "mfaToken": "mfa_0199f1a2…",
     "nameIdFormat": "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress",
     "nextCursor": "WyIyIiwiMDE5OWYxYTIiXQ.3vYb…",

@@ -136,7 +136,7 @@ class MfaOff(Conflict):
 
 
 class CustomerMetadataTooLarge(BadRequest, code="metadata_too_large"):
-    """Metadata may have at most 16 kB as JSON."""
+    """Metadata may have at most 16 KiB as JSON."""
 
 
 class TooManyCustomerRoles(BadRequest, code="too_many_roles"):

@@ -429,7 +429,7 @@ async def reset_customer_mfa(call: Call, id: UUID) -> None:
     example={"metadata": {"plan": "pro", "trial": None}},
 )
 async def change_customer_metadata(call: Call, id: UUID, data: MetadataChange) -> Customer:
-    """Merge keys into a customer's metadata at the top level; null removes a key. The result has at most 16 kB.
+    """Merge keys into a customer's metadata at the top level; null removes a key. The result has at most 16 KiB.
 
     Honours `If-Match`.
     """

@@ -100,7 +100,12 @@ def verify_claims(
             algorithms=[algorithm],
             audience=client_id,
             # Times are checked below, against `now`; so is the issuer, because Microsoft's has a placeholder.
-            options={"require": ["iss", "sub", "aud", "exp", "iat"], "verify_exp": False, "verify_iat": False},
+            options={
+                "require": ["iss", "sub", "aud", "exp", "iat"],
+                "verify_exp": False,
+                "verify_iat": False,
+                "verify_nbf": False,
+            },
         )
     except jwt.PyJWTError as error:
         raise TokenRefused(str(error)) from None
@@ -115,9 +120,11 @@ def verify_claims(
         raise TokenRefused("meant for another party")
     if claims.get("nonce") != nonce:
         raise TokenRefused("another nonce")
-    if not all(isinstance(claims[name], int | float) and not isinstance(claims[name], bool) for name in ("exp", "iat")):
+    not_before = claims.get("nbf", claims["iat"])  # Optional (RFC 7519 §4.1.5).
+    times = (claims["exp"], claims["iat"], not_before)
+    if not all(isinstance(time, int | float) and not isinstance(time, bool) for time in times):
         raise TokenRefused("times that are no numbers")
-    if claims["exp"] <= now - SKEW.total_seconds() or claims["iat"] > now + SKEW.total_seconds():
+    if claims["exp"] <= now - SKEW.total_seconds() or max(claims["iat"], not_before) > now + SKEW.total_seconds():
         raise TokenRefused("expired, or from the future")
     if not isinstance(claims["sub"], str) or not 0 < len(claims["sub"]) <= SUBJECT_LIMIT:
         raise TokenRefused("no subject")

@@ -194,8 +194,11 @@ async def test_metadata_is_merged_and_limited(project, family):
     change = {"plan": "pro", "since": None, "a": {"b": 1}}
     changed = await project.client.patch(f"{base}/metadata", {"metadata": change})
     assert changed.json()["metadata"] == {"plan": "pro", "a": {"b": 1}}
-    too_large = await project.client.patch(f"{base}/metadata", {"metadata": {"note": "x" * 17_000}})
+    whole = {"plan": None, "a": None, "note": "x" * (16 * 1_024 - len('{"note":""}'))}
+    assert (await project.client.patch(f"{base}/metadata", {"metadata": whole})).status_code == 200
+    too_large = await project.client.patch(f"{base}/metadata", {"metadata": {"note": whole["note"] + "x"}})
     assert (too_large.status_code, too_large.json()["code"]) == (400, "metadata_too_large")
+    assert "16 KiB" in too_large.json()["detail"]
 
 
 async def test_roles_are_added_and_replaced(project):

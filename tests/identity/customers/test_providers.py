@@ -159,6 +159,9 @@ NOW = int(time.time())
         {"exp": None},
         {"exp": "tomorrow"},
         {"iat": NOW + 3_600, "exp": NOW + 7_200},
+        {"nbf": NOW + 3_600},
+        {"nbf": "now"},
+        {"nbf": True},
         {"sub": None},
         {"sub": "x" * 300},
     ],
@@ -167,6 +170,17 @@ NOW = int(time.time())
 async def test_an_id_token_with_a_wrong_claim_is_rejected(provider_browser, project, claims):
     assert await provider_browser.sign_in(email=new_address(), email_verified=True, **claims) == "provider_error"
     assert (await project.client.get("/customers/stats")).json()["total"] == 0
+
+
+async def test_the_time_before_which_an_id_token_is_invalid_is_compared_with_the_clock_of_the_server(
+    provider_browser, clock
+):
+    """With the accepted difference between the clocks, and not with the time of the machine."""
+    clock.move(timedelta(hours=2))
+    for early, signed_in in ((30, True), (90, False)):
+        not_before = int(clock().timestamp()) + early
+        result = await provider_browser.sign_in(email=new_address(), email_verified=True, nbf=not_before)
+        assert (result != "provider_error") is signed_in
 
 
 @pytest.mark.parametrize(

@@ -992,7 +992,7 @@ class AsyncAppsCustomers:
     ) -> types.EndUser:
         """Merge keys into a customer's metadata at the top level; null removes a key.
 
-        The result has at most 16 kB.
+        The result has at most 16 KiB.
 
         Honours `If-Match`.
 
@@ -8125,7 +8125,7 @@ class AsyncCustomers:
     ) -> types.Customer:
         """Merge keys into a customer's metadata at the top level; null removes a key.
 
-        The result has at most 16 kB.
+        The result has at most 16 KiB.
 
         Honours `If-Match`.
 

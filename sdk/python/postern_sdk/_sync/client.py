@@ -986,7 +986,7 @@ class AppsCustomers:
     ) -> types.EndUser:
         """Merge keys into a customer's metadata at the top level; null removes a key.
 
-        The result has at most 16 kB.
+        The result has at most 16 KiB.
 
         Honours `If-Match`.
 
@@ -8103,7 +8103,7 @@ class Customers:
     ) -> types.Customer:
         """Merge keys into a customer's metadata at the top level; null removes a key.
 
-        The result has at most 16 kB.
+        The result has at most 16 KiB.
 
         Honours `If-Match`.
 

@@ -3440,7 +3440,7 @@ export interface CustomersApi {
   /**
    * Merge keys into a customer's metadata at the top level; null removes a key
    *
-   * The result has at most 16 kB.
+   * The result has at most 16 KiB.
    *
    * Honours `If-Match`.
    *
@@ -3689,7 +3689,7 @@ export interface AppsCustomersApi {
   /**
    * Merge keys into a customer's metadata at the top level; null removes a key
    *
-   * The result has at most 16 kB.
+   * The result has at most 16 KiB.
    *
    * Honours `If-Match`.
    *
