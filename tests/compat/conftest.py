@@ -34,6 +34,12 @@ async def sink() -> AsyncIterator[Sink]:
 
 
 @pytest.fixture
+async def receiver() -> AsyncIterator[Receiver]:
+    async with http_receiver() as receiver:
+        yield receiver
+
+
+@pytest.fixture
 async def sender(project: Any, zone: Any, sink: Sink) -> Any:
     """A project with the verified domain example.com that sends through the sink."""
     domain = (await project.client.post("/domains", {"domain": "example.com"})).json()

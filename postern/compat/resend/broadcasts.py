@@ -105,6 +105,7 @@ async def list_resend_broadcasts(
 @get("/broadcasts/{id}", needs="campaigns:read", compatible_api=RESEND)
 async def get_resend_broadcast(call: Call, id: UUID) -> dict[str, Any]:
     """A broadcast with its content."""
+    call.require("templates:read")
     campaign = await campaigns.get_campaign(call, id)
     content = campaign.template_id and await templates.get_content(call.db, call.project_id, campaign.template_id)
     sender = campaign.from_email and str(_sender(campaign.from_email, campaign.from_name))

@@ -10,7 +10,7 @@ from postern.kernel.http.problems import Invalid
 
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 DURATION = re.compile(
-    r"in (?:(an?|\d{1,6})) ?(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)", re.IGNORECASE
+    r"in (?:(an?|\d{1,4})) ?(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)", re.IGNORECASE
 )
 DAY_AND_TIME = re.compile(r"(today|tomorrow)(?: at (\d{1,2})(?::([0-5]\d))? ?(am|pm)?)?", re.IGNORECASE)
 

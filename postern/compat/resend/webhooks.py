@@ -200,8 +200,10 @@ async def write_payloads(world: "World", project_id: UUID, events: list[Event]) 
             data = _email_data(event)
         elif event.type.startswith("contact."):
             data = _contact_data(event, contacts_by_id.get(event.subject_id))
-        else:
+        elif event.type.startswith("domain."):
             data = _domain_data(event, domains_by_id.get(event.subject_id))
+        else:  # Our own API can subscribe to events that Resend does not have.
+            data = {**event.data, "id": event.subject_id}
         name = RESEND_NAMES.get(event.type, event.type)
         bodies[event.id] = {"type": name, "created_at": event.occurred_at, "data": data}
     return bodies
