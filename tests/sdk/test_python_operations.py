@@ -15,16 +15,10 @@ import msgspec
 import pytest
 from postern_sdk import AsyncPostern, Postern
 
-from postern.app import OPERATIONS
-from postern.examples import EXAMPLES
-from postern.kernel.http.openapi import document
-from postern.kernel.values import to_json
-from postern.reference import REFERENCE
 from sdk.generator.model import read, read_names
+from tests.sdk.api_document import api_document
 from tests.sdk.python_samples import CSV, PROJECT, Sample, samples, source
 
-DOCUMENT: dict[str, Any] = json.loads(to_json(document(OPERATIONS, EXAMPLES, REFERENCE)))
-SAMPLES = samples(read(DOCUMENT, read_names()))
 REPOSITORY = Path(__file__).parent.parent.parent
 
 
@@ -37,6 +31,12 @@ class Recorder:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict[str, str])
     body: bytes = b""
+
+
+@pytest.fixture(scope="module")
+def listed() -> list[Sample]:
+    """A sample of each operation."""
+    return samples(read(api_document(), read_names()))
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def recorder() -> Iterator[Recorder]:
 
 def prepare_response(recorder: Recorder, sample: Sample) -> Any:
     """Let the recorder reply with the example of the operation; returns its JSON value."""
-    entry = DOCUMENT["paths"][sample.operation.path][sample.operation.method.lower()]
+    entry = api_document()["paths"][sample.operation.path][sample.operation.method.lower()]
     status, response = next(
         (int(status), response) for status, response in sorted(entry["responses"].items()) if status[0] in "23"
     )
@@ -147,35 +147,35 @@ def plain(value: Any) -> Any:
             return value
 
 
-def load(*, is_async: bool) -> dict[str, Any]:
+def load(listed: list[Sample], *, is_async: bool) -> dict[str, Any]:
     namespace: dict[str, Any] = {}
-    exec(compile(source(SAMPLES, is_async=is_async), "samples", "exec"), namespace)
+    exec(compile(source(listed, is_async=is_async), "samples", "exec"), namespace)
     return namespace
 
 
-def test_the_synchronous_client_sends_every_operation(recorder: Recorder) -> None:
-    functions = load(is_async=False)
+def test_the_synchronous_client_sends_every_operation(recorder: Recorder, listed: list[Sample]) -> None:
+    functions = load(listed, is_async=False)
     with Postern(recorder.url, "pk_test", PROJECT) as client:
-        for sample in SAMPLES:
+        for sample in listed:
             example = prepare_response(recorder, sample)
             result = functions[sample.function](client)
             check_request(recorder, sample)
             check_result(sample, example, result)
 
 
-async def test_the_asynchronous_client_sends_every_operation(recorder: Recorder) -> None:
-    functions = load(is_async=True)
+async def test_the_asynchronous_client_sends_every_operation(recorder: Recorder, listed: list[Sample]) -> None:
+    functions = load(listed, is_async=True)
     async with AsyncPostern(recorder.url, "pk_test", PROJECT) as client:
-        for sample in SAMPLES:
+        for sample in listed:
             example = prepare_response(recorder, sample)
             result = await functions[sample.function](client)
             check_request(recorder, sample)
             check_result(sample, example, result)
 
 
-def test_a_call_of_every_operation_passes_the_strict_type_check(tmp_path: Path) -> None:
+def test_a_call_of_every_operation_passes_the_strict_type_check(tmp_path: Path, listed: list[Sample]) -> None:
     for name, is_async in (("samples.py", False), ("async_samples.py", True)):
-        (tmp_path / name).write_text(source(SAMPLES, is_async=is_async))
+        (tmp_path / name).write_text(source(listed, is_async=is_async))
     settings = {
         "typeCheckingMode": "strict",
         "pythonVersion": "3.11",
@@ -190,3 +190,15 @@ def test_a_call_of_every_operation_passes_the_strict_type_check(tmp_path: Path) 
     )
     assert checked.returncode == 0, checked.stdout
     assert "0 errors, 0 warnings" in checked.stdout
+
+
+async def test_cookies_are_not_kept(recorder: Recorder) -> None:
+    recorder.status, recorder.headers, recorder.body = 200, {"Set-Cookie": "session=ada; Path=/"}, b"<p>page</p>"
+    with Postern(recorder.url, "k", PROJECT) as client:
+        for _ in range(2):
+            client.pages.sign_in()
+            assert "cookie" not in recorder.request["headers"]
+    async with AsyncPostern(recorder.url, "k", PROJECT) as async_client:
+        for _ in range(2):
+            await async_client.pages.sign_in()
+            assert "cookie" not in recorder.request["headers"]

@@ -238,11 +238,15 @@ class AsyncConnections:
         self._is_own = client is None
 
     def client(self) -> "httpx.AsyncClient":
-        """The client of httpx. Redirects are not followed, and the environment's netrc is not read."""
+        """The client of httpx, with the proxies of the environment."""
         if self._client is None:
+            from http.cookiejar import CookieJar, DefaultCookiePolicy
+
             import httpx
 
-            self._client = httpx.AsyncClient(trust_env=True)
+            # Cookies are not kept: those of one customer's sign-in must not be sent with the requests for another.
+            jar = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+            self._client = httpx.AsyncClient(cookies=jar)
         return self._client
 
     async def aclose(self) -> None:

@@ -239,11 +239,15 @@ class Connections:
         self._is_own = client is None
 
     def client(self) -> "httpx.Client":
-        """The client of httpx. Redirects are not followed, and the environment's netrc is not read."""
+        """The client of httpx, with the proxies of the environment."""
         if self._client is None:
+            from http.cookiejar import CookieJar, DefaultCookiePolicy
+
             import httpx
 
-            self._client = httpx.Client(trust_env=True)
+            # Cookies are not kept: those of one customer's sign-in must not be sent with the requests for another.
+            jar = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+            self._client = httpx.Client(cookies=jar)
         return self._client
 
     def close(self) -> None:
