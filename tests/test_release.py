@@ -15,11 +15,12 @@ def tree(tmp_path: Path) -> Path:
     for name in ("script/release", "pyproject.toml", "uv.lock", "CHANGELOG.md"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
-    setup = tmp_path / "script/setup"
-    setup.write_text("#!/bin/sh\n")
+    setup, client = tmp_path / "script/setup", tmp_path / "script/client"
+    for program in (setup, client):
+        program.write_text("#!/bin/sh\n")
     check = tmp_path / "script/check"
     check.write_text("#!/bin/sh\necho The tests fail. >&2\nexit 1\n")
-    for program in (setup, check):
+    for program in (setup, client, check):
         program.chmod(0o755)
     git(tmp_path, "init", "--quiet", "--initial-branch=main")
     commit(tmp_path)
