@@ -51,6 +51,8 @@ NOT_RUN_HERE = {
     ("webhooks.md", "python", "HTTPServer"): "a server that does not end: tests/platform/webhooks/test_guide.py",
     ("webhooks.md", "sh", "postern listen"): "does not end: tests/platform/webhooks/test_listen.py runs it",
     ("resend.md", "python", "*"): "reads its URL when it is imported: tests/compat/test_resend_guide.py",
+    ("sign-in-fastapi.md", "sh", "*"): "needs a browser: tests/sdk/test_sign_in_tutorial.py follows the page",
+    ("sign-in-fastapi.md", "python", "*"): "needs a browser: tests/sdk/test_sign_in_tutorial.py follows the page",
     ("sso.md", "sh", "idpMetadataUrl"): "needs an identity provider: tests/identity/sso/test_over_http.py",
     ("sso.md", "sh", "/test"): "needs the connection of the previous block",
     ("sso.md", "python", "/auth/sso"): "needs a browser and a provider: tests/identity/sso/test_over_http.py",
