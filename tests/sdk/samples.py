@@ -13,19 +13,23 @@ from postern.examples import EXAMPLES
 from postern.kernel.http.openapi import document
 from postern.kernel.values import to_json
 from postern.reference import REFERENCE
-from sdk.generator.model import Api, Operation, load
+from sdk.generator.model import Api, Operation, read, read_names
 
 PROJECT = "0198c2a0-0000-7000-8000-000000000001"
 CSV = "email,name\nada@example.com,Ada\n"
 WITHOUT_SCHEMA = ("projectId", "appId")
-
-api = cache(load)
 
 
 @cache
 def openapi() -> dict[str, Any]:
     """The OpenAPI document."""
     return json.loads(to_json(document(OPERATIONS, EXAMPLES, REFERENCE)))
+
+
+@cache
+def api() -> Api:
+    """The API as the generators see it."""
+    return read(openapi(), read_names())
 
 
 @cache

@@ -115,6 +115,13 @@ try {
   else if (error instanceof sdk.ConnectionFailed) use(error.mayHaveBeenExecuted, error.idempotencyKey);
 }
 const event = await client.webhooks.verify("", new Headers(), ["a", "b"]);
+if (event.type === "email.bounced") {
+  const data: sdk.EmailBouncedEvent["data"] = event.data;
+  use(data.recipient);
+}
+if (event.type === "custom.order.placed") use(event.data.data.total);
+// @ts-expect-error there is no such event
+if (event.type === "email.exploded") use(event);
 use(email, status, event.type, event.data, sdk.headersOf(event)?.get("etag"));
 """
 OPTIONS = {
