@@ -267,6 +267,13 @@ def test_signing_out_needs_a_form_of_this_site_and_ends_the_session(site, app, b
     assert me.status_code == 401
     used = httpx.post(f"{site.base}/auth/token/refresh", json={"refreshToken": refresh})
     assert used.status_code == 401
+    # An access token of an ended session is still valid for the application, but not for `session`, which asks.
+    for name, token in (("postern_access", access), ("postern_refresh", refresh)):
+        browser.cookies.set(name, token, domain="127.0.0.1", path="/")
+    assert browser.get(f"{app}/private").status_code == 200
+    signed_out = browser.get(f"{app}/auth/session").json()
+    assert signed_out == {"customer": None, "organization": None, "organizations": [], "permissions": []}
+    assert cookies_of(browser) == {}
 
 
 def test_another_site_cannot_use_the_cookies_to_change_something(site, app, browser):
@@ -379,6 +386,11 @@ def test_switching_the_organization_changes_the_permissions(site, app, browser):
     assert switch(organizations["Globex"]).status_code == 303
     assert browser.get(f"{app}/private").json()["permissions"] == ["invoices:read", "invoices:write"]
     assert write() == 200
+    document = browser.get(f"{app}/auth/session")
+    assert document.headers["cache-control"] == "no-store"
+    assert (document.json()["customer"]["name"], document.json()["organization"]["name"]) == ("Grace", "Globex")
+    assert {organization["name"] for organization in document.json()["organizations"]} == {"Acme", "Globex"}
+    assert document.json()["permissions"] == ["invoices:read", "invoices:write"]
     before = cookies_of(browser)
     for wrong in (organizations["Initech"], str(uuid4()), "not an id", "../x"):
         refused = switch(wrong, Accept="application/json")

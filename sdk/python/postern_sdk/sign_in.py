@@ -68,6 +68,7 @@ SIGN_IN_ACTIONS = {
     "sign-in": ("GET", "HEAD"),
     "sign-up": ("GET", "HEAD"),
     "callback": ("GET", "HEAD"),
+    "session": ("GET", "HEAD"),
     "sign-out": ("POST",),
     "switch-organization": ("POST",),
 }
@@ -83,6 +84,8 @@ COOKIE_BYTES = 3_600
 COOKIE_PARTS = 5
 """How many cookies one token may need."""
 REFRESH_TOKEN_LIMIT = 500
+ORGANIZATIONS_LIMIT = 100
+"""How many organizations of a customer `session` lists."""
 EARLY_SECONDS = 10
 """An access token of a cookie is refreshed when it is valid for less than this, so that the application can use it."""
 RETRY_SECONDS = 5
@@ -240,6 +243,8 @@ class SignIn:
         try:
             if action == "callback":
                 return (yield from self._finish(request))
+            if action == "session":
+                return (yield from self._session(request))
             if action == "sign-out":
                 return (yield from self._sign_out(request))
             if action == "switch-organization":
@@ -351,6 +356,25 @@ class SignIn:
     def _failed(self, text: str, return_to: str, *cookies: str) -> WebResponse:
         link = (self.sign_in_url(return_to), "Sign in again")
         return self._page(400, "The sign-in did not succeed", text, link=link, cookies=cookies)
+
+    def _session(self, request: WebRequest) -> Exchange[WebResponse]:
+        """The customer, organization, organizations and permissions as JSON, for scripts of the application's pages.
+
+        Asks the server, so that a session that was revoked ends here. The components of `@postern/react` read this.
+        """
+        authentication = yield from self.authenticate(request)
+        session = authentication.session
+        if session is None:
+            if isinstance(authentication.error, ServerUnavailable):
+                raise authentication.error
+            return _json_response(_SIGNED_OUT, authentication.cookies)
+        bearer = {"Authorization": f"Bearer {session.token}"}
+        me = yield from self._call(request, "GET", "/auth/me", None, bearer)
+        path = f"/auth/organizations?limit={ORGANIZATIONS_LIMIT}"
+        memberships = yield from self._call(request, "GET", path, None, bearer)
+        if me.status != 200 or memberships.status != 200:
+            return _json_response(_SIGNED_OUT, self._no_tokens(request))
+        return _json_response(_session_document(session, me, memberships), authentication.cookies)
 
     def _switch_organization(self, request: WebRequest) -> Exchange[WebResponse]:
         """Make the organization of the form field `organization_id` active; an empty one means none."""
@@ -620,6 +644,68 @@ def local_path(value: str | None) -> str | None:
         return None
     path = quote(value, safe="/?&=%:@!$'()*+,;~-._#[]")
     return path if len(path) <= RETURN_LIMIT else None
+
+
+class _Me(msgspec.Struct, frozen=True):
+    """The part of `auth/me` that the token does not have."""
+
+    name: str | None = None
+
+
+class _OrganizationRef(msgspec.Struct, frozen=True):
+    id: str
+    slug: str
+    name: str
+
+
+class _Membership(msgspec.Struct, frozen=True):
+    """An item of `auth/organizations`."""
+
+    organization: _OrganizationRef
+    status: str
+    roles: list[str]
+
+
+_SIGNED_OUT: dict[str, Any] = {"customer": None, "organization": None, "organizations": [], "permissions": []}
+
+
+def _session_document(session: CustomerSession, me: ApiResponse, memberships: ApiResponse) -> dict[str, Any]:
+    try:
+        name = msgspec.convert(me.body, _Me).name
+        joined = msgspec.convert(memberships.body, list[_Membership])
+    except msgspec.ValidationError as error:
+        raise ServerUnavailable(f"A response of the Postern server cannot be used ({error}).") from error
+    organization = session.organization
+    return {
+        "customer": {
+            "id": session.customer_id,
+            "email": session.email,
+            "emailVerified": session.email_verified,
+            "name": name,
+            "roles": session.roles,
+            "metadata": session.metadata,
+        },
+        "organization": organization
+        and {
+            "id": organization.id,
+            "slug": organization.slug,
+            "name": organization.name,
+            "roles": organization.roles,
+            "entitlementsVersion": organization.entitlements_version,
+            "metadata": organization.metadata,
+        },
+        "organizations": [
+            {"id": it.organization.id, "slug": it.organization.slug, "name": it.organization.name, "roles": it.roles}
+            for it in joined
+            if it.status == "ACTIVE"
+        ],
+        "permissions": session.permissions if organization is None else organization.permissions,
+    }
+
+
+def _json_response(document: dict[str, Any], cookies: tuple[str, ...]) -> WebResponse:
+    headers = (("Content-Type", "application/json"), ("Cache-Control", "no-store"))
+    return _with_cookies(WebResponse(status=200, headers=headers, body=msgspec.json.encode(document)), cookies)
 
 
 def _tokens_of(response: ApiResponse) -> _Tokens:
