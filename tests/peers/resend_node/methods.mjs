@@ -75,7 +75,8 @@ async function emails() {
   const first = await call("emails.list", { limit: 2 });
   const next = await call("emails.list", { limit: 2, after: first.data[1].id });
   const back = await call("emails.list", { limit: 2, before: next.data[0].id });
-  assert.deepEqual(back.data, first.data);
+  // Not the whole records: the workers are transmitting them.
+  assert.deepEqual(back.data.map((email) => email.id), first.data.map((email) => email.id));
   await call("emails.share", sent.id);
   await call("emails.metrics");
   await call("emails.receiving.list");
