@@ -407,6 +407,18 @@ def test_switching_the_organization_changes_the_permissions(site, app, browser):
     assert browser.get(f"{app}/private").json()["organization"] is None
 
 
+def test_a_visitor_without_an_address_is_served(site):
+    """Test clients of the frameworks, and proxies on a Unix socket, give none."""
+    core = SignIn(site.server.url, site.project, key=site.key, clock=lambda: site.clock().timestamp())
+    _, email = site.new_customer()
+    tokens = site.call("POST", "/auth/sign-in", {"email": email, "password": PASSWORD})
+    for address in ("testclient", "", None):
+        request = web_request(cookies={"__Host-postern_refresh": tokens["refreshToken"]}, client_address=address)
+        session = run(core.authenticate(request)).session
+        assert session is not None
+        assert session.email == email
+
+
 def test_keys_are_rotated_without_interruption(site, browser):
     app, (_, email) = site.urls["fastapi"], site.new_customer()
     sign_in(browser, f"{app}/private", email)

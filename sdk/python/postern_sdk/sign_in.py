@@ -24,7 +24,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from html import escape
-from typing import Any, Literal, cast
+from ipaddress import ip_address
+from typing import Any, Literal, TypeGuard, cast
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import msgspec
@@ -481,7 +482,7 @@ class SignIn:
         visitor: dict[str, str] = {}
         if self._key is not None and headers is None:
             visitor["Authorization"] = f"Bearer {self._key}"
-            if request.client_address is not None:
+            if _is_ip_address(request.client_address):
                 visitor["Postern-Visitor-Address"] = request.client_address
                 visitor["Postern-Visitor-Agent"] = _ascii(request.headers.get("user-agent", ""))[:500]
         url = f"{self.verifier.project_url}{path}"
@@ -716,6 +717,15 @@ def _tokens_of(response: ApiResponse) -> _Tokens:
     if (tokens.access_token and tokens.refresh_token) or tokens.mfa_required:
         return tokens
     raise ServerUnavailable(f"The Postern server's response ({response.status}) has no tokens.")
+
+
+def _is_ip_address(text: str | None) -> TypeGuard[str]:
+    """Whether the address of a visitor is known: test clients and Unix sockets have none."""
+    try:
+        ip_address(text or "")
+    except ValueError:
+        return False
+    return True
 
 
 def _code_of(response: ApiResponse) -> object:
