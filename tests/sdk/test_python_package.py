@@ -3,6 +3,7 @@
 import asyncio
 import json
 import pickle
+import re
 import subprocess
 import sys
 import zipfile
@@ -84,9 +85,10 @@ def test_a_missing_setting_is_an_error_at_the_first_call_that_needs_it(
         client.contacts.list()
 
 
-def test_an_empty_id_is_no_other_operation() -> None:
-    with pytest.raises(ValueError, match="id of getContact is empty"):
-        Postern("http://127.0.0.1:1", "k", "p").contacts.get("")
+@pytest.mark.parametrize("id", ["", ".", ".."])
+def test_an_id_cannot_change_the_path(id: str) -> None:
+    with pytest.raises(ValueError, match=f"id of getContact is '{re.escape(id)}', which is no id"):
+        Postern("http://127.0.0.1:1", "k", "p").contacts.get(id)
 
 
 def case_named(name: str) -> int:

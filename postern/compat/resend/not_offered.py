@@ -7,7 +7,7 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.compatible_api import NotOffered
 from postern.kernel.http.operation import Operation, operation
 
-API_KEYS = "API keys are created and deleted in the dashboard or with a developer's token, never with a secret key."
+API_KEYS = "API keys are created and deleted with a developer's token, never with a secret key."
 RECEIVING = "Postern sends mail and receives none."
 SHARE = "E-mails cannot be shared by link: read the message with GET …/emails/logs/{id}/message of our API."
 METRICS = "Read the statistics with GET …/analytics of our API."
@@ -19,11 +19,11 @@ PROPERTY_UPDATE = "Properties have no fallback value: write it into the template
 RECIPIENTS = "Read the sends of a broadcast with GET …/campaigns/{id}/sends of our API."
 CLICKED_LINKS = "Clicked links are in the events `email.clicked`: subscribe a webhook."
 EVENTS = "Events need no declaration: send them with /events/send."
-AUTOMATIONS = "Automations have other steps here: create them in the dashboard or with our API."
+AUTOMATIONS = "Automations have other steps here: create them with our API."
 LOGS = "Requests to the API are not stored: the log of e-mails is at /emails."
 OAUTH = "Postern grants no access to its API by OAuth."
 INBOXES = "Postern has no inboxes: it sends mail and receives none."
-USAGE = "Read the usage in the dashboard or with GET /account/billing of our API."
+USAGE = "Read the usage with GET /account/auth-billing of our API."
 
 _CRUD = (("POST", ""), ("GET", ""), ("GET", "/{id}"), ("PATCH", "/{id}"), ("DELETE", "/{id}"))
 _INBOX = "/inboxes/{inbox_id}"

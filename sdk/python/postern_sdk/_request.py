@@ -180,8 +180,11 @@ class Settings:
         def value_of(match: re.Match[str]) -> str:
             if match[1] not in {"projectId", "appId"}:
                 value = next(remaining)
-                if not str(value):
-                    raise ValueError(f"The argument for {match[1]} of {operation.id} is empty.")
+                # Clients and proxies resolve the segments "." and "..", encoded or not: the path would be another one.
+                if str(value) in {"", ".", ".."}:
+                    raise ValueError(
+                        f"The argument for {match[1]} of {operation.id} is {str(value)!r}, which is no id."
+                    )
                 return quote(str(value), safe="")
             value = project or self.project
             if not value:
