@@ -11,6 +11,8 @@ from postern.platform.projects.permissions import PERMISSIONS
 EMAIL = {"from": "Acme <hello@acme.example>", "to": "ada@example.com", "subject": "Hi", "html": "<p>Hi</p>"}
 SEND = "/compat/resend/emails"
 WITH_KEY = [operation for operation in COMPATIBLE_OPERATIONS if operation.accepts]
+PERMISSION_MISSING = {"/compat/resend": 401, "/compat/sendgrid": 403, "/compat/postmark": 401}
+"""The status of a response to a key that lacks the permission."""
 SIGNED_URLS = {"download_resend_attachment"}
 """Operations without a key, because their URL is signed."""
 
@@ -38,6 +40,19 @@ def test_operations_accept_only_secret_keys_and_need_known_permissions():
         assert operation.compatible_api in COMPATIBLE_APIS
         assert operation.path.startswith(f"{operation.compatible_api.path}/")
     assert not {operation.name for operation in COMPATIBLE_OPERATIONS} & {operation.name for operation in OPERATIONS}
+
+
+def test_every_operation_that_does_something_needs_a_permission():
+    without = {operation.name for operation in COMPATIBLE_OPERATIONS if operation.needs is None}
+    assert without == {"resend_not_offered", *SIGNED_URLS}
+
+
+@pytest.mark.parametrize("operation", [operation for operation in WITH_KEY if operation.needs], ids=operation_name)
+async def test_a_key_without_the_permission_is_refused(operation, project):
+    permission = "webhooks:read" if operation.needs != "webhooks:read" else "emails:read"
+    client = await project.key(permission)
+    response = await client.request(operation.method, path_of(operation), json={})
+    assert response.status_code == PERMISSION_MISSING[operation.compatible_api.path]
 
 
 async def test_a_send_answers_with_its_id_and_the_rate_limit(project):
