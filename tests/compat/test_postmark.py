@@ -176,13 +176,14 @@ async def test_a_batch_with_templates_has_a_result_for_each_message(project):
     assert [entry["subject"] for entry in await logged(project)] == ["Welcome, Ada"]
 
 
-async def test_batches_have_at_most_500_messages(project):
+async def test_batches_have_at_most_500_messages(project, run_due_work):
     messages = [{**MAIL, "To": f"a{number}@example.org"} for number in range(501)]
     assert code_of(await post(project.client, "/email/batch", messages))[0] == 410
     assert await logged(project) == []
     response = await post(project.client, "/email/batch", messages[:500])
     assert {result["ErrorCode"] for result in response.json()} == {0}
     assert (await project.client.get("/emails/logs?limit=1")).json()["total"] == 500
+    await run_due_work()  # Other tests count the mail that is due in this database.
 
 
 MANY = ", ".join(f"a{number}@example.org" for number in range(51))
@@ -255,7 +256,7 @@ async def test_an_unknown_and_an_unconfirmed_sender_have_codes_of_their_own(send
     code, message = code_of(await send(sender, From="a@other.example"))
     assert (code, "other.example" in message, "/domains" in message) == (400, True, True)
     code, message = code_of(await send(sender, From="a@waiting.example"))
-    assert (code, "waiting.example" in message) == (401, True)
+    assert (code, "waiting.example" in message, "/verify" in message) == (401, True, True)
     batch = await post(sender.client, "/email/batch", [MAIL, {**MAIL, "From": "a@waiting.example"}])
     assert [result["ErrorCode"] for result in batch.json()] == [0, 401]
 

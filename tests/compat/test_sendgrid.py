@@ -407,14 +407,15 @@ async def test_messages_that_are_too_large_together_are_refused(project):
     await refuse(project, None, 413, personalizations=many_tags, content=content)
 
 
-async def test_a_thousand_personalizations_are_sent(project):
+async def test_a_thousand_personalizations_are_accepted(project):
     people = [
         {"to": [{"email": f"a{number}@example.org"}], "substitutions": {"%n%": str(number)}} for number in range(1_000)
     ]
-    response = await project.client.post(SEND, {**MAIL, "subject": "Hello %n%", "personalizations": people})
-    assert response.status_code == 202, response.text
-    page = (await project.client.get("/emails/logs?limit=1")).json()
-    assert (page["total"], page["data"][0]["subject"]) == (1_000, "Hello 999")
+    mail = {**MAIL, "subject": "Hello %n%", "personalizations": people}
+    sandbox = {"mail_settings": {"sandbox_mode": {"enable": True}}}
+    assert (await project.client.post(SEND, {**mail, **sandbox})).status_code == 200
+    assert (await project.client.post(SEND, {**mail, "personalizations": people[-20:]})).status_code == 202
+    assert [send["subject"] for send in await logged(project)] == [f"Hello {number}" for number in range(980, 1_000)]
 
 
 def fields_of(kind: Any, prefix: str = "") -> set[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from postern.compat.postmark.model import InactiveRecipient, PostmarkResult, SenderNotConfirmed, TooManyMessages
+from postern.compat.postmark.model import InactiveRecipient, PostmarkOutcome, SenderNotConfirmed, TooManyMessages
 from postern.compat.postmark.rules import STREAM_MISSING, TEMPLATE_MISSING
 from postern.kernel.http.binding import BodyInvalid, UnsupportedMediaType
 from postern.kernel.http.call import CredentialInvalid, CredentialMissing, PermissionMissing
@@ -58,20 +58,20 @@ def render_problem(problem: Problem) -> tuple[int, Any]:
     return status, {"ErrorCode": code, "Message": message}
 
 
-def rejected(problem: Problem) -> PostmarkResult:
-    """The result of a message of a batch that is not accepted."""
+def rejected(problem: Problem) -> PostmarkOutcome:
+    """The outcome of a message of a batch that is not accepted."""
     _, code, message = _describe(problem)
-    return PostmarkResult(error_code=code, message=message)
+    return PostmarkOutcome(error_code=code, error=message)
 
 
 def _describe(problem: Problem) -> tuple[int, int, str]:
     if isinstance(problem, NotFound | MethodNotAllowed):
         problem = NotOffered("Postern has only `POST /email`, `/email/batch` and the same with templates of this API.")
     status, code = next(((row[1], row[2]) for row in CODES if isinstance(problem, row[0])), (500, 500))
+    detail = f"{problem.detail} {problem.next}" if problem.next else problem.detail
     first = problem.errors[0] if problem.errors else None
     if first is None:
-        return status, code, problem.detail
-    detail = f"{problem.detail} {problem.next}" if problem.next else problem.detail
+        return status, code, detail
     code = CODES_OF_ERRORS.get(first.code, code)
     field = first.path.lstrip("/")
     # Programs look for "Invalid 'To'" to know that a recipient is wrong.

@@ -1,6 +1,7 @@
 """The bodies of Postmark's mail operations, their limits, and what happens with each of their fields."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Annotated, Any, Final, Literal, dataclass_transform
 from uuid import UUID
 
@@ -8,7 +9,7 @@ import msgspec
 
 from postern.kernel.clock import Moment
 from postern.kernel.http.problems import BadRequest, Unprocessable
-from postern.kernel.values import KeywordOnly
+from postern.kernel.values import KeywordOnly, Record
 from postern.messaging.emails.model import BODY_CHARACTERS, TAGS_LIMIT
 from postern.protocols.mail.mime import ATTACHMENTS_LIMIT, HEADERS_LIMIT
 
@@ -83,6 +84,17 @@ class PostmarkTemplateBatch(PostmarkBody):
     """Messages with templates."""
 
     messages: list[msgspec.Raw]
+
+
+class PostmarkOutcome(Record):
+    """What became of a message, as it is stored with an idempotency key: without addresses, which the repeated request
+    has, and with the sentence as `error`, which the erasure of an address removes."""
+
+    id: UUID | None = None
+    submitted_at: datetime | None = None
+    error_code: int = 0
+    error: str | None = None
+    """Why the message is not accepted, or which of its recipients will not get it."""
 
 
 class PostmarkResult(PostmarkBody, omit_defaults=True):

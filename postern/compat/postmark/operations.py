@@ -1,7 +1,7 @@
 """The operations of Postmark's API: send a message or a batch, with content or with templates."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 import msgspec
@@ -10,17 +10,18 @@ from postern.compat.postmark.errors import POSTMARK, rejected
 from postern.compat.postmark.model import (
     BATCH_MESSAGES,
     PostmarkEmail,
-    PostmarkResult,
+    PostmarkOutcome,
     PostmarkTemplateBatch,
     SenderNotConfirmed,
     TooManyMessages,
 )
 from postern.compat.postmark.rules import (
-    accepted,
     at_message,
     email_of,
     inactive_among,
+    outcome_of,
     plain_addresses,
+    result_of,
     template_id_of,
 )
 from postern.kernel.http.binding import read_json
@@ -30,12 +31,21 @@ from postern.kernel.http.problems import Problem
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import to_json
 from postern.messaging.emails import operations as emails
-from postern.messaging.emails.model import BATCH_BYTES, SINGLE_BYTES, DomainNotVerified, Email, IdempotencyKey
+from postern.messaging.emails.model import (
+    BATCH_BYTES,
+    SINGLE_BYTES,
+    DomainNotVerified,
+    Email,
+    IdempotencyKey,
+    IdempotencyRow,
+)
 from postern.messaging.emails.submission import SubmissionContext, parse_key, stored_response
 from postern.messaging.emails.suppressions import suppressed_addresses
 from postern.messaging.templates import operations as templates
 from postern.protocols.mail.templates.composing import address_of
 
+OUTCOMES = "data"
+"""The field of stored responses in which the erasure of an address finds the outcomes."""
 EMAIL_DECODER = msgspec.json.Decoder(PostmarkEmail)
 IdempotencyHeader = Annotated[str | None, HeaderParameter("Idempotency-Key")]
 
@@ -80,18 +90,20 @@ async def send_postmark_template_batch(
 async def _send_one(
     call: Call, message: PostmarkEmail, key: IdempotencyKey | None, *, has_template: bool
 ) -> HttpResponse:
-    result: Any = None
+    outcomes: list[PostmarkOutcome] = []
     try:
-        batch, (result,) = await _check(call, [message], has_template=has_template)
-        if isinstance(result, Problem):
-            raise result
-        stored = await emails.commit_batch(call, batch, key, (200, result))
+        batch, (outcome,) = await _check(call, [message], has_template=has_template)
+        if isinstance(outcome, Problem):
+            raise outcome
+        outcomes = [outcome]
+        stored = await emails.commit_batch(call, batch, key, (200, {OUTCOMES: outcomes}))
     except Problem:
         # A repeated request gets its first response, even if its template or domain was deleted since.
         stored = key and await stored_response(call, key)
         if not stored:
             raise
-    return HttpResponse(to_json(stored.response if stored else result))
+    (outcome,) = _stored_outcomes(stored) if stored else outcomes
+    return HttpResponse(to_json(result_of(message, outcome)))
 
 
 async def _send_batch(
@@ -101,9 +113,16 @@ async def _send_batch(
         raise TooManyMessages
     messages = [_read(raw) for raw in raw_messages]
     batch, checked = await _check(call, messages, has_template=has_template)
-    results = [rejected(result) if isinstance(result, Problem) else result for result in checked]
-    stored = await emails.commit_batch(call, batch, key, (200, results))
-    return HttpResponse(to_json(stored.response if stored else results))
+    outcomes = [rejected(outcome) if isinstance(outcome, Problem) else outcome for outcome in checked]
+    stored = await emails.commit_batch(call, batch, key, (200, {OUTCOMES: outcomes}))
+    outcomes = _stored_outcomes(stored) if stored else outcomes
+    return HttpResponse(
+        to_json([result_of(message, outcome) for message, outcome in zip(messages, outcomes, strict=True)])
+    )
+
+
+def _stored_outcomes(row: IdempotencyRow) -> list[PostmarkOutcome]:
+    return msgspec.convert(row.response[OUTCOMES], list[PostmarkOutcome])
 
 
 def _read(raw: msgspec.Raw) -> PostmarkEmail | Problem:
@@ -115,8 +134,8 @@ def _read(raw: msgspec.Raw) -> PostmarkEmail | Problem:
 
 async def _check(
     call: Call, messages: Sequence[PostmarkEmail | Problem], *, has_template: bool
-) -> tuple[emails.CheckedBatch, list[PostmarkResult | Problem]]:
-    """The messages that are accepted, ready to be committed, and the result of each message in the same order."""
+) -> tuple[emails.CheckedBatch, list[PostmarkOutcome | Problem]]:
+    """The messages that are accepted, ready to be committed, and the outcome of each message in the same order."""
     ids = await _ids_by_alias(call, messages) if has_template else None
     items = [_email_of(message, ids) for message in messages]
     suppressed = await suppressed_addresses(call.db, call.project_id, _recipients(items))
@@ -127,13 +146,13 @@ async def _check(
     ]
     context = SubmissionContext()
     batch = await emails.check_batch(call, items, context)
-    results: list[PostmarkResult | Problem] = []
-    for message, item, inactive_of, checked in zip(messages, items, inactive, batch.results, strict=True):
+    outcomes: list[PostmarkOutcome | Problem] = []
+    for item, inactive_of, checked in zip(items, inactive, batch.results, strict=True):
         if isinstance(checked, Problem):
-            results.append(_specific(at_message(checked), item, context))
-        elif isinstance(message, PostmarkEmail) and not isinstance(inactive_of, Problem):
-            results.append(accepted(message, checked[0].send, inactive_of))
-    return batch, results
+            outcomes.append(_specific(at_message(checked), item, context))
+        elif not isinstance(inactive_of, Problem):
+            outcomes.append(outcome_of(checked[0].send, inactive_of))
+    return batch, outcomes
 
 
 async def _ids_by_alias(call: Call, messages: Sequence[PostmarkEmail | Problem]) -> dict[str, list[UUID]]:

@@ -13,8 +13,10 @@ from postern.compat.postmark.model import (
     PostmarkAttachment,
     PostmarkEmail,
     PostmarkHeader,
+    PostmarkOutcome,
     PostmarkResult,
 )
+from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Invalid, Problem
 from postern.messaging.emails.model import TAG_PAIR_SEPARATOR, Email, EmailAttachment, Send
 from postern.messaging.emails.rules import check_tags
@@ -190,15 +192,22 @@ def inactive_among(addresses: Sequence[str], suppressed: Mapping[str, str]) -> l
     return inactive
 
 
-def accepted(message: PostmarkEmail, send: Send, inactive: Sequence[str]) -> PostmarkResult:
-    """The result of an accepted message; `inactive` are its recipients that are suppressed."""
+def outcome_of(send: Send, inactive: Sequence[str]) -> PostmarkOutcome:
+    """The outcome of an accepted message; `inactive` are its recipients that are suppressed."""
     sentence = f"Message OK, but will not deliver to these inactive addresses: {', '.join(inactive)}."
+    return PostmarkOutcome(id=send.id, submitted_at=send.created_at, error=sentence if inactive else None)
+
+
+def result_of(message: PostmarkEmail | Problem, outcome: PostmarkOutcome) -> PostmarkResult:
+    """The result of a message for the response."""
+    if outcome.error_code or isinstance(message, Problem):
+        return PostmarkResult(error_code=outcome.error_code, message=outcome.error or "")
     return PostmarkResult(
         to=message.to,
         cc=message.cc or None,
         bcc=message.bcc or None,
-        submitted_at=send.created_at,
-        message_id=send.id,
+        submitted_at=outcome.submitted_at and Moment.of(outcome.submitted_at),
+        message_id=outcome.id,
         error_code=0,
-        message=sentence if inactive else "OK",
+        message=outcome.error or "OK",
     )

@@ -108,7 +108,7 @@ def emails_of(mail: SendGridMail, template: TemplateContent | None) -> Iterator[
     Raises Invalid with a location in the request, or TooLargeTogether.
     """
     text, html = _contents(mail)
-    if template is not None and (template.html is not None or template.text is not None):
+    if template is not None:  # A template always has content, which wins.
         text = html = None
     attachments = [_attachment(attachment) for attachment in mail.attachments or []]
     categories = _categories(mail)

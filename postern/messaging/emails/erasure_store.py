@@ -46,25 +46,41 @@ async def erase_captured(tx: Transaction, *, project_id: UUID, ids: list[UUID]) 
 async def delete_captured(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
 
 
-# Replaces the errors in stored responses of batches, because errors may contain addresses. Ids and statuses are not
+# Replaces the errors of batches and the recipients of separate messages in stored responses. Ids and statuses are not
 # personal data and stay, so that a repeated request still gets its first response.
 @statement("""
     update idempotency_keys as stored
-    set response = jsonb_build_object('data', array(
-            select case when item ->> 'error' is null then item
-                        else item || jsonb_build_object('error', %(erased)s::text) end
+    set response = case
+        when jsonb_typeof(response -> 'data') = 'array' then jsonb_build_object('data', array(
+            select item
+                || case when item ->> 'error' is null then '{}' else jsonb_build_object('error', %(erased)s::text) end
+                || case when jsonb_typeof(item -> 'messages') = 'array' then jsonb_build_object('messages', array(
+                       select message || jsonb_build_object('to', %(erased)s::text)
+                       from jsonb_array_elements(item -> 'messages') with ordinality as m (message, place)
+                       order by place
+                   )) else '{}' end
             from jsonb_array_elements(stored.response -> 'data') with ordinality as items (item, place) order by place
         ))
-    where project_id = %(project_id)s and send_ids && %(ids)s::uuid[] and jsonb_typeof(response -> 'data') = 'array'
+        else response || jsonb_build_object('messages', array(
+            select message || jsonb_build_object('to', %(erased)s::text)
+            from jsonb_array_elements(stored.response -> 'messages') with ordinality as m (message, place)
+            order by place
+        ))
+        end
+    where project_id = %(project_id)s and send_ids && %(ids)s::uuid[]
+      and (jsonb_typeof(response -> 'data') = 'array' or jsonb_typeof(response -> 'messages') = 'array')
 """)
 async def erase_idempotency_responses(tx: Transaction, *, project_id: UUID, ids: list[UUID], erased: str) -> None: ...
 
 
-# Replaces addresses and subject by `erased`. A send whose status is in `waiting` becomes CANCELLED; its new attempt
-# number makes a worker that has claimed it give up its attempt.
+# Replaces addresses and subject by `erased`, and removes the tags that only other APIs set: those have values that an
+# application chooses for a person, such as `name--value`. A send whose status is in `waiting` becomes CANCELLED; its
+# new attempt number makes a worker that has claimed it give up its attempt.
 @statement("""
     update sends set recipient = %(erased)s, to_addresses = array[%(erased)s], cc_addresses = null,
-        bcc_addresses = null, subject = %(erased)s, reason = null, pending = null, outcomes = null, due_at = null,
+        bcc_addresses = null, subject = %(erased)s, reason = null,
+        tags = (select array_agg(tag) from unnest(tags) as tag where tag ~ '^[A-Za-z0-9_-]+$' and tag !~ '--'),
+        pending = null, outcomes = null, due_at = null,
         attempt = attempt + (status = any (%(waiting)s::text[]))::int,
         status = case when status = any (%(waiting)s::text[]) then 'CANCELLED' else status end
     where project_id = %(project_id)s and id = any (%(ids)s)
