@@ -61,6 +61,7 @@ NOT_RUN_HERE = {
 """Blocks (page, language, part of their text) that are not run here, and the reason."""
 
 WITHOUT_BLOCKS = {
+    "sdk-react.md": "components for browsers: tests/sdk/test_react.py uses them",
     "errors.md": "a list generated from the code",
     "events.md": "a list generated from the code",
     "install.md": "needs tools of several systems: tests/packages and script/try-install do so",

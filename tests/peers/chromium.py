@@ -25,7 +25,12 @@ KEYS = {"Enter": 13, "Tab": 9, "Escape": 27, "ArrowDown": 40, "ArrowUp": 38, "Ho
 FIND = """
 (target => {
   const visible = element => element.getClientRects().length > 0 && getComputedStyle(element).visibility !== "hidden";
-  const name = element => (element.getAttribute("aria-label") || element.innerText || element.value || "")
+  const text = element => {
+    const copy = element.cloneNode(true);
+    copy.querySelectorAll("[aria-hidden=true]").forEach(hidden => hidden.remove());
+    return copy.textContent;
+  };
+  const name = element => (element.getAttribute("aria-label") || text(element) || element.value || "")
     .replace(/\\s+/g, " ").trim();
   const controls = [...document.querySelectorAll(
     "button, a, summary, input[type=submit], [role^=menuitem], [role=option], [role=tab]")].filter(visible);
@@ -136,7 +141,8 @@ class Browser:
         ends = time.monotonic() + WAIT_SECONDS
         while time.monotonic() < ends:
             try:
-                if value := self.evaluate(expression):
+                # An element is an empty object here.
+                if (value := self.evaluate(expression)) not in (None, False, 0, ""):
                     return value
             except BrowserError:
                 pass  # The page is just being replaced.
@@ -164,11 +170,10 @@ class Browser:
 
     def click(self, target: str) -> None:
         """Click a button, link or menu item by its name or the beginning of it, or an element by its CSS selector."""
-        element = f"{FIND}({json.dumps(target)})"
-        self.wait(f"!!{element}")
-        x, y = self.evaluate(
-            f"(element => {{ element.scrollIntoView({{block: 'center'}}); const box = element.getBoundingClientRect();"
-            f" return [box.x + box.width / 2, box.y + box.height / 2]; }})({element})"
+        x, y = self.wait(
+            f"(element => {{ if (!element) return null; element.scrollIntoView({{block: 'center'}});"
+            " const box = element.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; })"
+            f"({FIND}({json.dumps(target)}))"
         )
         for kind in ("mousePressed", "mouseReleased"):
             self.command("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)

@@ -1,5 +1,7 @@
 """Applications that sign customers in with the TypeScript SDK, and the browsers of these customers."""
 
+import fcntl
+import hashlib
 import json
 import re
 import shutil
@@ -16,33 +18,63 @@ import httpx
 import pytest
 
 from tests.conftest import PASSWORD
-from tests.sdk.typescript import linked_sdk
+from tests.sdk.typescript import linked_sdk, run
 
 PEER = Path(__file__).parent.parent / "peers" / "web_frameworks"
-INSTALL = "npm install --no-package-lock --prefix tests/peers/web_frameworks"
+REACT = Path(__file__).parent.parent.parent / "sdk" / "react"
+INSTALL = "for folder in tests/peers/web_frameworks sdk/react; do npm install --no-package-lock --prefix $folder; done"
 PROGRAMS = Path(__file__).parent / "programs"
 WAIT_SECONDS = 120
 PAGE = {"accept": "text/html"}
 
 needs_web_frameworks = pytest.mark.skipif(
-    not (shutil.which("node") and (PEER / "node_modules" / "next").is_dir()),
+    not (shutil.which("node") and (PEER / "node_modules" / "next").is_dir() and (REACT / "node_modules").is_dir()),
     reason=f"The web frameworks are not installed: {INSTALL}",
 )
 
 
 def linked_frameworks(folder: Path) -> Path:
-    """Make `folder` a place whose programs can import `@postern/sdk` and the web frameworks; returns it."""
-    linked_sdk(folder)
+    """Make `folder` a place whose programs can import both packages and the web frameworks; returns it."""
+    modules = linked_sdk(folder) / "node_modules"
+    install_react(modules)
     for name in ("express", "hono", "@hono", "react", "react-dom", "@types", "next", "csstype"):
-        if (PEER / "node_modules" / name).exists():
-            (folder / "node_modules" / name).symlink_to(PEER / "node_modules" / name)
+        (modules / name).symlink_to(PEER / "node_modules" / name)
+    (modules / "esbuild").symlink_to(REACT / "node_modules" / "esbuild")
     return folder
+
+
+def install_react(modules: Path) -> None:
+    """Copy `@postern/react` into a folder `node_modules`: a linked package would find another React than its users."""
+    with (REACT / "node_modules" / ".build-lock").open("a+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        content = _digest([*REACT.glob("src/*"), REACT / "build.mjs", REACT / "tsconfig.json"])
+        stamp = REACT / "dist" / ".built-from"
+        if not stamp.exists() or stamp.read_text() != content:
+            run("npm", "run", "--silent", "build", folder=REACT)
+            stamp.write_text(content)
+        install_package(REACT, modules)
+
+
+def install_package(package: Path, modules: Path) -> None:
+    """Copy what a package publishes into a folder `node_modules`, as if it came from the registry."""
+    target = modules / json.loads((package / "package.json").read_text())["name"]
+    if target.is_symlink():
+        target.unlink()
+    shutil.copytree(package / "dist", target / "dist")
+    shutil.copy(package / "package.json", target)
+
+
+def _digest(files: list[Path]) -> str:
+    parts = (b"%s\0%s" % (bytes(file), file.read_bytes()) for file in sorted(files))
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
 @contextmanager
 def running_apps(folder: Path, **environment: str) -> Iterator[dict[str, str]]:
     """Start `programs/apps.mjs`; yields the URLs of its applications by name."""
-    shutil.copy(PROGRAMS / "apps.mjs", linked_frameworks(folder))
+    linked_frameworks(folder)
+    for program in ("apps.mjs", "components.mjs", "components_page.mjs"):
+        shutil.copy(PROGRAMS / program, folder)
     environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "NODE_ENV": "production", **environment}
     node = shutil.which("node")
     assert node

@@ -4,6 +4,7 @@ import { createSignIn as createExpressSignIn } from "@postern/sdk/express";
 import { createSignIn as createHonoSignIn } from "@postern/sdk/hono";
 import express from "express";
 import { Hono } from "hono";
+import { addComponents } from "./components.mjs";
 
 const shown = (customer) =>
   customer && { id: customer.customerId, email: customer.email, organization: customer.organization?.name ?? null };
@@ -19,6 +20,11 @@ function expressApp(options) {
   return app;
 }
 
+const components = express();
+const componentsSignIn = createExpressSignIn();
+components.use(componentsSignIn.router, componentsSignIn.middleware);
+await addComponents(components);
+
 const hono = new Hono();
 const honoSignIn = createHonoSignIn();
 hono.use(honoSignIn.middleware);
@@ -33,6 +39,7 @@ const listen = (app) =>
 const ports = {
   express: await listen(expressApp({})),
   hono: await new Promise((resolve) => serve({ fetch: hono.fetch, hostname: "127.0.0.1", port: 0 }, ({ port }) => resolve(port))),
+  components: await listen(components),
   // Reaches the server at a port where nothing listens.
   alone: await listen(expressApp({ internalUrl: "http://127.0.0.1:1" })),
 };

@@ -1,0 +1,183 @@
+"use client";
+
+import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useRef, useState } from "react";
+import {
+  type ActiveOrganization,
+  type Customer,
+  currentPath,
+  fetchSession,
+  type OrganizationSummary,
+  pathTo,
+  type SessionDocument,
+  submitForm,
+} from "./session.js";
+import { STYLES } from "./styles.js";
+
+/** How old the session may be when the window is shown again before it is read again, in milliseconds. */
+const STALE_MS = 30_000;
+const CHANNEL = "postern-session";
+
+/** `auto` follows the system's preference. */
+export type Theme = "auto" | "light" | "dark";
+
+export interface PosternProviderProps {
+  children?: ReactNode;
+  /** Where the application has the routes of the sign-in; default `/auth`. */
+  authPath?: string;
+  /** Colors of the components; default `auto`. */
+  theme?: Theme;
+  /** The session as the server knows it, so that the first page already shows it; default: it is read in the browser. */
+  initialSession?: SessionDocument;
+  /** `false` if the application includes `@postern/react/styles.css` itself. */
+  styles?: boolean;
+  /** The nonce of the application's Content Security Policy. */
+  nonce?: string;
+  /**
+   * Called after another organization became active, in an application that renders in the browser only. Default: the
+   * page is loaded again, because the server's part of it may depend on the organization.
+   */
+  onSwitch?: (organization: ActiveOrganization | null) => void;
+}
+
+/** The customer of this browser, and what the components do with the session. */
+export interface CustomerState {
+  /** False until the session was read for the first time. */
+  isLoaded: boolean;
+  isSignedIn: boolean;
+  /** Why the session could not be read the last time; null if it was. */
+  error: Error | null;
+  customer: Customer | null;
+  /** The active organization. */
+  organization: ActiveOrganization | null;
+  organizations: readonly OrganizationSummary[];
+  permissions: readonly string[];
+  /** Whether the customer has a permission. For what is shown only: the server must check it, too. */
+  has(permission: string): boolean;
+  /** Goes to the sign-in page, and then to `returnTo` (default: this page). */
+  signIn(returnTo?: string): void;
+  /** Goes to the sign-up page, and then to `returnTo` (default: this page). */
+  signUp(returnTo?: string): void;
+  /** Ends the session, and goes to `returnTo`. */
+  signOut(returnTo?: string): void;
+  /** Makes another organization active; null for none. */
+  switchOrganization(id: string | null): Promise<void>;
+  /** Reads the session again. */
+  reload(): Promise<void>;
+}
+
+interface ContextValue extends CustomerState {
+  authPath: string;
+  theme: Theme;
+  switchesInPlace: boolean;
+}
+
+const PosternContext = createContext<ContextValue | null>(null);
+
+/** Makes the session available to all components below it. */
+export function PosternProvider({
+  children,
+  authPath = "/auth",
+  theme = "auto",
+  initialSession,
+  styles = true,
+  nonce,
+  onSwitch,
+}: PosternProviderProps): ReactNode {
+  const [session, setSession] = useState<SessionDocument | null>(initialSession ?? null);
+  const [error, setError] = useState<Error | null>(null);
+  const readAt = useRef(0);
+  const channel = useRef<BroadcastChannel | null>(null);
+  const switched = useRef(onSwitch);
+  switched.current = onSwitch;
+
+  const reload = useCallback(async () => {
+    readAt.current = Date.now();
+    try {
+      setSession(await fetchSession(authPath));
+      setError(null);
+    } catch (failure) {
+      setError(failure instanceof Error ? failure : new Error(String(failure)));
+    }
+  }, [authPath]);
+
+  useEffect(() => {
+    void reload();
+    const show = () => {
+      if (document.visibilityState === "visible" && Date.now() - readAt.current > STALE_MS) void reload();
+    };
+    document.addEventListener("visibilitychange", show);
+    if (typeof BroadcastChannel === "function") {
+      channel.current = new BroadcastChannel(CHANNEL);
+      channel.current.onmessage = () => void reload();
+    }
+    return () => {
+      document.removeEventListener("visibilitychange", show);
+      channel.current?.close();
+      channel.current = null;
+    };
+  }, [reload]);
+
+  const switchesInPlace = onSwitch !== undefined;
+  const value = useMemo<ContextValue>(() => {
+    const permissions = session?.permissions ?? [];
+    return {
+      authPath,
+      theme,
+      switchesInPlace,
+      error,
+      isLoaded: session !== null,
+      isSignedIn: session?.customer != null,
+      customer: session?.customer ?? null,
+      organization: session?.organization ?? null,
+      organizations: session?.organizations ?? [],
+      permissions,
+      has: (permission) => permissions.includes(permission),
+      signIn: (returnTo) => location.assign(pathTo(authPath, "sign-in", returnTo ?? currentPath())),
+      signUp: (returnTo) => location.assign(pathTo(authPath, "sign-up", returnTo ?? currentPath())),
+      signOut: (returnTo) => {
+        channel.current?.postMessage("signed-out");
+        submitForm(`${authPath}/sign-out`, returnTo ? { return_to: returnTo } : {});
+      },
+      switchOrganization: async (id) => {
+        if (!switchesInPlace) {
+          submitForm(`${authPath}/switch-organization`, { organization_id: id ?? "", return_to: currentPath() });
+          return;
+        }
+        const response = await fetch(`${authPath}/switch-organization`, {
+          method: "POST",
+          headers: { accept: "application/json" },
+          body: new URLSearchParams({ organization_id: id ?? "" }),
+          credentials: "same-origin",
+        });
+        if (!response.ok) throw new Error(`The organization was not switched: status ${response.status}.`);
+        const next = await fetchSession(authPath);
+        setSession(next);
+        channel.current?.postMessage("switched");
+        switched.current?.(next.organization);
+      },
+      reload,
+    };
+  }, [authPath, theme, switchesInPlace, session, error, reload]);
+
+  return (
+    <PosternContext.Provider value={value}>
+      {styles ? (
+        <style href="postern-react" precedence="postern" nonce={nonce}>
+          {STYLES}
+        </style>
+      ) : null}
+      {children}
+    </PosternContext.Provider>
+  );
+}
+
+/** The customer of this browser. Throws outside a `PosternProvider`. */
+export function useCustomer(): CustomerState {
+  return usePostern();
+}
+
+export function usePostern(): ContextValue {
+  const value = useContext(PosternContext);
+  if (!value) throw new Error("This component must be inside a <PosternProvider>.");
+  return value;
+}
