@@ -219,7 +219,7 @@ def test_the_version_is_printed(tmp_path) -> None:
     Regression test of N11 (tests/defects.md).
     """
     completed = command(tmp_path, "--version")
-    assert (completed.returncode, completed.stdout) == (0, f"postern {version('postern')}\n")
+    assert (completed.returncode, completed.stdout) == (0, f"postern {version('postern-server')}\n")
 
 
 def test_an_event_is_described_with_its_subject_in_printable_characters() -> None:
