@@ -51,6 +51,7 @@ NOT_RUN_HERE = {
     ("webhooks.md", "python", "HTTPServer"): "a server that does not end: tests/platform/webhooks/test_guide.py",
     ("webhooks.md", "sh", "postern listen"): "does not end: tests/platform/webhooks/test_listen.py runs it",
     ("resend.md", "python", "*"): "reads its URL when it is imported: tests/compat/test_resend_guide.py",
+    ("sign-in-next.md", "sh", "*"): "needs a browser: tests/sdk/test_tutorial_next.py follows the page",
     ("sign-in-fastapi.md", "sh", "*"): "needs a browser: tests/sdk/test_sign_in_tutorial.py follows the page",
     ("sign-in-fastapi.md", "python", "*"): "needs a browser: tests/sdk/test_sign_in_tutorial.py follows the page",
     ("sso.md", "sh", "idpMetadataUrl"): "needs an identity provider: tests/identity/sso/test_over_http.py",
@@ -68,6 +69,7 @@ WITHOUT_BLOCKS = {
     "growing.md": "starts processes on several machines: bench/chaos_cluster.py does so",
 }
 ONE_LANGUAGE = {
+    "sign-in-next.md": "an application in TypeScript",
     "quickstart.md": "needs only a shell",
     "operations.md": "commands of an operator",
     "security.md": "one request",

@@ -141,8 +141,8 @@ class Browser:
         ends = time.monotonic() + WAIT_SECONDS
         while time.monotonic() < ends:
             try:
-                # An element is an empty object here.
-                if (value := self.evaluate(expression)) not in (None, False, 0, ""):
+                # An element has no value here.
+                if value := self.evaluate(f"(value => value instanceof Node || value)({expression})"):
                     return value
             except BrowserError:
                 pass  # The page is just being replaced.

@@ -2,8 +2,10 @@
 real server."""
 
 import asyncio
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
 import pytest
@@ -21,6 +23,7 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium"),
 ]
 EMAIL = "ada.lovelace@example.com"
+ACTIVE = "document.activeElement.textContent.trim()"
 
 
 @dataclass
@@ -35,6 +38,16 @@ class Site:
         """Open the page with the components, and wait until they know the session."""
         self.browser.open(f"{self.url}/components{query}")
         self.browser.wait("!document.body.innerText.includes('Loading')")
+
+    def sign_in(self) -> None:
+        """Sign in on the hosted page, unless the customer is signed in."""
+        self.open()
+        if "Nobody is signed in" in self.browser.text:
+            self.browser.click("Sign in")
+            self.browser.fill("email", EMAIL)
+            self.browser.fill("password", PASSWORD)
+            self.browser.press("Enter")
+        self.browser.wait("document.getElementById('facts')")
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +97,74 @@ def test_a_visitor_signs_in_and_returns_to_the_page(site):
     browser.wait_for(EMAIL)
     assert browser.url == f"{site.url}/components?theme=light"
     assert browser.evaluate("document.cookie") == ""
+
+
+def test_the_menu_of_the_customer_works_with_the_keyboard(site):
+    site.sign_in()
+    browser = site.browser
+    browser.evaluate("document.querySelector('[aria-label^=\"Account\"]').focus()")
+    assert browser.evaluate("document.activeElement.getAttribute('aria-haspopup')") == "menu"
+    browser.press("Enter")
+    browser.wait("document.querySelector('[role=menu]')")
+    assert browser.evaluate("document.querySelector('[aria-expanded=true]').getAttribute('aria-controls')")
+    assert EMAIL in browser.evaluate("document.querySelector('[role=menu]').innerText")
+    browser.wait(f"{ACTIVE} === 'Account settings'")
+    browser.press("ArrowDown")
+    assert browser.evaluate(ACTIVE) == "Sign out"
+    browser.press("ArrowDown")
+    assert browser.evaluate(ACTIVE) == "Account settings"
+    browser.press("End")
+    assert browser.evaluate(ACTIVE) == "Sign out"
+    browser.press("Home")
+    assert browser.evaluate(ACTIVE) == "Account settings"
+    browser.press("Escape")
+    browser.wait("!document.querySelector('[role=menu]')")
+    assert browser.evaluate("document.activeElement.getAttribute('aria-label')") == "Account: Ada Lovelace"
+    browser.click("Account")
+    browser.wait("document.querySelector('[role=menu]')")
+    browser.click("#facts")
+    browser.wait("!document.querySelector('[role=menu]')")
+
+
+@pytest.mark.parametrize(
+    ("dark", "theme", "expected"), [(0, "auto", 0), (1, "auto", 1), (0, "dark", 1), (1, "light", 0)]
+)
+def test_the_components_follow_the_preferred_colors_and_the_theme(site, tmp_path: Path, dark, theme, expected):
+    site.sign_in()
+    browser = site.browser
+    browser.show_as(dark=bool(dark), width=360, height=640)
+    site.open(f"?theme={theme}")
+    browser.click("Organization")
+    browser.wait("document.querySelector('[role=menu]')")
+    color = browser.evaluate("getComputedStyle(document.querySelector('[role=menu]')).backgroundColor")
+    assert (sum(map(int, re.findall(r"\d+", color))) < 200) == bool(expected), color
+    # On a phone, the menus are within the window.
+    box = browser.evaluate(
+        "(({left, right}) => [left, right])(document.querySelector('[role=menu]').getBoundingClientRect())"
+    )
+    assert box[0] >= 0
+    assert box[1] <= 360
+    assert browser.evaluate("document.documentElement.scrollWidth") <= 360
+    names = browser.evaluate("[...document.querySelectorAll('[role=menuitemradio]')].map(item => item.ariaChecked)")
+    assert sorted(names) == ["false", "false", "true"]
+    browser.show_as()
+
+
+def test_sign_out_ends_the_session(site):
+    site.sign_in()
+    browser = site.browser
+    browser.click("Account")
+    browser.click("[role=menu] form button")
+    browser.wait("location.pathname === '/'")
+    site.open()
+    assert "Nobody is signed in" in browser.text
+    assert not {cookie["name"] for cookie in browser.cookies()} & {"postern_access", "postern_refresh"}
+
+
+def test_hydration_and_scripts_report_no_errors(site):
+    site.sign_in()
+    errors = [line for line in site.browser.console if "404 (Not Found)" not in line]
+    assert not errors, errors
 
 
 def test_the_components_compile_strictly(tmp_path):
