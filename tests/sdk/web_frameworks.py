@@ -2,6 +2,7 @@
 
 import fcntl
 import hashlib
+import itertools
 import json
 import re
 import shutil
@@ -26,6 +27,7 @@ INSTALL = "for folder in tests/peers/web_frameworks sdk/react; do npm install --
 PROGRAMS = Path(__file__).parent / "programs"
 WAIT_SECONDS = 120
 PAGE = {"accept": "text/html"}
+_NUMBERS = itertools.count()
 
 needs_web_frameworks = pytest.mark.skipif(
     not (shutil.which("node") and (PEER / "node_modules" / "next").is_dir() and (REACT / "node_modules").is_dir()),
@@ -110,13 +112,23 @@ class Api:
 
 @dataclass
 class Visitor:
-    """A browser without scripts that uses an application at `app`."""
+    """A browser without scripts that uses an application at `app`.
+
+    Each has an address of its own, because the server counts attempts to sign in by address.
+    """
 
     app: str
     http: httpx.Client = field(init=False)
+    address: str = field(init=False)
 
     def __post_init__(self) -> None:
-        self.http = httpx.Client(base_url=self.app, timeout=WAIT_SECONDS)
+        number = next(_NUMBERS)
+        self.address = f"127.{number // 250 + 1}.{number % 250 + 1}.1"
+        self.http = self._browser(base_url=self.app, headers={"x-visitor": self.address})
+
+    def _browser(self, **options: Any) -> httpx.Client:
+        transport = httpx.HTTPTransport(local_address=self.address)
+        return httpx.Client(transport=transport, timeout=WAIT_SECONDS, **options)
 
     def get(self, path: str, **headers: str) -> httpx.Response:
         return self.http.get(path, headers=headers)
@@ -141,7 +153,7 @@ class Visitor:
 
     def enter_password(self, page_url: str, email: str) -> str:
         """Sign in on the hosted page; returns the URL to which it sends the browser."""
-        with httpx.Client(timeout=WAIT_SECONDS) as http:
+        with self._browser() as http:
             page = http.get(page_url)
             assert page.status_code == 200, page.text
             action = str(page.url.join(unescape(re.findall(r'<form[^>]* action="([^"]+)"', page.text)[0])))

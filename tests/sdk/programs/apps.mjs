@@ -26,7 +26,7 @@ components.use(componentsSignIn.router, componentsSignIn.middleware);
 await addComponents(components);
 
 const hono = new Hono();
-const honoSignIn = createHonoSignIn();
+const honoSignIn = createHonoSignIn({ visitorAddress: (request) => request.headers.get("x-visitor") });
 hono.use(honoSignIn.middleware);
 hono.get("/", (c) => c.json(shown(c.get("customer"))));
 hono.all("/account", honoSignIn.requireCustomer, (c) => c.json(shown(c.get("customer"))));
