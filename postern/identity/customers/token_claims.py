@@ -153,7 +153,8 @@ def _limited_permissions(
 def _limited_metadata(
     of_customer: dict[str, Any] | None, of_organization: dict[str, Any] | None
 ) -> tuple[dict[str, Any] | None, dict[str, Any] | None, list[str]]:
-    """The metadata within METADATA_CLAIMS_LIMIT, and the names of the keys that were left out, sorted."""
+    """The metadata within METADATA_CLAIMS_LIMIT, and the names of the keys that were left out, sorted, within the same
+    limit."""
     declared = {"metadata": of_customer, "org.metadata": of_organization}
     kept = {claim: dict(metadata) for claim, metadata in declared.items() if metadata is not None}
     values = [(claim, key, _json_size({key: value})) for claim in kept for key, value in kept[claim].items()]
@@ -163,7 +164,10 @@ def _limited_metadata(
             break
         del kept[claim][key]
         omitted.append(f"{claim}.{key}")
-    return kept.get("metadata"), kept.get("org.metadata"), sorted(omitted)
+    omitted.sort()
+    while _json_size(omitted) > METADATA_CLAIMS_LIMIT:
+        omitted.pop()
+    return kept.get("metadata"), kept.get("org.metadata"), omitted
 
 
 def _json_size(value: list[str] | Mapping[str, Any]) -> int:

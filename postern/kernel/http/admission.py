@@ -173,6 +173,10 @@ async def _read_caller(
     raise CredentialInvalid
 
 
+BEARER_LIMIT = 16_384
+"""Longest credential, in characters: that of a customer with many roles, permissions and declared metadata."""
+
+
 def read_bearer(headers: Mapping[str, str]) -> str | None:
     """The bearer token of a request (RFC 6750 §2.1), or None. Raises CredentialInvalid if the header is malformed."""
     text = headers.get("authorization")
@@ -180,6 +184,6 @@ def read_bearer(headers: Mapping[str, str]) -> str | None:
         return None
     scheme, _, token = text.partition(" ")
     token = token.strip()
-    if scheme.lower() != "bearer" or not token or len(token) > 4_096 or not token.isascii():
+    if scheme.lower() != "bearer" or not token or len(token) > BEARER_LIMIT or not token.isascii():
         raise CredentialInvalid("Send the credential as `Authorization: Bearer …`.")
     return token

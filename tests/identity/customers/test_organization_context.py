@@ -444,6 +444,20 @@ async def test_metadata_that_is_too_large_is_left_out(project, directory, auth, 
     assert claims["metadata_omitted"] == ["metadata.ü", "org.metadata.large"]
 
 
+async def test_the_largest_tokens_are_accepted(project, directory, auth, sign_in):
+    acme = await directory.organization("組" * 200)
+    ada = await directory.member(acme)
+    names = [f"{number:02}{'k' * 126}" for number in range(50)]
+    await project.client.patch(f"/customers/{ada['id']}/metadata", {"metadata": dict.fromkeys(names, "v" * 150)})
+    await auth.settings(tokenClaims={"customer": names})
+    person = await sign_in(ada)
+    omitted = person.claims["metadata_omitted"]
+    assert omitted == [f"metadata.{name}" for name in names[: len(omitted)]]
+    assert 0 < len(json.dumps(omitted, separators=(",", ":"))) <= METADATA_CLAIMS_LIMIT
+    assert len(person.tokens["accessToken"]) > 4_096
+    assert (await person.client.get("/me")).status_code == 200
+
+
 async def test_codes_links_and_second_factors_give_the_context(project, directory, auth, sign_in, clock):
     acme = await directory.organization("Acme")
     ada = await directory.member(acme)
