@@ -68,6 +68,9 @@ def problem_catalogue() -> str:
     return NOTE + PROBLEMS + "\n" + "\n".join(lines) + "\n"
 
 
+_TITLES = {"email": "E-mail", "sso": "Single sign-on"}
+
+
 def event_catalogue() -> str:
     """The text of events.md: every event that Postern records itself, grouped by the first part of its name."""
     areas: dict[str, list[str]] = {}
@@ -79,7 +82,7 @@ def event_catalogue() -> str:
     email_fields = ", ".join(_field_text(field) for field in fields_of_data(EmailEventData, besides=()))
     text = EVENTS.replace("{campaign_events}", names).replace("{email_fields}", email_fields)
     tables = [
-        "\n".join([f"## {area.capitalize()}", "", "| event | when | data |", "|---|---|---|", *rows])
+        "\n".join([f"## {_TITLES.get(area, area.capitalize())}", "", "| event | when | data |", "|---|---|---|", *rows])
         for area, rows in areas.items()
     ]
     return NOTE + text + "\n" + "\n\n".join(tables) + "\n"

@@ -1,25 +1,29 @@
-/** The style sheet of the components. `PosternProvider` adds it once, unless it has `styles={false}`. */
+/** The style sheet of the components. `PosternProvider` adds it once, unless it has `styles={false}`.
+ *
+ * The custom properties are set without specificity, so that a rule of the application for `.postern` wins. */
 export const STYLES = `
-.postern {
+:where(.postern) {
   --postern-paper: #fff; --postern-hover: #f3f5f6; --postern-line: #e2e7e9; --postern-border: #cfd7da;
   --postern-ink: #111a1c; --postern-muted: #5a6567; --postern-accent: #0d6472; --postern-on-accent: #fff;
   --postern-focus: #0d6472; --postern-shadow: 0 0 0 1px rgb(17 26 28 / .06), 0 4px 8px -2px rgb(17 26 28 / .08),
     0 16px 36px -8px rgb(17 26 28 / .2);
+}
+.postern {
   color-scheme: light; position: relative; display: inline-block; box-sizing: border-box;
   font: 14px/1.4 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; color: var(--postern-ink); text-align: start;
 }
-.postern[data-theme="dark"] {
+.postern[data-theme="dark"] { color-scheme: dark; }
+:where(.postern[data-theme="dark"]) {
   --postern-paper: #161c1e; --postern-hover: #222b2d; --postern-line: #2a3336; --postern-border: #3c474a;
   --postern-ink: #eef3f4; --postern-muted: #9aa6a9; --postern-accent: #5cb6c6; --postern-on-accent: #061c21;
   --postern-focus: #8ad4e0; --postern-shadow: 0 0 0 1px rgb(255 255 255 / .09), 0 16px 40px -8px rgb(0 0 0 / .7);
-  color-scheme: dark;
 }
 @media (prefers-color-scheme: dark) {
-  .postern[data-theme="auto"] {
+  .postern[data-theme="auto"] { color-scheme: dark; }
+  :where(.postern[data-theme="auto"]) {
     --postern-paper: #161c1e; --postern-hover: #222b2d; --postern-line: #2a3336; --postern-border: #3c474a;
     --postern-ink: #eef3f4; --postern-muted: #9aa6a9; --postern-accent: #5cb6c6; --postern-on-accent: #061c21;
     --postern-focus: #8ad4e0; --postern-shadow: 0 0 0 1px rgb(255 255 255 / .09), 0 16px 40px -8px rgb(0 0 0 / .7);
-    color-scheme: dark;
   }
 }
 .postern *, .postern *::before { box-sizing: border-box; }
