@@ -186,6 +186,16 @@ async def test_batches_have_at_most_500_messages(project, run_due_work):
     await run_due_work()  # Other tests count the mail that is due in this database.
 
 
+async def test_recipients_are_counted_before_an_address_is_read(project):
+    # No address is valid, so the problem would be another one if any had been read.
+    many = {**MAIL, "To": "ü@ü", "Cc": ",".join(["ü"] * 10_000), "Bcc": ",".join(["ü"] * 10_000)}
+    code, sentence = code_of(await post(project.client, "/email", many))
+    assert (code, "at most 50 recipients" in sentence) == (300, True)
+    results = (await post(project.client, "/email/batch", [many, MAIL, {**MAIL, "To": "ü," * 51}])).json()
+    assert [result["ErrorCode"] for result in results] == [300, 0, 300]
+    assert all("at most 50 recipients" in result["Message"] for result in results[::2])
+
+
 MANY = ", ".join(f"a{number}@example.org" for number in range(51))
 INVALID: dict[str, tuple[int, str, dict[str, Any]]] = {
     "no From": (300, "From", {"From": None}),

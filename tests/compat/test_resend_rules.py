@@ -104,6 +104,11 @@ async def test_a_batch_has_1_to_100_emails(captured):
         assert await refusal(await captured.client.post(f"{SEND}/batch", batch)) == (422, "validation_error")
 
 
+async def test_recipients_are_counted_before_an_address_is_read(captured):
+    response = await captured.client.post(SEND, {**EMAIL, "to": ["üü@"] * 20, "cc": ["üü@"] * 20, "bcc": ["üü@"] * 11})
+    assert "at most 50 recipients" in response.json()["message"]
+
+
 async def test_records_of_other_projects_are_404(captured, new_project):
     other = await new_project()
     sent = (await captured.client.post(SEND, EMAIL)).json()["id"]

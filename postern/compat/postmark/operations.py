@@ -1,6 +1,8 @@
 """The operations of Postmark's API: send a message or a batch, with content or with templates."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Annotated
 from uuid import UUID
 
@@ -137,9 +139,18 @@ async def _check(
 ) -> tuple[emails.CheckedBatch, list[PostmarkOutcome | Problem]]:
     """The messages that are accepted, ready to be committed, and the outcome of each message in the same order."""
     ids = await _ids_by_alias(call, messages) if has_template else None
-    items = [_email_of(message, ids) for message in messages]
-    suppressed = await suppressed_addresses(call.db, call.project_id, _recipients(items))
-    inactive = [[] if isinstance(item, Problem) else _inactive(item, suppressed) for item in items]
+    items: list[Email | Problem] = []
+    recipients: list[list[str]] = []
+    for message in messages:
+        item = _email_of(message, ids)
+        items.append(item)
+        recipients.append([] if isinstance(item, Problem) else _recipients(item))
+        await asyncio.sleep(0)  # Other requests are served between two messages.
+    suppressed = await suppressed_addresses(call.db, call.project_id, list(chain.from_iterable(recipients)))
+    inactive = [
+        [] if isinstance(item, Problem) else _inactive(item, addresses, suppressed)
+        for item, addresses in zip(items, recipients, strict=True)
+    ]
     items = [
         inactive_of if isinstance(inactive_of, Problem) else item
         for item, inactive_of in zip(items, inactive, strict=True)
@@ -174,21 +185,17 @@ def _email_of(message: PostmarkEmail | Problem, ids_by_alias: dict[str, list[UUI
         return problem
 
 
-def _recipients(items: Sequence[Email | Problem]) -> list[str]:
-    return [
-        address
-        for item in items
-        if isinstance(item, Email)
-        for address in plain_addresses([*item.to, *(item.cc or []), *(item.bcc or [])])
-    ]
+def _recipients(email: Email) -> list[str]:
+    return plain_addresses([*email.to, *(email.cc or []), *(email.bcc or [])])
 
 
-def _inactive(email: Email, suppressed: Mapping[str, str]) -> list[str] | Problem:
+def _inactive(email: Email, addresses: Sequence[str], suppressed: Mapping[str, str]) -> list[str] | Problem:
     """The recipients that will not get the e-mail; InactiveRecipient if these are all."""
-    addresses = plain_addresses([*email.to, *(email.cc or []), *(email.bcc or [])])
     # An address that unsubscribed still gets mail without an unsubscribe link.
     reasons = {
-        address: reason for address, reason in suppressed.items() if reason != "UNSUBSCRIBE" or email.unsubscribable
+        address: suppressed[address]
+        for address in map(str.lower, addresses)
+        if address in suppressed and (suppressed[address] != "UNSUBSCRIBE" or email.unsubscribable)
     }
     try:
         return inactive_among(addresses, reasons)

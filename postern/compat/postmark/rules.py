@@ -18,7 +18,7 @@ from postern.compat.postmark.model import (
 )
 from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Invalid, Problem
-from postern.messaging.emails.model import TAG_PAIR_SEPARATOR, Email, EmailAttachment, Send
+from postern.messaging.emails.model import RECIPIENTS_LIMIT, TAG_PAIR_SEPARATOR, Email, EmailAttachment, Send
 from postern.messaging.emails.rules import check_tags
 from postern.protocols.mail.address import AddressInvalid
 from postern.protocols.mail.templates.composing import address_of
@@ -43,14 +43,19 @@ def email_of(message: PostmarkEmail, template_id: str | None) -> Email:
         _require_only_template(message)
     elif not (message.html_body or message.text_body):
         raise Invalid.at("/HtmlBody", "Provide either email TextBody or HtmlBody or both.", "required")
+    cc, bcc = split_addresses(message.cc), split_addresses(message.bcc)
+    # Before any address is parsed, which takes long.
+    if len(to) + len(cc) + len(bcc) > RECIPIENTS_LIMIT:
+        sentence = f"`To`, `Cc` and `Bcc` together can have at most {RECIPIENTS_LIMIT} recipients."
+        raise Invalid.at("/To", sentence, "too_many")
     reply_to = split_addresses(message.reply_to)
     if len(reply_to) > REPLY_TO_LIMIT:
         raise Invalid.at("/ReplyTo", f"There can be at most {REPLY_TO_LIMIT} reply addresses.", "too_many")
     return Email(
         from_=message.from_,
         to=to,
-        cc=split_addresses(message.cc) or None,
-        bcc=split_addresses(message.bcc) or None,
+        cc=cc or None,
+        bcc=bcc or None,
         reply_to=reply_to or None,
         subject=None if template_id is not None else message.subject or "",
         html=message.html_body or None,

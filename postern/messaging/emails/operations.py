@@ -237,7 +237,10 @@ async def check_batch(
     """Check each e-mail of a batch separately; see `accept_batch`. Stores nothing."""
     settings = await settings_of(call)
     context = SubmissionContext() if context is None else context
-    checked = [await _checked_item(call, item, settings, context) for item in batch]
+    checked: list[NewSend | Problem] = []
+    for item in batch:
+        checked.append(await _checked_item(call, item, settings, context))
+        await asyncio.sleep(0)  # Other requests are served between two e-mails.
     rendered = await asyncio.gather(*(_rendered_item(call, item) for item in checked))
     return CheckedBatch(results=[_split_item(item) for item in rendered], settings=settings)
 

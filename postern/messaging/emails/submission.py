@@ -121,13 +121,14 @@ async def check_email(
     lookups across the e-mails of a request. With `render=False` the caller must call `render_check`.
     """
     context = SubmissionContext() if context is None else context
+    # Before any address is parsed, which takes long.
+    if len(data.to) + len(data.cc or []) + len(data.bcc or []) > RECIPIENTS_LIMIT:
+        message = f"`to`, `cc` and `bcc` together can have at most {RECIPIENTS_LIMIT} recipients."
+        raise Invalid.at("/to", message, "too_many")
     sender = _address("/from", data.from_)
     to = [_address(f"/to/{index}", text) for index, text in enumerate(data.to)]
     cc = [_address(f"/cc/{index}", text) for index, text in enumerate(data.cc or [])]
     bcc = [_address(f"/bcc/{index}", text) for index, text in enumerate(data.bcc or [])]
-    if len(to) + len(cc) + len(bcc) > RECIPIENTS_LIMIT:
-        message = f"`to`, `cc` and `bcc` together can have at most {RECIPIENTS_LIMIT} recipients."
-        raise Invalid.at("/to", message, "too_many")
     body = _body(await _content_of(call, data, context), data, settings)
     domain_id = await _require_domain_id(call, sender, settings, context)
     scheduled_at = _schedule(call, data)
