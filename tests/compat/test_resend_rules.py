@@ -180,6 +180,49 @@ async def test_an_attachment_is_not_read_from_an_internal_address(captured):
     assert await refusal(response) == (422, "invalid_attachment")
 
 
+async def test_an_email_with_too_many_attachments_reads_none(captured, receiver):
+    attachments = [{"path": receiver.url("/a.txt")}] * 21
+    response = await captured.client.post(SEND, {**EMAIL, "attachments": attachments})
+    assert response.status_code == 422
+    results = await captured.client.post(f"{SEND}/batch", [{**EMAIL, "attachments": attachments}])
+    assert results.status_code == 422
+    assert receiver.requests == []
+
+
+async def test_files_from_urls_have_a_size_limit_for_each_email_and_request(captured, receiver, monkeypatch):
+    size = 1_000
+    monkeypatch.setattr("postern.protocols.mail.mime.MESSAGE_BYTES_LIMIT", 2 * size)
+    monkeypatch.setattr("postern.compat.resend.emails.DOWNLOADED_BYTES", 3 * size)
+    file = {"path": receiver.url(f"/a.txt?size={size}")}
+    response = await captured.client.post(SEND, {**EMAIL, "attachments": [file] * 3})
+    assert (response.status_code, "too large" in response.json()["message"]) == (422, True)
+    one = {**EMAIL, "attachments": [file]}
+    batch = await captured.client.post(f"{SEND}/batch", [one] * 5, headers={"x-batch-validation": "permissive"})
+    assert [(error["index"], "too large" in error["message"]) for error in batch.json()["errors"]] == [
+        (3, True),
+        (4, True),
+    ]
+    assert len(batch.json()["data"]) == 3
+
+
+async def test_all_files_of_a_request_have_one_time_limit(captured, receiver, monkeypatch):
+    monkeypatch.setattr("postern.compat.resend.emails.DOWNLOADS_TIMEOUT", timedelta(milliseconds=50))
+    one = {**EMAIL, "attachments": [{"path": receiver.url("/a.txt?mode=silent")}]}
+    batch = await captured.client.post(f"{SEND}/batch", [one, EMAIL, one], headers={"x-batch-validation": "permissive"})
+    assert ["took longer" in error["message"] for error in batch.json()["errors"]] == [True, True]
+    assert len(batch.json()["data"]) == 1
+
+
+async def test_a_repeated_request_reads_no_file_again(captured, receiver):
+    one, key = {**EMAIL, "attachments": [{"path": receiver.url("/a.txt")}]}, {"Idempotency-Key": "files"}
+    for path, body in ((SEND, one), (f"{SEND}/batch", [one])):
+        receiver.requests.clear()
+        first, again = [await captured.client.post(path, body, headers=key) for _ in range(2)]
+        assert (first.status_code, first.json()) == (200, again.json())
+        assert again.headers["idempotent-replayed"] == "true"
+        assert len(receiver.requests) == 1
+
+
 async def test_download_urls_expire_and_cannot_be_changed(captured, stranger, clock):
     attachments = [{"filename": "a.txt", "content": "aGVsbG8="}]
     sent = (await captured.client.post(SEND, {**EMAIL, "attachments": attachments})).json()["id"]

@@ -1,5 +1,6 @@
 """E-mails of Resend's API: send, batches, list, reschedule, cancel, and attachments."""
 
+import asyncio
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Awaitable, Mapping, Sequence
 from datetime import timedelta
@@ -34,10 +35,11 @@ from postern.messaging.emails.model import (
     EmailBatchResult,
     EmailLogEntry,
     EmailReschedule,
+    IdempotencyKey,
     SendResult,
     StoredAttachment,
 )
-from postern.messaging.emails.submission import parse_key
+from postern.messaging.emails.submission import parse_key, stored_response
 from postern.protocols.mail import mime
 
 BATCH_EMAILS = 100
@@ -45,6 +47,10 @@ BATCH_EMAILS = 100
 TAG_SEPARATOR = "--"
 """Between name and value of a tag, which are one text in our API."""
 
+DOWNLOADED_BYTES = BATCH_BYTES * 3 // 4
+"""The largest size of all files that are read from URLs for one request: as much as base64 in the largest body."""
+DOWNLOADS_TIMEOUT = timedelta(seconds=30)
+"""The time limit for reading all files of one request from URLs."""
 DOWNLOAD_TIME = timedelta(hours=1)
 DOWNLOAD_PURPOSE = "resend-attachment"
 LAST_EVENTS: Mapping[str, str] = {
@@ -88,8 +94,10 @@ async def send_resend_email(call: Call, data: ResendEmail, idempotency_key: Idem
     """Send an e-mail. The workers transmit it; the response has only its id."""
     # The key belongs to the body as it was sent: the time that `in 1 min` names is another one in a repeated request.
     key = parse_key(call.project_id, "resend/emails", idempotency_key, data)
-    email = to_email(await _with_files(data, call), call)
-    response = await emails.accept_email(call, email, key, wait=timedelta())
+    response = await _replay_before_downloads(call, [data], key)
+    if response is None:
+        email = to_email(await _with_files(data, Downloads(call)), call)
+        response = await emails.accept_email(call, email, key, wait=timedelta())
     result = msgspec.json.decode(_content(response), type=SendResult)
     return HttpResponse(to_json({"id": result.id}), headers=response.headers)
 
@@ -107,8 +115,12 @@ async def send_resend_batch(
         raise Invalid.at("", f"A batch must have 1 to {BATCH_EMAILS} e-mails.", "too_many")
     is_strict = x_batch_validation != "permissive"
     key = parse_key(call.project_id, "resend/batch", idempotency_key, data)
-    batch = [await _read_item(raw, call) for raw in data]
-    response = await emails.accept_batch(call, batch, key, all_or_nothing=is_strict)
+    items = [_read_item(raw) for raw in data]
+    response = await _replay_before_downloads(call, items, key)
+    if response is None:
+        downloads = Downloads(call)
+        batch = [await _email_of(item, downloads) for item in items]
+        response = await emails.accept_batch(call, batch, key, all_or_nothing=is_strict)
     result = msgspec.json.decode(_content(response), type=EmailBatchResult)
     body: dict[str, Any] = {"data": [{"id": item.id} for item in result.data if item.id is not None]}
     if not is_strict:
@@ -238,30 +250,80 @@ def to_email(data: ResendEmail, call: Call) -> Email:
         raise invalid_value(error, Email) from None
 
 
-async def _read_item(raw: msgspec.Raw, call: Call) -> Email | Problem:
+def _read_item(raw: msgspec.Raw) -> ResendEmail | Problem:
     try:
-        return to_email(await _with_files(read_json(EMAIL_DECODER, raw), call), call)
+        return read_json(EMAIL_DECODER, raw)
     except Problem as problem:
         return problem
 
 
-async def _with_files(data: ResendEmail, call: Call) -> ResendEmail:
+async def _email_of(item: ResendEmail | Problem, downloads: "Downloads") -> Email | Problem:
+    if isinstance(item, Problem):
+        return item
+    try:
+        return to_email(await _with_files(item, downloads), downloads.call)
+    except Problem as problem:
+        return problem
+
+
+async def _replay_before_downloads(
+    call: Call, items: Sequence[ResendEmail | Problem], key: IdempotencyKey | None
+) -> HttpResponse | None:
+    """The first response to a repeated request with URLs, whose files need not be read again; None for others."""
+    if key is None or not any(isinstance(item, ResendEmail) and _has_urls(item) for item in items):
+        return None
+    stored = await stored_response(call, key)
+    return None if stored is None else await emails.replay(call, stored)
+
+
+class Downloads:
+    """Reads the attachments of one request that are given as URLs, within limits of size and time."""
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+        self._capacity = DOWNLOADED_BYTES
+        self._deadline = asyncio.get_running_loop().time() + DOWNLOADS_TIMEOUT.total_seconds()
+
+    async def read(self, url: str, path: str, keep: int) -> bytes:
+        """The file at a URL, of at most `keep` bytes. Raises Invalid at `path`."""
+        keep = min(keep, self._capacity)
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                outcome = await self.call.world.outbound.get(url, keep=keep)
+        except TimeoutError:
+            seconds = DOWNLOADS_TIMEOUT.total_seconds()
+            raise Invalid.at(
+                path, f"The file at this URL cannot be read: the files took longer than {seconds:g} s."
+            ) from None
+        if not isinstance(outcome, OutboundResponse):
+            raise Invalid.at(path, f"The file at this URL cannot be read: {outcome.reason}")
+        self._capacity -= len(outcome.body)
+        if not outcome.ok:
+            raise Invalid.at(path, f"The file at this URL cannot be read: status {outcome.status}")
+        if not outcome.complete:
+            sentence = "The file at this URL is too large, alone or with the other files."
+            raise Invalid.at(path, sentence, "message_too_large")
+        return outcome.body
+
+
+def _has_urls(data: ResendEmail) -> bool:
+    return any(file.path is not None for file in data.attachments or [])
+
+
+async def _with_files(data: ResendEmail, downloads: Downloads) -> ResendEmail:
     """The e-mail with the content of the attachments that are given as URLs. Raises Invalid if one cannot be read."""
-    if not any(file.path for file in data.attachments or []):
+    if not _has_urls(data):
         return data
-    files = [await _read_file(file, index, call) for index, file in enumerate(data.attachments or [])]
+    capacity = mime.MESSAGE_BYTES_LIMIT
+    files: list[ResendAttachment] = []
+    for index, file in enumerate(data.attachments or []):
+        if file.path is not None:
+            body = await downloads.read(file.path, f"/attachments/{index}/path", capacity)
+            capacity -= len(body)
+            name = file.filename or urlsplit(file.path).path.rpartition("/")[2] or None
+            file = msgspec.structs.replace(file, content=b64encode(body).decode(), filename=name)
+        files.append(file)
     return msgspec.structs.replace(data, attachments=files)
-
-
-async def _read_file(file: ResendAttachment, index: int, call: Call) -> ResendAttachment:
-    if file.path is None:
-        return file
-    outcome = await call.world.outbound.get(file.path, keep=mime.MESSAGE_BYTES_LIMIT)
-    if not isinstance(outcome, OutboundResponse) or not outcome.ok or not outcome.complete:
-        reason = f"status {outcome.status}" if isinstance(outcome, OutboundResponse) else outcome.reason
-        raise Invalid.at(f"/attachments/{index}/path", f"The file at this URL cannot be read: {reason}")
-    name = file.filename or urlsplit(file.path).path.rpartition("/")[2] or None
-    return msgspec.structs.replace(file, content=b64encode(outcome.body).decode(), filename=name)
 
 
 def _listed(entry: EmailLogEntry) -> dict[str, Any]:

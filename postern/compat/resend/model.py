@@ -6,6 +6,7 @@ import msgspec
 
 from postern.kernel.http.validation import invalid_value
 from postern.kernel.values import LenientBody
+from postern.protocols.mail.mime import ATTACHMENTS_LIMIT
 
 CheckedBody = TypeVar("CheckedBody", bound=msgspec.Struct)
 Addresses = str | Annotated[list[str], msgspec.Meta(max_length=50)]
@@ -59,7 +60,7 @@ class ResendEmail(LenientBody):
     text: str | None = None
     headers: dict[str, str] | None = None
     scheduled_at: str | None = None
-    attachments: list[ResendAttachment] | None = None
+    attachments: Annotated[list[ResendAttachment], msgspec.Meta(max_length=ATTACHMENTS_LIMIT)] | None = None
     tags: list[ResendTag] | None = None
     template: ResendTemplateInput | None = None
     topic_id: str | None = None

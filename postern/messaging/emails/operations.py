@@ -160,7 +160,7 @@ async def accept_email(call: Call, data: Email, key: IdempotencyKey | None, *, w
     except Problem:
         # A repeated request gets its first response, even if its template or domain was deleted since.
         if stored := key and await stored_response(call, key):
-            return await _replay(call, stored.status, stored.response, stored.send_ids)
+            return await replay(call, stored)
         raise
     accepted = _result([new_send.send for new_send in sends])
     response_at_commit = None if new.deliver_now else (201, accepted)
@@ -171,7 +171,7 @@ async def accept_email(call: Call, data: Email, key: IdempotencyKey | None, *, w
         ),
     )
     if stored is not None:
-        return await _replay(call, stored.status, stored.response, stored.send_ids)
+        return await replay(call, stored)
     if not new.deliver_now:
         return _created(accepted)
     tasks = [call.world.run_in_background(_deliver_now(call.world, new_send)) for new_send in sends]
@@ -214,7 +214,7 @@ async def accept_batch(
     result = EmailBatchResult(data=[_item_of(result) for result in checked.results])
     stored = await commit_batch(call, checked, key, (201, result), all_or_nothing=all_or_nothing)
     if stored is not None:
-        return await _replay(call, stored.status, stored.response, stored.send_ids)
+        return await replay(call, stored)
     return _created(result)
 
 
@@ -644,11 +644,12 @@ async def _require_quota(call: Call, count: int) -> bool:
     return remaining is not None and remaining.number - count < max_concurrent("emails")
 
 
-async def _replay(call: Call, status: int | None, response: Any, send_ids: list[UUID]) -> HttpResponse:
+async def replay(call: Call, stored: IdempotencyRow) -> HttpResponse:
     """The first response again. If it was not stored because its process died, it is rebuilt from the sends."""
+    status, response, ids = stored.status, stored.response, stored.send_ids
     if status is None:
-        sends = {send.id: send for send in await store.sends_by_id(call.db, project_id=call.project_id, ids=send_ids)}
-        status, response = 201, _result([sends[send_id] for send_id in send_ids])
+        sends = {send.id: send for send in await store.sends_by_id(call.db, project_id=call.project_id, ids=ids)}
+        status, response = 201, _result([sends[send_id] for send_id in ids])
     return HttpResponse(to_json(response), status=status, headers={"Idempotent-Replayed": "true"})
 
 
