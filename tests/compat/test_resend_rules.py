@@ -51,6 +51,33 @@ async def test_a_key_needs_the_permission_of_our_operation(captured):
     assert await refusal(await writer.post(f"{BASE}/broadcasts", broadcast)) == (401, "restricted_api_key")
 
 
+async def test_a_broadcast_is_changed_only_with_all_permissions_for_the_change(captured):
+    segment = (await captured.client.post(f"{BASE}/segments", {"name": "All"})).json()["id"]
+    broadcast = {"segment_id": segment, "from": "a@acme.example", "subject": "News", "html": "<p>News</p>"}
+    path = f"{BASE}/broadcasts/{(await captured.client.post(f'{BASE}/broadcasts', broadcast)).json()['id']}"
+    before = (await captured.client.get(path)).json()
+    sender = await captured.key("campaigns:send", "campaigns:read")
+    refused = await sender.post(f"{path}/send", {"scheduled_at": "in 1 day"})
+    assert await refusal(refused) == (401, "restricted_api_key")
+    writer = await captured.key("campaigns:write", "campaigns:read")
+    refused = await writer.patch(path, {"subject": "Other", "html": "<p>Other</p>"})
+    assert await refusal(refused) == (401, "restricted_api_key")
+    assert (await captured.client.get(path)).json() == before
+    assert (await writer.patch(path, {"subject": "Other"})).status_code == 200
+
+
+async def test_a_key_for_contacts_learns_no_members_of_audiences(captured):
+    audience = (await captured.client.post(f"{BASE}/audiences", {"name": "All"})).json()["id"]
+    path = f"{BASE}/audiences/{audience}/contacts"
+    assert (await captured.client.post(path, {"email": "ada@example.com"})).status_code == 201
+    await captured.client.post(f"{BASE}/contacts", {"email": "bob@example.com"})
+    reader = await captured.key("contacts:read", "contacts:write")
+    for name in ("ada", "bob"):
+        member = f"{path}/{name}@example.com"
+        for response in (await reader.get(member), await reader.patch(member, {"first_name": "A"})):
+            assert await refusal(response) == (401, "restricted_api_key")
+
+
 async def test_only_secret_keys_are_accepted(captured):
     publishable = await captured.key(type="PUBLISHABLE")
     for client in (captured.developer, publishable):

@@ -124,14 +124,16 @@ async def get_resend_broadcast(call: Call, id: UUID) -> dict[str, Any]:
 @patch("/broadcasts/{id}", needs="campaigns:write", compatible_api=RESEND, body_limit=TEMPLATE_BYTES)
 async def update_resend_broadcast(call: Call, id: UUID, data: ResendBroadcastChange) -> dict[str, Any]:
     """Change a broadcast that was not sent yet."""
+    content = _content(data)
+    if content:
+        call.require("templates:write")
     campaign = await campaigns.get_campaign(call, id)
     fields = await _fields(call, data)
     if data.name is not None:
         fields["name"] = data.name
     # The campaign first: it refuses changes after it was sent.
     await campaigns.change_campaign(call, id, checked(CampaignChange, **fields))
-    if (content := _content(data)) and campaign.template_id is not None:
-        call.require("templates:write")
+    if content and campaign.template_id is not None:
         await templates.change_template(call, campaign.template_id, checked(TemplateChange, **content))
     return {"object": "broadcast", "id": id}
 
@@ -143,6 +145,7 @@ async def send_resend_broadcast(call: Call, id: UUID, data: ResendBroadcastSend 
     text = data.scheduled_at if data else None
     scheduled_at = parse_schedule(text, call.now) if text else None
     if scheduled_at != campaign.scheduled_at:
+        call.require("campaigns:write")
         await campaigns.change_campaign(call, id, checked(CampaignChange, scheduled_at=scheduled_at))
     await campaigns.send_campaign(call, id)
     return {"object": "broadcast", "id": id}

@@ -384,6 +384,7 @@ async def _find(call: Call, id_or_email: str) -> Contact:
 
 async def _find_member(call: Call, audience_id: UUID, id_or_email: str) -> Contact:
     """The contact with this id or address. Raises ContactMissing if it is not a member of the audience."""
+    call.require("audiences:read")
     await audiences.require_audience(call.db, call.project_id, audience_id)
     contact = await _find(call, id_or_email)
     if audience_id not in await audiences_of(call, contact.id):
