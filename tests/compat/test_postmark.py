@@ -179,6 +179,9 @@ async def test_a_batch_with_templates_has_a_result_for_each_message(project):
 async def test_batches_have_at_most_500_messages(project, run_due_work):
     messages = [{**MAIL, "To": f"a{number}@example.org"} for number in range(501)]
     assert code_of(await post(project.client, "/email/batch", messages))[0] == 410
+    # The number is checked before the key.
+    for path, body in (("/email/batch", messages), ("/email/batchWithTemplates", {"Messages": messages})):
+        assert code_of(await post(project.client, path, body, **{"Idempotency-Key": "k" * 256}))[0] == 410
     assert await logged(project) == []
     response = await post(project.client, "/email/batch", messages[:500])
     assert {result["ErrorCode"] for result in response.json()} == {0}

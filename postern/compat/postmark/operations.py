@@ -76,6 +76,7 @@ async def send_postmark_batch(
 ) -> HttpResponse:
     """Send up to 500 messages. The results are in the order of the request; one that is not accepted has its ErrorCode,
     and the others are sent."""
+    _require_few(data)
     key = parse_key(call.project_id, "compat/postmark/batch", idempotency_key, data)
     return await _send_batch(call, data, key, has_template=False)
 
@@ -85,8 +86,15 @@ async def send_postmark_template_batch(
     call: Call, data: PostmarkTemplateBatch, idempotency_key: IdempotencyHeader = None
 ) -> HttpResponse:
     """Send up to 500 messages with templates; see `send_postmark_batch`."""
+    _require_few(data.messages)
     key = parse_key(call.project_id, "compat/postmark/templates", idempotency_key, data)
     return await _send_batch(call, data.messages, key, has_template=True)
+
+
+def _require_few(raw_messages: Sequence[msgspec.Raw]) -> None:
+    """Raises TooManyMessages. Called before the body is hashed for its idempotency key."""
+    if len(raw_messages) > BATCH_MESSAGES:
+        raise TooManyMessages
 
 
 async def _send_one(
@@ -111,8 +119,6 @@ async def _send_one(
 async def _send_batch(
     call: Call, raw_messages: list[msgspec.Raw], key: IdempotencyKey | None, *, has_template: bool
 ) -> HttpResponse:
-    if len(raw_messages) > BATCH_MESSAGES:
-        raise TooManyMessages
     messages = [_read(raw) for raw in raw_messages]
     batch, checked = await _check(call, messages, has_template=has_template)
     outcomes = [rejected(outcome) if isinstance(outcome, Problem) else outcome for outcome in checked]
