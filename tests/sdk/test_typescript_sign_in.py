@@ -313,6 +313,20 @@ def test_a_refresh_keeps_the_session(visitor, customer):
         assert "postern_access" in visitor.cookies()
 
 
+def test_a_handler_cannot_lose_the_new_cookies_or_have_them_cached(visitor, customer):
+    assert visitor.get("/cached").headers["cache-control"] == "public, max-age=60"
+    visitor.sign_in(customer)
+    before = visitor.http.cookies["postern_refresh"]
+    visitor.let_access_token_expire()
+    response = visitor.get("/cached")
+    assert response.headers["cache-control"] == "private, no-store"
+    assert response.headers["vary"] == "Accept, Cookie, Authorization"
+    assert len(response.headers.get_list("set-cookie")) == 3
+    assert visitor.cookies() == {"postern_access", "postern_refresh", "theme"}
+    assert visitor.http.cookies["postern_refresh"] != before
+    assert visitor.get("/account").headers["vary"] == "Cookie, Authorization"
+
+
 def test_the_session_route_shows_the_customer(visitor, customer):
     signed_out = {"customer": None, "organization": None, "organizations": [], "permissions": []}
     assert visitor.get("/auth/session").json() == signed_out

@@ -11,7 +11,7 @@
  */
 
 import { type CustomerSession, isRecord, SessionError } from "./sessions.js";
-import { type Authentication, FORM_LIMIT, SignIn, type SignInOptions } from "./sign-in.js";
+import { type Authentication, FORM_LIMIT, NOT_CACHED, SignIn, type SignInOptions, variesByCustomer } from "./sign-in.js";
 
 declare global {
   namespace Express {
@@ -33,8 +33,11 @@ export interface NodeRequest extends AsyncIterable<unknown> {
 /** What is written to a response of Node.js. */
 export interface NodeResponse {
   statusCode: number;
+  getHeader(name: string): number | string | string[] | undefined;
   setHeader(name: string, value: string): unknown;
   appendHeader(name: string, value: string): unknown;
+  // Node.js declares this with overloads.
+  writeHead(status: number, ...rest: any[]): any;
   end(body?: Uint8Array): unknown;
 }
 
@@ -74,10 +77,7 @@ export function createSignIn(options: SignInOptions = {}): ExpressSignIn {
       authentication = await signIn.authenticate(convert(request));
       authentications.set(request, authentication);
       request.customer = authentication.session;
-      if (authentication.cookies.length) {
-        for (const cookie of authentication.cookies) response.appendHeader("set-cookie", cookie);
-        response.setHeader("cache-control", "private, no-store");
-      }
+      personalise(response, authentication.cookies);
     }
     return authentication;
   }
@@ -150,6 +150,54 @@ async function readBody(request: NodeRequest): Promise<Uint8Array<ArrayBuffer>> 
     if (size > FORM_LIMIT) break; // The rest is not read, and the form is refused.
   }
   return new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer());
+}
+
+/**
+ * Gives a response the session's cookies, and headers that keep caches from giving it to somebody else. They are added
+ * when the headers are written, because handlers may replace headers.
+ */
+function personalise(response: NodeResponse, cookies: readonly string[]): void {
+  const writeHead = response.writeHead;
+  response.writeHead = (status, ...rest) => {
+    response.writeHead = writeHead;
+    const given: unknown = rest.at(-1);
+    if (typeof given === "object" && given !== null) {
+      rest.pop();
+      for (const [name, values] of givenHeaders(given)) {
+        values.forEach((value, index) => (index ? response.appendHeader(name, value) : response.setHeader(name, value)));
+      }
+    }
+    const names = new Set(headerValues(response, "set-cookie").map(cookieName));
+    for (const cookie of cookies) if (!names.has(cookieName(cookie))) response.appendHeader("set-cookie", cookie);
+    const caching = headerValues(response, "cache-control").join();
+    if (cookies.length && !/\b(private|no-store)\b/i.test(caching)) response.setHeader("cache-control", NOT_CACHED);
+    response.setHeader("vary", variesByCustomer(headerValues(response, "vary").join(", ")));
+    return writeHead.call(response, status, ...rest);
+  };
+}
+
+/** The headers that `writeHead` was called with: an object, an array of pairs, or an array of names and values. */
+function givenHeaders(given: object): Map<string, string[]> {
+  let pairs: unknown[][] = Object.entries(given);
+  if (Array.isArray(given)) {
+    const list: unknown[] = given;
+    pairs = list.every(Array.isArray) ? (list as unknown[][]) : list.flatMap((name, at) => (at % 2 ? [] : [[name, list[at + 1]]]));
+  }
+  const headers = new Map<string, string[]>();
+  for (const [name, value] of pairs) {
+    const key = String(name).toLowerCase();
+    headers.set(key, [...(headers.get(key) ?? []), ...(Array.isArray(value) ? value : [value]).map(String)]);
+  }
+  return headers;
+}
+
+function headerValues(response: NodeResponse, name: string): string[] {
+  const value = response.getHeader(name);
+  return value === undefined ? [] : (Array.isArray(value) ? value : [value]).map(String);
+}
+
+function cookieName(cookie: string): string {
+  return (cookie.split("=", 1)[0] ?? "").trim();
 }
 
 async function send(response: NodeResponse, answered: Response): Promise<void> {

@@ -10,7 +10,7 @@
  */
 
 import { type CustomerSession, SessionError } from "./sessions.js";
-import { addCookies, type Authentication, SignIn, type SignInOptions } from "./sign-in.js";
+import { addCookies, type Authentication, NOT_CACHED, SignIn, type SignInOptions, variesByCustomer } from "./sign-in.js";
 
 /** What the middleware adds to the context: `c.var.customer`. */
 export interface CustomerVariables {
@@ -23,6 +23,7 @@ export interface HonoContext {
   readonly req: { readonly raw: Request };
   // Hono declares this with overloads that depend on the application's types.
   set(key: any, value: any): void;
+  readonly res: Response;
   header(name: string, value?: string, options?: { append?: boolean }): void;
 }
 
@@ -57,10 +58,10 @@ export function createSignIn(options: SignInOptions = {}): HonoSignIn {
     authentications.set(request, authentication);
     context.set("customer", authentication.session);
     const response = await proceed(authentication);
-    if (!authentication.cookies.length) return response;
-    if (response) return withCookies(response, authentication.cookies);
+    if (response) return personalised(response, authentication.cookies);
+    context.header("vary", variesByCustomer(context.res.headers.get("vary")));
     for (const cookie of authentication.cookies) context.header("set-cookie", cookie, { append: true });
-    context.header("cache-control", "private, no-store");
+    if (authentication.cookies.length) context.header("cache-control", NOT_CACHED);
   }
 
   function guard(permission?: string): HonoMiddleware {
@@ -90,8 +91,10 @@ export function createSignIn(options: SignInOptions = {}): HonoSignIn {
   };
 }
 
-function withCookies(response: Response, cookies: readonly string[]): Response {
+/** The response with the session's cookies, and headers that keep caches from giving it to somebody else. */
+function personalised(response: Response, cookies: readonly string[]): Response {
   const headers = new Headers(response.headers);
+  headers.set("vary", variesByCustomer(headers.get("vary")));
   addCookies(headers, cookies);
   return new Response(response.body, { status: response.status, headers });
 }

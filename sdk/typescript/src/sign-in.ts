@@ -52,6 +52,8 @@ const REFRESH_TOKEN_LIMIT = 500;
 const ORGANIZATIONS_LIMIT = 200;
 /** `Retry-After` while the server is unavailable. */
 const RETRY_SECONDS = 5;
+/** `Cache-Control` of responses that are for one customer. */
+export const NOT_CACHED = "private, no-store";
 const SAFE_METHODS = ["GET", "HEAD", "OPTIONS", "TRACE"];
 
 export interface SignInOptions extends SessionVerifierOptions {
@@ -432,7 +434,7 @@ export class SignIn {
   /** The response to a form: back to its field `return_to`. A script gets 204. */
   #done(request: Request, form: Record<string, string>, otherwise: string, cookies: readonly string[]): Response {
     if (wantsPage(request)) return redirect(this.#returnPath(form.return_to, otherwise), cookies);
-    const headers = new Headers({ "cache-control": "no-store" });
+    const headers = new Headers({ "cache-control": NOT_CACHED });
     addCookies(headers, cookies);
     return new Response(null, { status: 204, headers });
   }
@@ -642,7 +644,16 @@ export function localPath(value: string | null | undefined): string | null {
 export function addCookies(headers: Headers, cookies: readonly string[]): void {
   if (!cookies.length) return;
   for (const cookie of cookies) headers.append("set-cookie", cookie);
-  headers.set("cache-control", "private, no-store");
+  headers.set("cache-control", NOT_CACHED);
+}
+
+/** The header `Vary` of a response that depends on who sent the request. */
+export function variesByCustomer(vary: string | null): string {
+  const names = (vary ?? "").split(",").map((name) => name.trim()).filter(Boolean);
+  for (const name of ["Cookie", "Authorization"]) {
+    if (!names.some((other) => other === "*" || other.toLowerCase() === name.toLowerCase())) names.push(name);
+  }
+  return names.join(", ");
 }
 
 /** The `Cookie` of a request after a response has set these cookies. */
@@ -756,19 +767,19 @@ function problemOf(error: SessionError): [number, string, string?] {
 function problem(status: number, code: string, detail: string): Response {
   const words = code.replaceAll("_", " ");
   const body = { type: "about:blank", title: words.charAt(0).toUpperCase() + words.slice(1), status, code, detail };
-  const headers = new Headers({ "content-type": "application/problem+json", "cache-control": "no-store" });
+  const headers = new Headers({ "content-type": "application/problem+json", "cache-control": NOT_CACHED });
   if (status === 503) headers.set("retry-after", String(RETRY_SECONDS));
   return new Response(JSON.stringify(body), { status, headers });
 }
 
 function json(body: unknown, cookies: readonly string[]): Response {
-  const headers = new Headers({ "content-type": "application/json", "cache-control": "private, no-store" });
+  const headers = new Headers({ "content-type": "application/json", "cache-control": NOT_CACHED });
   addCookies(headers, cookies);
   return new Response(JSON.stringify(body), { headers });
 }
 
 function redirect(location: string, cookies: readonly string[] = []): Response {
-  const headers = new Headers({ location, "cache-control": "no-store", "referrer-policy": "no-referrer" });
+  const headers = new Headers({ location, "cache-control": NOT_CACHED, "referrer-policy": "no-referrer" });
   addCookies(headers, cookies);
   return new Response(null, { status: 303, headers });
 }
@@ -794,7 +805,7 @@ a { color: inherit; font-weight: 600; }
 </style></head><body><h1>${safeTitle}</h1><p>${safeText}</p><p><a href="${safeHref}">${safeLabel}</a></p></body></html>`;
   const headers = new Headers({
     "content-type": "text/html; charset=utf-8",
-    "cache-control": "no-store",
+    "cache-control": NOT_CACHED,
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",

@@ -16,6 +16,10 @@ function expressApp(options) {
   app.use(signIn.router, signIn.middleware);
   app.get("/", (request, response) => response.json(shown(request.customer)));
   app.all("/account", signIn.requireCustomer, (request, response) => response.json(shown(request.customer)));
+  app.get("/cached", (request, response) => {
+    response.setHeader("set-cookie", "theme=dark");
+    response.writeHead(200, { "Cache-Control": "public, max-age=60", Vary: "Accept" }).end("everybody's");
+  });
   app.get("/reports", signIn.requirePermission("reports:read"), (request, response) => response.send("the reports"));
   return app;
 }
@@ -30,6 +34,10 @@ const honoSignIn = createHonoSignIn({ visitorAddress: (request) => request.heade
 hono.use(honoSignIn.middleware);
 hono.get("/", (c) => c.json(shown(c.get("customer"))));
 hono.all("/account", honoSignIn.requireCustomer, (c) => c.json(shown(c.get("customer"))));
+hono.get("/cached", (c) => {
+  c.header("set-cookie", "theme=dark", { append: true });
+  return c.text("everybody's", 200, { "cache-control": "public, max-age=60", vary: "Accept" });
+});
 hono.get("/reports", honoSignIn.requirePermission("reports:read"), (c) => c.text("the reports"));
 
 const listen = (app) =>
