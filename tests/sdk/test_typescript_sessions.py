@@ -1,4 +1,4 @@
-"""`@postern/sdk/sessions`: verification of tokens, their keys and permissions."""
+"""`@postern/sdk/sessions` and `/sign-in`: tokens, their keys and permissions, and sessions in cookies."""
 
 import shutil
 from pathlib import Path
@@ -18,3 +18,10 @@ def test_the_verifier_refuses_forged_tokens_and_survives_an_unavailable_server(t
     printed = run("node", "--test", "--test-reporter=tap", "sessions.test.mjs", folder=tmp_path)
     assert "# fail 0" in printed
     assert "# tests 2" in printed, printed[-1_000:]
+
+
+def test_the_sign_in_keeps_sessions_while_the_server_has_trouble(tmp_path):
+    """The cases of `programs/sign_in.test.mjs`."""
+    shutil.copy(PROGRAMS / "sign_in.test.mjs", linked_sdk(tmp_path))
+    printed = run("node", "--test", "--test-reporter=tap", "sign_in.test.mjs", folder=tmp_path)
+    assert "# fail 0" in printed

@@ -285,6 +285,12 @@ export class SignIn {
     return response;
   }
 
+  #refuseWith(request: Request, error: SessionError, cookies: readonly string[]): Response {
+    const response = this.refuse(request, error);
+    addCookies(response.headers, cookies);
+    return response;
+  }
+
   // The flow through the hosted pages.
 
   #newFlow(returnTo: string): Flow {
@@ -363,7 +369,7 @@ export class SignIn {
   async #session(request: Request): Promise<Response> {
     const { session, error, cookies } = await this.authenticate(request);
     if (!session) {
-      if (error instanceof ServerUnavailable) throw error;
+      if (error instanceof ServerUnavailable) return this.#refuseWith(request, error, cookies);
       return json(SIGNED_OUT, cookies);
     }
     let me: unknown;
@@ -374,8 +380,9 @@ export class SignIn {
         this.#callAs(session, "GET", `auth/organizations?limit=${ORGANIZATIONS_LIMIT}`),
       ]);
     } catch (refused) {
-      if (!(refused instanceof Refused)) throw refused;
-      return json(SIGNED_OUT, this.#jar(request).forget());
+      if (!(refused instanceof SessionError)) throw refused;
+      if (refused instanceof Refused && refused.status === 401) return json(SIGNED_OUT, this.#jar(request).forget());
+      return this.#refuseWith(request, refused, cookies);
     }
     return json(documentOf(session, me, memberships), cookies);
   }
@@ -394,9 +401,7 @@ export class SignIn {
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       if (error.status !== 401) throw new OrganizationRefused();
-      const response = this.refuse(request, new SignInRequired());
-      addCookies(response.headers, jar.forget());
-      return response;
+      return this.#refuseWith(request, new SignInRequired(), jar.forget());
     }
   }
 
@@ -456,14 +461,21 @@ export class SignIn {
     const expiresSoon = session !== null && session.expiresAt.getTime() - this.#now() < EARLY_MS;
     if (session && (refreshToken === null || !expiresSoon)) return { session, error: null, cookies: [] };
     if (refreshToken === null) return { session: null, error: null, cookies: refresh ? jar.forget() : [] };
+    let tokens: Tokens;
     try {
-      const tokens = await this.#refreshedOnce(request, refreshToken);
-      const cookies = jar.keep(tokens, this.#now());
-      return { session: await this.#verified(tokens), error: null, cookies };
+      tokens = await this.#refreshedOnce(request, refreshToken);
     } catch (error) {
       if (error instanceof Refused) return { session: null, error: null, cookies: jar.forget() };
       if (error instanceof ServerUnavailable && session) return { session, error: null, cookies: [] };
       throw error;
+    }
+    const cookies = jar.keep(tokens, this.#now());
+    try {
+      return { session: await this.#verified(tokens), error: null, cookies };
+    } catch (error) {
+      if (!(error instanceof ServerUnavailable)) throw error;
+      // The browser needs the new cookies all the same: the old refresh token is used up.
+      return { session, error: session ? null : error, cookies };
     }
   }
 
@@ -485,15 +497,20 @@ export class SignIn {
     return tokens;
   }
 
-  /** New tokens of a session. Throws Refused. */
+  /**
+   * New tokens of a session. Throws Refused only if the session has ended (401), or the server refuses the organization
+   * to switch to. Throws ServerUnavailable if it refuses the request for a reason that is not the visitor's.
+   */
   async #refreshed(request: RequestHead, refreshToken: string, change: { organizationId?: string | null }): Promise<Tokens> {
     try {
       return readTokens(await this.#post(request, "auth/token/refresh", { refreshToken, ...change }));
     } catch (error) {
-      if (error instanceof Refused && error.status === 401 && error.code !== "refresh_token_invalid") {
+      if (!(error instanceof Refused)) throw error;
+      if (error.status === 401 && error.code !== "refresh_token_invalid") {
         throw new ServerUnavailable("The Postern server does not accept the API key of this application (`key`).");
       }
-      throw error;
+      if (error.status === 401 || change.organizationId !== undefined) throw error;
+      throw new ServerUnavailable(`The Postern server refused to refresh a session: ${error.code}.`);
     }
   }
 
@@ -512,8 +529,8 @@ export class SignIn {
     const headers: Record<string, string> = {};
     if (this.#key !== null) {
       headers.authorization = `Bearer ${this.#key}`;
-      const address = this.#options.visitorAddress?.(request);
-      if (address && /^[0-9a-fA-F:.]{3,45}$/.test(address)) {
+      const address = readAddress(this.#options.visitorAddress?.(request));
+      if (address !== null) {
         headers["postern-visitor-address"] = address;
         headers["postern-visitor-agent"] = ascii(request.headers.get("user-agent") ?? "").slice(0, 500);
       }
@@ -822,6 +839,15 @@ function escapeHtml(text: string): string {
 /** Text for a header: printable ASCII characters only. */
 function ascii(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, "");
+}
+
+/** An IP address without the port that some proxies add to it; null if the text has none. */
+function readAddress(text: string | null | undefined): string | null {
+  const address = /^\[([^\]]+)\](?::\d+)?$/.exec(text ?? "")?.[1] ?? /^([\d.]+):\d+$/.exec(text ?? "")?.[1] ?? text ?? "";
+  const parts = address.split(".");
+  if (parts.length === 4 && parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) < 256)) return address;
+  const isVersion6 = /^[0-9a-f:.]{2,45}$/i.test(address) && address.includes(":") && URL.canParse(`http://[${address}]/`);
+  return isVersion6 ? address : null;
 }
 
 function readAppUrl(text: string): URL {
