@@ -20,6 +20,7 @@ import {
   type RequestHead,
   SignIn,
   type SignInOptions,
+  variesByCustomer,
 } from "./sign-in.js";
 
 /** The request header that carries the path of a page from the proxy to server components. */
@@ -81,7 +82,8 @@ export function createSignIn(options: NextSignInOptions = {}): NextSignIn {
     const { headers } = await import("next/headers.js");
     const received = new Headers(await headers());
     return {
-      head: { url: "http://localhost/", method: "GET", headers: received },
+      // Next.js does not say the method. Browsers send `Origin` with every POST, so that server actions are checked.
+      head: { url: "http://localhost/", method: received.has("origin") ? "POST" : "GET", headers: received },
       path: received.get(PATH_HEADER),
     };
   }
@@ -127,6 +129,7 @@ export function createSignIn(options: NextSignInOptions = {}): NextSignIn {
       const answered = typeof respond === "function" ? await (respond as ProxyResponder)(request, session) : undefined;
       const response = answered ?? NextResponse.next({ request: { headers } });
       addCookies(response.headers, cookies);
+      response.headers.set("vary", variesByCustomer(response.headers.get("vary")));
       return response;
     },
     async currentCustomer() {

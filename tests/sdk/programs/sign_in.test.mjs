@@ -1,7 +1,8 @@
-// SignIn against a Postern server whose answers this program decides. Run by node --test.
+// SignIn and its adapter for Next.js against a Postern server whose answers this program decides. Run by node --test.
 import assert from "node:assert/strict";
 import { generateKeyPairSync, sign } from "node:crypto";
 import { beforeEach, test } from "node:test";
+import { createSignIn } from "@postern/sdk/next";
 import { SignIn } from "@postern/sdk/sign-in";
 
 const PROJECT = "0198b7a0-0000-7000-8000-000000000001";
@@ -87,4 +88,22 @@ test("the address of a visitor is sent without a port, and only if it is one", a
   for (const address of ["1.2.3", "1.2.3.256", "01.2.3.4", "1:2", "::g", "1.2.3.4, 5.6.7.8", ":::", "", null]) {
     assert.equal(await sent(address), undefined, address);
   }
+});
+
+test("server actions and route handlers outside the proxy ignore the session in requests of other sites", async () => {
+  const { currentCustomer, requireCustomer, proxy } = createSignIn(options());
+  const cookie = `__Host-postern_access=${tokenOf()}`;
+  const received = (headers) => (globalThis.receivedHeaders = new Headers({ cookie, host: "app.example.com", ...headers }));
+  received({});
+  assert.equal((await currentCustomer()).customerId, "customer");
+  received({ origin: APP, "sec-fetch-site": "same-origin" });
+  assert.equal((await currentCustomer()).customerId, "customer");
+  for (const headers of [{ origin: "https://evil.example" }, { origin: "null" }, { origin: APP, "sec-fetch-site": "same-site" }]) {
+    received(headers);
+    assert.equal(await currentCustomer(), null);
+    await assert.rejects(requireCustomer(), { code: "cross_origin_request" });
+  }
+  const response = await proxy(get(), () => new Response("page", { headers: { "cache-control": "public", vary: "Accept" } }));
+  assert.equal(response.headers.get("vary"), "Accept, Cookie, Authorization");
+  assert.equal(response.headers.get("cache-control"), "private, no-store");
 });
