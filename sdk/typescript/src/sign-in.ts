@@ -276,11 +276,13 @@ export class SignIn {
   /** The response to a request that `error` ended: the sign-in page or a page for a browser, a problem for APIs. */
   refuse(request: Request, error: SessionError): Response {
     const [status, code, challenge] = problemOf(error);
+    // What the error says of the server, such as its internal address, is for the application only.
+    const detail = status === 503 ? UNAVAILABLE : error.message;
     if (wantsPage(request)) {
       if (status === 401) return redirect(this.signInPath(this.#pathToReturnTo(request)));
-      return page(status, TITLES[status] ?? "This did not succeed", error.message, this.#afterSignIn, "Continue");
+      return page(status, TITLES[status] ?? "This did not succeed", detail, this.#afterSignIn, "Continue");
     }
-    const response = problem(status, code, error.message);
+    const response = problem(status, code, detail);
     if (challenge) response.headers.set("www-authenticate", challenge);
     return response;
   }
@@ -759,6 +761,7 @@ const TITLES: Record<number, string> = {
   403: "You are not allowed to do this",
   503: "Please try again in a moment",
 };
+const UNAVAILABLE = "Sign-in is not available at the moment. Please try again.";
 const CALLBACK_ERRORS: Record<string, string> = {
   access_denied: "The sign-in was cancelled.",
   account_not_linked: "There is an account with this address already. Sign in to it the way you did before.",

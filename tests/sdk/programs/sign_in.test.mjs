@@ -90,6 +90,22 @@ test("the address of a visitor is sent without a port, and only if it is one", a
   }
 });
 
+test("visitors do not see how the application reaches the server", async () => {
+  const signIn = new SignIn(options());
+  delete answers["jwks.json"];
+  const cookie = `__Host-postern_access=${tokenOf()}`;
+  for (const accept of ["text/html", "application/json"]) {
+    const request = new Request(`${APP}/`, { headers: { cookie, accept } });
+    const { error } = await signIn.authenticate(request);
+    assert.match(error.message, /10\.0\.0\.7/);
+    const response = signIn.refuse(request, error);
+    assert.equal(response.status, 503);
+    const text = await response.text();
+    assert.match(text, /Sign-in is not available at the moment\. Please try again\./);
+    assert.doesNotMatch(text, /10\.0\.0\.7|signing keys/);
+  }
+});
+
 test("server actions and route handlers outside the proxy ignore the session in requests of other sites", async () => {
   const { currentCustomer, requireCustomer, proxy } = createSignIn(options());
   const cookie = `__Host-postern_access=${tokenOf()}`;
