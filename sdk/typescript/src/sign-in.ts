@@ -89,8 +89,16 @@ export interface Authentication {
   readonly session: CustomerSession | null;
   /** Why there is no session, although the request has a bearer token or cookies of one. */
   readonly error: SessionError | null;
-  /** Values of `Set-Cookie` for the response. */
+  /** Values of `Set-Cookie` for the response. Not enumerable, so that no log shows the tokens in them. */
   readonly cookies: readonly string[];
+}
+
+function authentication(
+  session: CustomerSession | null,
+  error: SessionError | null = null,
+  cookies: readonly string[] = [],
+): Authentication {
+  return Object.defineProperty({ session, error, cookies }, "cookies", { enumerable: false });
 }
 
 /** A customer as `GET /auth/session` returns it. */
@@ -205,10 +213,10 @@ export class SignIn {
   async authenticate(request: RequestHead, { refresh = true }: { refresh?: boolean } = {}): Promise<Authentication> {
     try {
       const token = bearerToken(request);
-      if (token !== null) return { session: await this.verifier.authenticate(token), error: null, cookies: [] };
+      if (token !== null) return authentication(await this.verifier.authenticate(token));
       return await this.#authenticateByCookies(request, refresh);
     } catch (error) {
-      if (error instanceof SessionError) return { session: null, error, cookies: [] };
+      if (error instanceof SessionError) return authentication(null, error);
       throw error;
     }
   }
@@ -452,7 +460,7 @@ export class SignIn {
     const jar = this.#jar(request);
     const accessToken = jar.access;
     const refreshToken = refresh ? jar.refresh : null;
-    if (accessToken === null && refreshToken === null) return { session: null, error: null, cookies: [] };
+    if (accessToken === null && refreshToken === null) return authentication(null);
     if (!SAFE_METHODS.includes(request.method)) this.#requireSameOrigin(request, false);
     let session: CustomerSession | null = null;
     try {
@@ -461,23 +469,23 @@ export class SignIn {
       if (!(error instanceof TokenInvalid) && !(error instanceof TokenExpired)) throw error;
     }
     const expiresSoon = session !== null && session.expiresAt.getTime() - this.#now() < EARLY_MS;
-    if (session && (refreshToken === null || !expiresSoon)) return { session, error: null, cookies: [] };
-    if (refreshToken === null) return { session: null, error: null, cookies: refresh ? jar.forget() : [] };
+    if (session && (refreshToken === null || !expiresSoon)) return authentication(session);
+    if (refreshToken === null) return authentication(null, null, refresh ? jar.forget() : []);
     let tokens: Tokens;
     try {
       tokens = await this.#refreshedOnce(request, refreshToken);
     } catch (error) {
-      if (error instanceof Refused) return { session: null, error: null, cookies: jar.forget() };
-      if (error instanceof ServerUnavailable && session) return { session, error: null, cookies: [] };
+      if (error instanceof Refused) return authentication(null, null, jar.forget());
+      if (error instanceof ServerUnavailable && session) return authentication(session);
       throw error;
     }
     const cookies = jar.keep(tokens, this.#now());
     try {
-      return { session: await this.#verified(tokens), error: null, cookies };
+      return authentication(await this.#verified(tokens), null, cookies);
     } catch (error) {
       if (!(error instanceof ServerUnavailable)) throw error;
       // The browser needs the new cookies all the same: the old refresh token is used up.
-      return { session, error: session ? null : error, cookies };
+      return authentication(session, session ? null : error, cookies);
     }
   }
 

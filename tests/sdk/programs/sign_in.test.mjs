@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync, sign } from "node:crypto";
 import { beforeEach, test } from "node:test";
+import { inspect } from "node:util";
 import { createSignIn } from "@postern/sdk/next";
 import { SignIn } from "@postern/sdk/sign-in";
 
@@ -103,6 +104,15 @@ test("visitors do not see how the application reaches the server", async () => {
     const text = await response.text();
     assert.match(text, /Sign-in is not available at the moment\. Please try again\./);
     assert.doesNotMatch(text, /10\.0\.0\.7|signing keys/);
+  }
+});
+
+test("a log of an authentication shows no tokens", async () => {
+  const authentication = await new SignIn(options()).authenticate(get());
+  assert.match(authentication.cookies[0], /cr_new/);
+  for (const text of [inspect(authentication, { depth: 9 }), JSON.stringify(authentication), inspect({ ...authentication })]) {
+    assert.match(text, /customer/);
+    assert.doesNotMatch(text, /cr_new|eyJ/);
   }
 });
 
