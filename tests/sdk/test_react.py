@@ -161,6 +161,16 @@ def test_sign_out_ends_the_session(site):
     assert not {cookie["name"] for cookie in browser.cookies()} & {"postern_access", "postern_refresh"}
 
 
+def test_a_sign_out_in_another_tab_hides_the_customer_at_once(site):
+    site.sign_in()
+    browser = site.browser
+    reads = "performance.getEntriesByType('resource').filter(({name}) => name.endsWith('/auth/session')).length"
+    before = browser.evaluate(reads)
+    browser.evaluate("new BroadcastChannel('postern-session').postMessage('signed-out')")
+    browser.wait_for("Nobody is signed in")
+    assert browser.evaluate(reads) == before
+
+
 def test_hydration_and_scripts_report_no_errors(site):
     site.sign_in()
     errors = [line for line in site.browser.console if "404 (Not Found)" not in line]

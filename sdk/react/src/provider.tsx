@@ -9,6 +9,7 @@ import {
   type OrganizationSummary,
   pathTo,
   type SessionDocument,
+  SIGNED_OUT,
   submitForm,
 } from "./session.js";
 import { STYLES } from "./styles.js";
@@ -86,17 +87,22 @@ export function PosternProvider({
   const [session, setSession] = useState<SessionDocument | null>(initialSession ?? null);
   const [error, setError] = useState<Error | null>(null);
   const readAt = useRef(0);
+  /** Counts what changes the session, so that the answer to an earlier request does not replace a later one. */
+  const reads = useRef(0);
   const channel = useRef<BroadcastChannel | null>(null);
   const switched = useRef(onSwitch);
   switched.current = onSwitch;
 
   const reload = useCallback(async () => {
     readAt.current = Date.now();
+    const number = ++reads.current;
     try {
-      setSession(await fetchSession(authPath));
+      const read = await fetchSession(authPath);
+      if (number !== reads.current) return;
+      setSession(read);
       setError(null);
     } catch (failure) {
-      setError(failure instanceof Error ? failure : new Error(String(failure)));
+      if (number === reads.current) setError(failure instanceof Error ? failure : new Error(String(failure)));
     }
   }, [authPath]);
 
@@ -108,7 +114,14 @@ export function PosternProvider({
     document.addEventListener("visibilitychange", show);
     if (typeof BroadcastChannel === "function") {
       channel.current = new BroadcastChannel(CHANNEL);
-      channel.current.onmessage = () => void reload();
+      channel.current.onmessage = ({ data }) => {
+        if (data !== "signed-out") return void reload();
+        // The other tab says this before its request ends the session: the server would still answer with it.
+        reads.current += 1;
+        readAt.current = Date.now();
+        setSession(SIGNED_OUT);
+        setError(null);
+      };
     }
     return () => {
       document.removeEventListener("visibilitychange", show);
@@ -150,8 +163,9 @@ export function PosternProvider({
           credentials: "same-origin",
         });
         if (!response.ok) throw new Error(`The organization was not switched: status ${response.status}.`);
+        const number = ++reads.current;
         const next = await fetchSession(authPath);
-        setSession(next);
+        if (number === reads.current) setSession(next);
         channel.current?.postMessage("switched");
         switched.current?.(next.organization);
       },
