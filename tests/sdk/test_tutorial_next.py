@@ -177,6 +177,8 @@ def test_a_reader_signs_in_to_a_next_application(server: WholeServer, tutorial: 
         browser.open(app)
         browser.wait_for("Hello ada@example.com")
         assert "postern_access" in {cookie["name"] for cookie in browser.cookies()}
+        caching = "fetch('/').then((response) => response.headers.get('cache-control'))"
+        assert "no-store" in browser.evaluate(caching)
 
         tutorial.follow(*organizations)
         browser.open(f"{app}/reports")

@@ -22,7 +22,7 @@ def test_the_verifier_refuses_forged_tokens_and_survives_an_unavailable_server(t
 
 
 def test_the_sign_in_keeps_sessions_while_the_server_has_trouble(tmp_path):
-    """The cases of `programs/sign_in.test.mjs`. Of Next.js only the functions that need no running application exist."""
+    """The cases of `programs/sign_in.test.mjs`, with the few functions of Next.js that its adapter calls."""
     shutil.copy(PROGRAMS / "sign_in.test.mjs", tmp_path)
     modules = tmp_path / "node_modules"
     modules.mkdir()
