@@ -94,11 +94,13 @@ class PosternMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
         if self._is_async:
             return self._respond_async(request)
-        authentication = run(sign_in().authenticate(_web_request(request)))
+        authentication = Authentication() if _is_action(request) else run(sign_in().authenticate(_web_request(request)))
         return _finish(authentication, self._get_response(_attach(request, authentication)))
 
     async def _respond_async(self, request: HttpRequest) -> HttpResponseBase:
-        authentication = await run_async(sign_in().authenticate(_web_request(request)))
+        authentication = Authentication()
+        if not _is_action(request):
+            authentication = await run_async(sign_in().authenticate(_web_request(request)))
         return _finish(authentication, await self._get_response(_attach(request, authentication)))
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
@@ -178,6 +180,11 @@ def _authentication(request: HttpRequest) -> Authentication:
     if authentication is None:
         raise RuntimeError("Add postern_sdk.django.PosternMiddleware to MIDDLEWARE.")
     return authentication
+
+
+def _is_action(request: HttpRequest) -> bool:
+    """Whether a view of the sign-in answers. A refresh before it would start a session that, say, sign-out ends."""
+    return sign_in().is_action_path(request.path)
 
 
 def _attach(request: HttpRequest, authentication: Authentication) -> HttpRequest:

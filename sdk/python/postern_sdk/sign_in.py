@@ -264,6 +264,10 @@ class SignIn:
         query = f"?{urlencode({'return_to': return_to})}" if return_to else ""
         return f"{self.prefix}/sign-in{query}"
 
+    def is_action_path(self, path: str) -> bool:
+        """Whether `handle` answers this path. It refreshes the session itself where that is needed."""
+        return path in self._action_paths
+
     def authenticate(self, request: WebRequest) -> Exchange[Authentication]:
         """Who sent a request: by the bearer token of its `Authorization`, or else by its cookies.
 
@@ -524,11 +528,11 @@ class SignIn:
         return tuple(cookies)
 
     def _no_tokens(self, request: WebRequest) -> tuple[str, ...]:
-        """Deletes the cookies of the session."""
+        """Deletes the cookies of the session, and those that another part of the application adds to this response."""
         access = self._cookie_name(request, "access")
         names = [self._cookie_name(request, "refresh"), access]
         names += [f"{access}-{number}" for number in range(1, COOKIE_PARTS)]
-        return tuple(self._cookie(request, name, "", 0) for name in names if name in request.cookies)
+        return tuple(self._cookie(request, name, "", 0) for name in names)
 
     def _flows(self, request: WebRequest) -> list[_Flow]:
         """The sign-ins of this browser that are under way, newest first."""
