@@ -223,13 +223,16 @@ def test_an_expired_session_is_refreshed_and_parallel_requests_agree(site, app, 
     ]
     assert len({cookies["postern_refresh"] for cookies in refreshed}) == 1
     assert refreshed[0]["postern_refresh"] != before["postern_refresh"]
-    assert {response.headers["cache-control"] for response in responses} == {"no-store"}
+    assert {response.headers["cache-control"] for response in responses} == {"private, no-store"}
+    assert all("cookie" in response.headers["vary"].lower() for response in responses)
     # The cookies of the response continue the session. Without news, a response keeps its own headers.
     jar = {"Cookie": "; ".join(f"{name}={value}" for name, value in refreshed[0].items())}
     again = httpx.get(f"{app}/cached", headers=jar)
     assert again.json()["session"] == session
     assert "set-cookie" not in again.headers
     assert again.headers["cache-control"] == "public, max-age=60"
+    varies = {name.strip().lower() for name in again.headers["vary"].split(",")}
+    assert {"cookie", "authorization"} <= varies  # A cache gives the page to this session alone.
 
 
 def test_a_session_that_the_server_ended_is_over_after_the_access_token(site, app, browser):
@@ -274,6 +277,39 @@ def test_signing_out_needs_a_form_of_this_site_and_ends_the_session(site, app, b
     signed_out = browser.get(f"{app}/auth/session").json()
     assert signed_out == {"customer": None, "organization": None, "organizations": [], "permissions": []}
     assert cookies_of(browser) == {}
+
+
+def test_signing_out_after_the_access_token_expired_leaves_no_token(site, app, browser):
+    _, email = site.new_customer()
+    sign_in(browser, f"{app}/private", email)
+    site.move_clock(minutes=6)
+    browser.cookies.delete("postern_access", domain="127.0.0.1", path="/")  # As browsers do at its Max-Age.
+    done = browser.post(f"{app}/auth/sign-out", data={"return_to": "/open"}, headers=origin_of(app))
+    assert (done.status_code, done.headers["location"]) == (303, "/open")
+    assert set(cookie_values(tuple(done.headers.get_list("set-cookie"))).values()) == {""}
+    assert cookies_of(browser) == {}
+    assert browser.get(f"{app}/open").json() == {"customer": None}
+
+
+def test_the_cookies_of_a_view_stay_before_those_of_a_refresh(site):
+    """An application that asks for the customer before each request must not bring back what a response ends."""
+    from postern_sdk.flask import optional_customer
+
+    from tests.sdk.applications import flask_application
+
+    settings: dict[str, Any] = {"url": site.server.url, "project": site.project, "timeout": WAIT_SECONDS}
+    app = flask_application({**settings, "key": site.key, "clock": lambda: site.clock().timestamp()})
+    app.before_request(lambda: optional_customer() and None)
+    _, email = site.new_customer()
+    tokens = site.call("POST", "/auth/sign-in", {"email": email, "password": PASSWORD})
+    client = app.test_client()
+    client.set_cookie("postern_refresh", tokens["refreshToken"])
+    out = client.post("/auth/sign-out", headers={"Origin": "http://localhost"})
+    assert out.status_code == 204
+    assert out.headers["Cache-Control"] == "private, no-store"
+    assert [cookie.split(";")[0].split("=")[1] for cookie in out.headers.getlist("Set-Cookie")].count("") == 7
+    assert client.get_cookie("postern_access") is None
+    assert client.get_cookie("postern_refresh") is None
 
 
 def test_another_site_cannot_use_the_cookies_to_change_something(site, app, browser):
@@ -387,7 +423,7 @@ def test_switching_the_organization_changes_the_permissions(site, app, browser):
     assert browser.get(f"{app}/private").json()["permissions"] == ["invoices:read", "invoices:write"]
     assert write() == 200
     document = browser.get(f"{app}/auth/session")
-    assert document.headers["cache-control"] == "no-store"
+    assert document.headers["cache-control"] == "private, no-store"
     assert (document.json()["customer"]["name"], document.json()["organization"]["name"]) == ("Grace", "Globex")
     assert {organization["name"] for organization in document.json()["organizations"]} == {"Acme", "Globex"}
     assert document.json()["permissions"] == ["invoices:read", "invoices:write"]
@@ -499,7 +535,7 @@ def test_cookies_with_garbage_are_no_session_and_cause_no_request():
             cookies = dict.fromkeys(("__Host-postern_access", "__Host-postern_flow"), value)
             authentication = run(core.authenticate(web_request(cookies=cookies)))
             assert authentication.session is None
-            assert "__Host-postern_access=; " in authentication.cookies[0]
+            assert cookie_values(authentication.cookies)["__Host-postern_access"] == ""
             response = run(core.handle("callback", web_request("/auth/callback?code=a&state=b", cookies=cookies)))
             assert response.status == 400
         assert issuer.requests == []

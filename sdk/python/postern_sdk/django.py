@@ -31,12 +31,15 @@ from django.conf import settings
 from django.core.signals import setting_changed
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import path
+from django.utils.cache import patch_vary_headers
 from django.views.decorators.csrf import csrf_exempt
 
 from postern_sdk.errors import PosternError
 from postern_sdk.sessions import CustomerSession, PermissionDenied, SessionError
 from postern_sdk.sign_in import (
+    NOT_CACHED,
     SIGN_IN_ACTIONS,
+    VARY,
     Authentication,
     ServerUnavailable,
     SignIn,
@@ -194,15 +197,15 @@ def _attach(request: HttpRequest, authentication: Authentication) -> HttpRequest
 
 
 def _finish(authentication: Authentication, response: HttpResponseBase) -> HttpResponseBase:
-    """The response with the cookies of a refreshed session; a shared cache must not store such a response."""
+    """The response with the cookies of a refreshed session. Caches must not give it to other visitors."""
+    patch_vary_headers(response, VARY)
     own = set(response.cookies)
     for cookie in authentication.cookies:
         if cookie.partition("=")[0] not in own:
             _set_cookie(response, cookie)
-    if authentication.cookies:
-        control = response.get("Cache-Control", "")
-        if "no-store" not in control and "private" not in control:
-            response["Cache-Control"] = "no-store"
+    # Django's own cache looks at `private` alone.
+    if authentication.cookies and "private" not in response.get("Cache-Control", "").lower():
+        response["Cache-Control"] = NOT_CACHED
     return response
 
 

@@ -26,7 +26,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from postern_sdk.errors import PosternError
 from postern_sdk.sessions import CustomerSession, PermissionDenied, SessionError
 from postern_sdk.sign_in import (
+    NOT_CACHED,
     SIGN_IN_ACTIONS,
+    VARY,
     Authentication,
     ServerUnavailable,
     SignIn,
@@ -116,20 +118,30 @@ class _Middleware:
         state = scope[_SCOPE_KEY] = _RequestState(self._sign_in)
 
         async def send_with_cookies(message: Message) -> None:
-            if message["type"] == "http.response.start" and state.authentication and state.authentication.cookies:
-                headers: list[tuple[bytes, bytes]] = list(message.get("headers", []))
-                message = {**message, "headers": _with_cookies(headers, state.authentication.cookies)}
+            if message["type"] == "http.response.start" and state.authentication is not None:
+                headers = _varying(list(message.get("headers", [])))
+                if state.authentication.cookies:
+                    headers = _with_cookies(headers, state.authentication.cookies)
+                message = {**message, "headers": headers}
             await send(message)
 
         await self._app(scope, receive, send_with_cookies)
 
 
+def _varying(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Headers of a response that depends on the session, so that caches do not give it to other visitors."""
+    named = b",".join(value for name, value in headers if name.lower() == b"vary").lower()
+    present = {each.strip() for each in named.split(b",")}
+    missing = [name for name in VARY if name.lower().encode() not in present]
+    return [*headers, (b"vary", ", ".join(missing).encode())] if missing and b"*" not in present else headers
+
+
 def _with_cookies(headers: list[tuple[bytes, bytes]], cookies: tuple[str, ...]) -> list[tuple[bytes, bytes]]:
     """Headers with cookies; a response with cookies of a session must not be stored by a shared cache."""
     control = b",".join(value for name, value in headers if name.lower() == b"cache-control").lower()
-    if b"no-store" not in control and b"private" not in control:
+    if b"private" not in control:
         headers = [(name, value) for name, value in headers if name.lower() != b"cache-control"]
-        headers.append((b"cache-control", b"no-store"))
+        headers.append((b"cache-control", NOT_CACHED.encode()))
     own = {value.partition(b"=")[0] for name, value in headers if name.lower() == b"set-cookie"}
     added = [cookie.encode() for cookie in cookies]
     return headers + [(b"set-cookie", cookie) for cookie in added if cookie.partition(b"=")[0] not in own]

@@ -26,7 +26,9 @@ from flask import Blueprint, Flask, Response, current_app, g, has_request_contex
 from postern_sdk.errors import PosternError
 from postern_sdk.sessions import CustomerSession, PermissionDenied, SessionError
 from postern_sdk.sign_in import (
+    NOT_CACHED,
     SIGN_IN_ACTIONS,
+    VARY,
     Authentication,
     ServerUnavailable,
     SignIn,
@@ -123,13 +125,18 @@ def _authentication() -> Authentication:
 
 
 def _add_cookies(response: Response) -> Response:
-    """Add the cookies of a refreshed session; a shared cache must not store such a response."""
+    """Add the cookies of a refreshed session. Caches must not give the response to other visitors."""
     authentication: Authentication | None = g.get(_EXTENSION)
-    if authentication is not None and authentication.cookies:
+    if authentication is None:
+        return response
+    response.vary.update(VARY)
+    if authentication.cookies:
+        own = {cookie.partition("=")[0] for cookie in response.headers.getlist("Set-Cookie")}
         for cookie in authentication.cookies:
-            response.headers.add("Set-Cookie", cookie)
-        if not response.cache_control.no_store and not response.cache_control.private:
-            response.headers["Cache-Control"] = "no-store"
+            if cookie.partition("=")[0] not in own:
+                response.headers.add("Set-Cookie", cookie)
+        if not response.cache_control.private:
+            response.headers["Cache-Control"] = NOT_CACHED
     return response
 
 

@@ -89,6 +89,10 @@ ORGANIZATIONS_LIMIT = 100
 """How many organizations of a customer `session` lists."""
 EARLY_SECONDS = 10
 """An access token of a cookie is refreshed when it is valid for less than this, so that the application can use it."""
+NOT_CACHED = "private, no-store"
+"""`Cache-Control` of responses with cookies or data of a session."""
+VARY = ("Cookie", "Authorization")
+"""The headers of a request that decide which customer's page a response shows."""
 RETRY_SECONDS = 5
 """`Retry-After` while the server is unavailable."""
 LOG = logging.getLogger("postern_sdk")
@@ -295,7 +299,7 @@ class SignIn:
             "code": code,
             "detail": str(error),
         }
-        headers = [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")]
+        headers = [("Content-Type", "application/problem+json"), ("Cache-Control", NOT_CACHED)]
         if challenge is not None:
             headers.append(("WWW-Authenticate", challenge))
         if status == 503:
@@ -426,7 +430,7 @@ class SignIn:
     def _done(self, request: WebRequest, default: str, cookies: tuple[str, ...]) -> WebResponse:
         """The response to a form: back to its field `return_to`. A script gets 204."""
         if not _wants_page(request):
-            return _with_cookies(WebResponse(status=204), cookies)
+            return _with_cookies(WebResponse(status=204, headers=(("Cache-Control", NOT_CACHED),)), cookies)
         return _redirect(self._return_path(request.form.get("return_to"), default), cookies)
 
     # Sessions in cookies.
@@ -621,7 +625,7 @@ class SignIn:
         body = _PAGE.format(style=_STYLE, title=escape(title), text=escape(text), href=href, label=label)
         headers = [
             ("Content-Type", "text/html; charset=utf-8"),
-            ("Cache-Control", "no-store"),
+            ("Cache-Control", NOT_CACHED),
             ("Content-Security-Policy", f"default-src 'none'; style-src '{_STYLE_HASH}'; frame-ancestors 'none'"),
             ("Referrer-Policy", "no-referrer"),
             ("X-Content-Type-Options", "nosniff"),
@@ -709,7 +713,7 @@ def _session_document(session: CustomerSession, me: ApiResponse, memberships: Ap
 
 
 def _json_response(document: dict[str, Any], cookies: tuple[str, ...]) -> WebResponse:
-    headers = (("Content-Type", "application/json"), ("Cache-Control", "no-store"))
+    headers = (("Content-Type", "application/json"), ("Cache-Control", NOT_CACHED))
     return _with_cookies(WebResponse(status=200, headers=headers, body=msgspec.json.encode(document)), cookies)
 
 
@@ -758,7 +762,7 @@ def _wants_page(request: WebRequest) -> bool:
 
 
 def _redirect(location: str, cookies: tuple[str, ...] = ()) -> WebResponse:
-    headers = (("Location", location), ("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"))
+    headers = (("Location", location), ("Cache-Control", NOT_CACHED), ("Referrer-Policy", "no-referrer"))
     return _with_cookies(WebResponse(status=303, headers=headers), cookies)
 
 
