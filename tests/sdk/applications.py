@@ -1,7 +1,8 @@
 """One small application on each framework for which the SDK has an adapter, and servers that run them on loopback.
 
 All have the same routes: `/open` (with or without a session), `/private` and `/search` (with a session), `/invoices`
-(GET needs `invoices:read`, POST `invoices:write`), `/cached` (a response that caches may store).
+(GET needs `invoices:read`, POST `invoices:write`), `/cached` (a response that caches may store), `/broken` (with a
+session; fails).
 """
 
 import asyncio
@@ -54,6 +55,10 @@ def fastapi_application(settings: dict[str, Any]) -> Any:
     async def cached_route(customer: Annotated[CustomerSession, Depends(current_customer)]) -> Any:
         return JSONResponse(describe(customer), headers={"Cache-Control": "public, max-age=60"})
 
+    async def broken_route(customer: Annotated[CustomerSession, Depends(current_customer)]) -> Any:
+        raise RuntimeError(customer.session_id)
+
+    app.get("/broken")(broken_route)
     app.get("/open")(open_route)
     app.get("/private")(private_route)
     app.get("/search")(private_route)
@@ -96,6 +101,11 @@ def flask_application(settings: dict[str, Any]) -> Any:
         response = jsonify(describe(current_customer()))
         response.headers["Cache-Control"] = "public, max-age=60"
         return response
+
+    @app.get("/broken")
+    @customer_required
+    def broken_route() -> Any:
+        raise RuntimeError(current_customer().session_id)
 
     return app
 

@@ -46,8 +46,14 @@ class Cached(CustomerRequiredMixin, View):
         return JsonResponse(describe(request.customer), headers={"Cache-Control": "public, max-age=60"})
 
 
+@customer_required
+def broken_route(request: CustomerRequest) -> JsonResponse:
+    raise RuntimeError(describe(request.customer))
+
+
 urlpatterns = [
     path("auth/", include("postern_sdk.django")),
+    path("broken", broken_route),
     path("open", open_route),
     path("private", private_route),
     path("search", Search.as_view()),

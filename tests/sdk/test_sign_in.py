@@ -5,7 +5,7 @@ import itertools
 import json
 import re
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -16,6 +16,7 @@ from uuid import uuid4
 
 import httpx
 import pytest
+from postern_sdk._exchange import ApiResponse, Exchange, ServerUnavailable
 from postern_sdk.sessions import PermissionDenied, TokenInvalid
 from postern_sdk.sign_in import COOKIE_BYTES, SignIn, WebRequest, local_path, run
 
@@ -233,6 +234,17 @@ def test_an_expired_session_is_refreshed_and_parallel_requests_agree(site, app, 
     assert again.headers["cache-control"] == "public, max-age=60"
     varies = {name.strip().lower() for name in again.headers["vary"].split(",")}
     assert {"cookie", "authorization"} <= varies  # A cache gives the page to this session alone.
+
+
+def test_the_cookies_of_a_refresh_survive_an_error_of_the_application(site, app, browser):
+    _, email = site.new_customer()
+    sign_in(browser, f"{app}/private", email)
+    before = cookies_of(browser)
+    site.move_clock(minutes=5)
+    assert browser.get(f"{app}/broken").status_code == 500
+    assert cookies_of(browser)["postern_refresh"] != before["postern_refresh"]
+    site.move_clock(minutes=1)
+    assert browser.get(f"{app}/private").json()["customer"] == email
 
 
 def test_a_session_that_the_server_ended_is_over_after_the_access_token(site, app, browser):
@@ -477,6 +489,47 @@ def web_request(path: str = "/", **changes: Any) -> WebRequest:
     return WebRequest(**fields)
 
 
+def exchange_with(exchange: Exchange[Any], *responses: ApiResponse | ServerUnavailable) -> Any:
+    """Run an exchange with these responses in place of the server's."""
+    remaining = list(responses)
+    try:
+        step = next(exchange)
+        while True:
+            if isinstance(step, Future):
+                wait((step,))
+                step = exchange.send(None)
+            elif isinstance(response := remaining.pop(0), ServerUnavailable):
+                step = exchange.throw(response)
+            else:
+                step = exchange.send(response)
+    except StopIteration as stop:
+        assert remaining == []
+        return stop.value
+
+
+def refreshed(access_token: str) -> ApiResponse:
+    """The response of the server to a refresh."""
+    moment = "2030-01-01T00:00:00Z"
+    tokens = {"accessToken": access_token, "refreshToken": "cr_2"}
+    return ApiResponse(200, {**tokens, "accessTokenExpiresAt": moment, "refreshTokenExpiresAt": moment})
+
+
+def test_the_new_refresh_token_is_kept_whatever_fails_after_the_refresh():
+    with token_issuer() as issuer:
+        core = SignIn(issuer.url, issuer.project, clock=lambda: issuer.now)
+        request = web_request("/auth/session", headers={}, cookies={"__Host-postern_refresh": "cr_1"})
+        # The new token cannot be verified: its key is not published.
+        broken = refreshed(issuer.token(headers={"kid": "another"}))
+        authentication = exchange_with(core.authenticate(request), broken)
+        assert isinstance(authentication.error, ServerUnavailable)
+        assert cookie_values(authentication.cookies)["__Host-postern_refresh"] == "cr_2"
+        away = ServerUnavailable("It is away.")
+        for responses in ((broken,), (refreshed(issuer.token()), away)):
+            response = exchange_with(core.handle("session", request), *responses)
+            assert response.status == 503
+            assert any(value.startswith("__Host-postern_refresh=cr_2; ") for _, value in response.headers)
+
+
 def cookie_values(cookies: tuple[str, ...]) -> dict[str, str]:
     return dict(cookie.split(";")[0].split("=", 1) for cookie in cookies)
 
@@ -500,7 +553,6 @@ def test_cookies_are_secure_and_bound_to_the_host_except_on_this_machine():
 
 
 def test_tokens_that_are_too_long_for_one_cookie_get_several():
-    from postern_sdk._exchange import ApiResponse
     from postern_sdk.sign_in import _tokens_of
 
     with token_issuer() as issuer:

@@ -64,6 +64,10 @@ def add_sign_in(app: FastAPI, sign_in: SignIn | None = None, **settings: Any) ->
     sign_in = sign_in or SignIn(**settings)
     app.include_router(_router(sign_in))
     app.add_middleware(_Middleware, sign_in=sign_in)
+    build = app.build_middleware_stack
+    # Once more outside all other middleware: the response to an exception that nothing handles is sent there, and the
+    # cookies of a refresh must not be lost with it.
+    app.build_middleware_stack = lambda: _Middleware(build(), sign_in)
 
     async def refuse(request: Request, error: Exception) -> Response:
         return _response(sign_in.refuse(_web_request(request), cast("PosternError", error)))
@@ -115,7 +119,9 @@ class _Middleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        state = scope[_SCOPE_KEY] = _RequestState(self._sign_in)
+        state: _RequestState | None = scope.get(_SCOPE_KEY)
+        if state is None or state.sign_in is not self._sign_in:
+            state = scope[_SCOPE_KEY] = _RequestState(self._sign_in)
 
         async def send_with_cookies(message: Message) -> None:
             if message["type"] == "http.response.start" and state.authentication is not None:

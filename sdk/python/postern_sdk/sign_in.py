@@ -375,15 +375,18 @@ class SignIn:
         session = authentication.session
         if session is None:
             if isinstance(authentication.error, ServerUnavailable):
-                raise authentication.error
+                return _with_cookies(self.refuse(request, authentication.error), authentication.cookies)
             return _json_response(_SIGNED_OUT, authentication.cookies)
         bearer = {"Authorization": f"Bearer {session.token}"}
-        me = yield from self._call(request, "GET", "/auth/me", None, bearer)
-        path = f"/auth/organizations?limit={ORGANIZATIONS_LIMIT}"
-        memberships = yield from self._call(request, "GET", path, None, bearer)
-        if me.status != 200 or memberships.status != 200:
-            return _json_response(_SIGNED_OUT, self._no_tokens(request))
-        return _json_response(_session_document(session, me, memberships), authentication.cookies)
+        try:
+            me = yield from self._call(request, "GET", "/auth/me", None, bearer)
+            path = f"/auth/organizations?limit={ORGANIZATIONS_LIMIT}"
+            memberships = yield from self._call(request, "GET", path, None, bearer)
+            if me.status != 200 or memberships.status != 200:
+                return _json_response(_SIGNED_OUT, self._no_tokens(request))
+            return _json_response(_session_document(session, me, memberships), authentication.cookies)
+        except ServerUnavailable as error:
+            return _with_cookies(self.refuse(request, error), authentication.cookies)
 
     def _switch_organization(self, request: WebRequest) -> Exchange[WebResponse]:
         """Make the organization of the form field `organization_id` active; an empty one means none."""
@@ -406,6 +409,8 @@ class SignIn:
         location = None
         try:
             authentication = yield from self._authenticate_by_cookies(request)
+            if isinstance(authentication.error, ServerUnavailable):
+                raise authentication.error
             if authentication.session is not None:
                 location = yield from self._end_session(request, authentication.session)
         except ServerUnavailable as error:
@@ -456,15 +461,18 @@ class SignIn:
         try:
             # Requests that do this at the same time get the same tokens: the server repeats them for 30 seconds.
             tokens = yield from self._refreshed(request, refresh_token)
-            return Authentication(
-                session=(yield from self._verified(tokens)), cookies=self._token_cookies(request, tokens)
-            )
+            cookies = self._token_cookies(request, tokens)
         except _RefreshRefused:
             return Authentication(cookies=self._no_tokens(request))
         except ServerUnavailable:
             if session is not None:
                 return Authentication(session=session)
             raise
+        try:
+            return Authentication(session=(yield from self._verified(tokens)), cookies=cookies)
+        except ServerUnavailable as error:
+            # The old refresh token was used up, so the browser needs the new one in any case.
+            return Authentication(session=session, error=None if session else error, cookies=cookies)
 
     def _refreshed(self, request: WebRequest, refresh_token: str, **change: str | None) -> Exchange[_Tokens]:
         """New tokens of a session. Raises _RefreshRefused."""
