@@ -16,7 +16,7 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from postern_sdk._exchange import ApiResponse, Exchange, ServerUnavailable
+from postern_sdk._exchange import ApiRequest, ApiResponse, Exchange, ServerUnavailable
 from postern_sdk.sessions import PermissionDenied, TokenInvalid
 from postern_sdk.sign_in import COOKIE_BYTES, SignIn, WebRequest, local_path, run
 
@@ -528,6 +528,39 @@ def test_the_new_refresh_token_is_kept_whatever_fails_after_the_refresh():
             response = exchange_with(core.handle("session", request), *responses)
             assert response.status == 503
             assert any(value.startswith("__Host-postern_refresh=cr_2; ") for _, value in response.headers)
+
+
+def test_only_a_refused_refresh_token_ends_the_session():
+    with token_issuer() as issuer:
+        core = SignIn(issuer.url, issuer.project, clock=lambda: issuer.now)
+        request = web_request(cookies={"__Host-postern_refresh": "cr_1"})
+        for status, code in ((400, "invalid"), (401, "credential_invalid"), (403, "forbidden"), (404, "not_found")):
+            authentication = exchange_with(core.authenticate(request), ApiResponse(status, {"code": code}))
+            assert isinstance(authentication.error, ServerUnavailable)
+            assert authentication.cookies == ()
+        refused = exchange_with(core.authenticate(request), ApiResponse(401, {"code": "refresh_token_invalid"}))
+        assert refused.error is None
+        assert cookie_values(refused.cookies)["__Host-postern_refresh"] == ""
+
+
+@pytest.mark.parametrize(
+    ("address", "sent"),
+    [
+        ("192.0.2.1", "192.0.2.1"),
+        ("192.0.2.1:5678", "192.0.2.1"),
+        ("[2001:db8::1]:443", "2001:db8::1"),
+        ("fe80::1%eth0", "fe80::1"),
+        ("192.0.2.1:5678:9", None),
+        ("192.0.2.1\r\nCookie: a", None),
+        ("testclient", None),
+    ],
+)
+def test_the_address_of_the_visitor_is_sent_without_port_and_zone(address, sent):
+    core = SignIn("http://localhost", "project", key="sk_1")
+    cookies = {"__Host-postern_refresh": "cr_1"}
+    request = next(core.authenticate(web_request(cookies=cookies, client_address=address)))
+    assert isinstance(request, ApiRequest)
+    assert request.headers.get("Postern-Visitor-Address") == sent
 
 
 def cookie_values(cookies: tuple[str, ...]) -> dict[str, str]:

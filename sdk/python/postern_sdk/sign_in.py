@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from html import escape
 from ipaddress import ip_address
-from typing import Any, Literal, TypeGuard, cast
+from typing import Any, Literal, cast
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import msgspec
@@ -382,8 +382,12 @@ class SignIn:
             me = yield from self._call(request, "GET", "/auth/me", None, bearer)
             path = f"/auth/organizations?limit={ORGANIZATIONS_LIMIT}"
             memberships = yield from self._call(request, "GET", path, None, bearer)
-            if me.status != 200 or memberships.status != 200:
+            if 401 in (me.status, memberships.status):
                 return _json_response(_SIGNED_OUT, self._no_tokens(request))
+            if me.status != 200 or memberships.status != 200:
+                raise ServerUnavailable(
+                    f"The Postern server did not describe a session: its answers are {me.status}, {memberships.status}."
+                )
             return _json_response(_session_document(session, me, memberships), authentication.cookies)
         except ServerUnavailable as error:
             return _with_cookies(self.refuse(request, error), authentication.cookies)
@@ -480,8 +484,11 @@ class SignIn:
         response = yield from self._call(request, "POST", "/auth/token/refresh", body)
         if response.status == 401 and _code_of(response) != "refresh_token_invalid":
             raise ServerUnavailable("The Postern server does not accept the API key of this application (`key`).")
-        if response.status >= 400:
+        if response.status == 401 or (response.status >= 400 and "organizationId" in change):
             raise _RefreshRefused(response.status)
+        if response.status >= 400:
+            # Something is wrong with this request, but not with the session.
+            raise ServerUnavailable(f"The Postern server did not refresh a session: its answer is {response.status}.")
         return _tokens_of(response)
 
     def _verified(self, tokens: _Tokens) -> Exchange[CustomerSession]:
@@ -498,8 +505,9 @@ class SignIn:
         visitor: dict[str, str] = {}
         if self._key is not None and headers is None:
             visitor["Authorization"] = f"Bearer {self._key}"
-            if _is_ip_address(request.client_address):
-                visitor["Postern-Visitor-Address"] = request.client_address
+            address = _visitor_address(request.client_address)
+            if address is not None:
+                visitor["Postern-Visitor-Address"] = address
                 visitor["Postern-Visitor-Agent"] = _ascii(request.headers.get("user-agent", ""))[:500]
         url = f"{self.verifier.project_url}{path}"
         return (yield from send(ApiRequest(method, url, body, {**visitor, **(headers or {})}, self._timeout)))
@@ -735,13 +743,18 @@ def _tokens_of(response: ApiResponse) -> _Tokens:
     raise ServerUnavailable(f"The Postern server's response ({response.status}) has no tokens.")
 
 
-def _is_ip_address(text: str | None) -> TypeGuard[str]:
-    """Whether the address of a visitor is known: test clients and Unix sockets have none."""
+def _visitor_address(text: str | None) -> str | None:
+    """The IP address of a visitor without port and zone; None if it is not known: test clients and Unix sockets have
+    none."""
+    text = (text or "").strip()
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
     try:
-        ip_address(text or "")
+        return str(ip_address(text.partition("%")[0]))
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def _code_of(response: ApiResponse) -> object:
