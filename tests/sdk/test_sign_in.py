@@ -382,6 +382,23 @@ def test_the_return_path_is_local(site, app, browser):
     assert out.headers["location"] == "/"
 
 
+def test_a_cookie_of_a_subdomain_cannot_choose_the_return_path_or_the_session(site, app, browser):
+    _, email = site.new_customer()
+    callback = go_to_callback(browser, f"{app}/private", email)
+    (flow,) = json.loads(base64.urlsafe_b64decode(cookies_of(browser)["postern_flow"]))
+    for changes in ({"return_to": "https://evil.example/"}, {"return_to": "//evil.example"}, {"started": 10**400}):
+        forged = base64.urlsafe_b64encode(json.dumps([{**flow, **changes}]).encode()).decode()
+        refused = httpx.get(callback, headers={**PAGE, "Cookie": f"postern_flow={forged}"})
+        assert refused.status_code == 400
+        assert "evil" not in refused.text
+    assert browser.get(callback).headers["location"] == "/private"
+    tokens = cookies_of(browser)
+    for space in (b"\xa0", b"\x85", b"\xc2\xa0", b"\xe2\x80\x83"):
+        # Another cookie is first, because the server of the tests removes spaces at the start of a header.
+        pairs = [b"first=1", *(space + f"{name}={value}".encode() for name, value in tokens.items())]
+        assert httpx.get(f"{app}/open", headers={b"Cookie": b"; ".join(pairs)}).json() == {"customer": None}
+
+
 def test_errors_of_the_hosted_pages_are_shown_as_text(site, app, browser):
     browser.get(f"{app}/auth/sign-in?return_to=/private")
     flow = cookies_of(browser)["postern_flow"]

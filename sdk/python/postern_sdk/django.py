@@ -46,6 +46,7 @@ from postern_sdk.sign_in import (
     SignInRequired,
     WebRequest,
     WebResponse,
+    read_cookies,
     run,
     run_async,
 )
@@ -232,7 +233,7 @@ def _web_request(request: HttpRequest, form: dict[str, str] | None = None) -> We
         method=request.method or "",
         url=str(request.build_absolute_uri()),
         headers={name.lower(): value for name, value in cast("Mapping[str, str]", request.headers).items()},
-        cookies=request.COOKIES,
+        cookies=read_cookies(request.META.get("HTTP_COOKIE", "")),
         form=form or {},
         client_address=request.META.get("REMOTE_ADDR") or None,
     )

@@ -35,6 +35,7 @@ from postern_sdk.sign_in import (
     SignInRequired,
     WebRequest,
     WebResponse,
+    read_cookies,
     run_async,
 )
 
@@ -198,7 +199,7 @@ def _web_request(request: Request, form: dict[str, str] | None = None) -> WebReq
         method=request.method,
         url=str(request.url),
         headers=request.headers,
-        cookies=request.cookies,
+        cookies=read_cookies("; ".join(request.headers.getlist("cookie"))),
         form=form or {},
         client_address=request.client.host if request.client else None,
     )

@@ -35,6 +35,7 @@ from postern_sdk.sign_in import (
     SignInRequired,
     WebRequest,
     WebResponse,
+    read_cookies,
     run,
 )
 
@@ -160,7 +161,7 @@ def _web_request(form: dict[str, str] | None = None) -> WebRequest:
         method=request.method,
         url=request.url,
         headers={name.lower(): value for name, value in request.headers.items()},
-        cookies=request.cookies,
+        cookies=read_cookies(request.headers.get("Cookie", "")),
         form=form or {},
         client_address=request.remote_addr,
     )

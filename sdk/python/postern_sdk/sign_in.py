@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from html import escape
 from ipaddress import ip_address
-from typing import Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import msgspec
@@ -61,6 +61,7 @@ __all__ = [
     "WebRequest",
     "WebResponse",
     "local_path",
+    "read_cookies",
     "run",
     "run_async",
 ]
@@ -129,6 +130,7 @@ class WebRequest:
     headers: Mapping[str, str]
     """By lower-case name."""
     cookies: Mapping[str, str]
+    """As `read_cookies` reads them."""
     form: Mapping[str, str] = field(default_factory=dict[str, str])
     """The fields of a form that was posted."""
     client_address: str | None = None
@@ -185,7 +187,7 @@ class _Flow(msgspec.Struct, frozen=True):
     state: str
     verifier: str
     return_to: str
-    started: int
+    started: Annotated[int, msgspec.Meta(ge=0, lt=2**53)]
     """Unix time in seconds."""
 
 
@@ -562,7 +564,12 @@ class SignIn:
         except (ValueError, msgspec.DecodeError):
             return []
         now = self._clock()
-        return [flow for flow in flows[:FLOWS_LIMIT] if -FLOW_SECONDS < now - flow.started < FLOW_SECONDS]
+        # The cookie can be another's, for example one that a subdomain has set, so its path is checked again.
+        return [
+            flow
+            for flow in flows[:FLOWS_LIMIT]
+            if -FLOW_SECONDS < now - flow.started < FLOW_SECONDS and local_path(flow.return_to) == flow.return_to
+        ]
 
     def _flows_cookie(self, request: WebRequest, flows: list[_Flow]) -> str:
         name = self._cookie_name(request, "flow")
@@ -656,6 +663,20 @@ class _RefreshRefused(Exception):
 
     def __init__(self, status: int) -> None:
         self.status = status
+
+
+def read_cookies(header: str) -> dict[str, str]:
+    """The cookies of a header `Cookie`; of several with the same name the first.
+
+    Only spaces and tabs are removed around names. Frameworks also remove the spaces of Unicode, with which a subdomain
+    could set a cookie whose name they read as one with `__Host-`, although browsers do not protect it.
+    """
+    cookies: dict[str, str] = {}
+    for pair in header.split(";"):
+        name, separator, value = pair.partition("=")
+        if separator:
+            cookies.setdefault(name.strip(" \t"), value.strip(" \t"))
+    return cookies
 
 
 def local_path(value: str | None) -> str | None:
