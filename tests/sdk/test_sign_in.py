@@ -664,6 +664,9 @@ def test_without_the_server_valid_sessions_go_on_and_others_may_return_later(sit
         assert (page.status, dict(page.headers)["Retry-After"]) == (503, "5")
         problem = core.refuse(web_request(headers={}), authentication.error)
         assert json.loads(problem.body)["code"] == "sign_in_unavailable"
+        for body in (page.body, problem.body):  # Visitors need not know where the server is.
+            assert b"127.0.0.1" not in body
+            assert b"Sign-in is not available at the moment." in body
     # Signing out of this browser works all the same.
     out = run(
         core.handle(

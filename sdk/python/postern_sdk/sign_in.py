@@ -92,6 +92,8 @@ EARLY_SECONDS = 10
 """An access token of a cookie is refreshed when it is valid for less than this, so that the application can use it."""
 NOT_CACHED = "private, no-store"
 """`Cache-Control` of responses with cookies or data of a session."""
+UNAVAILABLE = "Sign-in is not available at the moment. Please try again."
+"""What visitors read while the server is unavailable."""
 VARY = ("Cookie", "Authorization")
 """The headers of a request that decide which customer's page a response shows."""
 RETRY_SECONDS = 5
@@ -290,16 +292,21 @@ class SignIn:
     def refuse(self, request: WebRequest, error: PosternError) -> WebResponse:
         """The response to a request that `error` ended: a page for browsers, such as the sign-in page, or a problem."""
         status, code, challenge = _problem_of(error)
+        text = str(error)
+        if status == 503:
+            # The error may have internal addresses, which are for the application's log alone.
+            LOG.warning("A request was answered with 503. %s", error)
+            text = UNAVAILABLE
         if _wants_page(request):
             if status == 401:
                 return _redirect(self.sign_in_url(self._path_to_return_to(request)))
-            return self._page(status, _TITLES[status], str(error), link=(self.after_sign_in, "Continue"))
+            return self._page(status, _TITLES[status], text, link=(self.after_sign_in, "Continue"))
         problem = {
             "type": "about:blank",
             "title": code.replace("_", " ").capitalize(),
             "status": status,
             "code": code,
-            "detail": str(error),
+            "detail": text,
         }
         headers = [("Content-Type", "application/problem+json"), ("Cache-Control", NOT_CACHED)]
         if challenge is not None:
