@@ -18,7 +18,16 @@ import httpx
 import pytest
 from postern_sdk._exchange import ApiRequest, ApiResponse, Exchange, ServerUnavailable
 from postern_sdk.sessions import PermissionDenied, TokenInvalid
-from postern_sdk.sign_in import COOKIE_BYTES, SignIn, WebRequest, local_path, run
+from postern_sdk.sign_in import (
+    COOKIE_BYTES,
+    Authentication,
+    SignIn,
+    WebRequest,
+    WebResponse,
+    _tokens_of,
+    local_path,
+    run,
+)
 
 from postern.kernel.clock import FixedClock
 from tests.peers.ports import reserved_port
@@ -580,6 +589,31 @@ def test_the_address_of_the_visitor_is_sent_without_port_and_zone(address, sent)
     assert request.headers.get("Postern-Visitor-Address") == sent
 
 
+def test_tokens_are_not_in_representations():
+    """Error reports have the representations of local variables."""
+    secret = "cr_a-token"
+    with token_issuer() as issuer:
+        core = SignIn(issuer.url, issuer.project, key=secret)
+        request = web_request(
+            cookies={"__Host-postern_refresh": secret}, headers={"Authorization": secret}, form={"code": secret}
+        )
+        sent = next(core.authenticate(request))
+        answered = ApiResponse(200, {"accessToken": secret, "refreshToken": secret})
+        begun = core.begin(request)
+        for value in (
+            request,
+            sent,
+            answered,
+            _tokens_of(answered),
+            WebResponse(status=200, headers=(("Set-Cookie", secret),)),
+            Authentication(cookies=(secret,)),
+        ):
+            assert secret not in repr(value)
+        flow_cookie = cookie_values(tuple(value for name, value in begun.headers if name == "Set-Cookie"))
+        (flow,) = core._flows(web_request(cookies=flow_cookie))
+        assert flow.verifier not in repr(flow)
+
+
 def cookie_values(cookies: tuple[str, ...]) -> dict[str, str]:
     return dict(cookie.split(";")[0].split("=", 1) for cookie in cookies)
 
@@ -603,8 +637,6 @@ def test_cookies_are_secure_and_bound_to_the_host_except_on_this_machine():
 
 
 def test_tokens_that_are_too_long_for_one_cookie_get_several():
-    from postern_sdk.sign_in import _tokens_of
-
     with token_issuer() as issuer:
         core = SignIn(issuer.url, issuer.project, clock=lambda: issuer.now)
         organization = {**issuer.claims()["org"], "permissions": [f"invoices:part{n:04}" for n in range(250)]}

@@ -36,8 +36,8 @@ class ApiRequest:
 
     method: str
     url: str
-    json: Any = None
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    json: Any = field(default=None, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     timeout: float = 10.0
     """Seconds until the whole response must have been received."""
 
@@ -47,7 +47,7 @@ class ApiResponse:
     """A response of the server: its status, and its body, which is None unless it is JSON."""
 
     status: int
-    body: Any
+    body: Any = field(repr=False)
 
 
 T = TypeVar("T")

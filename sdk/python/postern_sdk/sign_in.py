@@ -129,11 +129,11 @@ class WebRequest:
     method: str
     url: str
     """The whole URL as the browser sees it."""
-    headers: Mapping[str, str]
+    headers: Mapping[str, str] = field(repr=False)
     """By lower-case name."""
-    cookies: Mapping[str, str]
+    cookies: Mapping[str, str] = field(repr=False)
     """As `read_cookies` reads them."""
-    form: Mapping[str, str] = field(default_factory=dict[str, str])
+    form: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     """The fields of a form that was posted."""
     client_address: str | None = None
     """The IP address of the visitor."""
@@ -144,7 +144,7 @@ class WebResponse:
     """A response of the application."""
 
     status: int
-    headers: tuple[tuple[str, str], ...] = ()
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """`Set-Cookie` may occur several times."""
     body: bytes = b""
 
@@ -156,7 +156,7 @@ class Authentication:
     session: CustomerSession | None = None
     error: PosternError | None = None
     """Why there is no session, although the request has a bearer token or cookies of one."""
-    cookies: tuple[str, ...] = ()
+    cookies: tuple[str, ...] = field(default=(), repr=False)
     """Values of `Set-Cookie` for the response."""
 
     def require(self) -> CustomerSession:
@@ -182,6 +182,9 @@ class _Tokens(msgspec.Struct, frozen=True, rename="camel"):
     mfa_required: bool = False
     mfa_token: str | None = None
 
+    def __repr__(self) -> str:
+        return "_Tokens(…)"  # Logs and error reports must not have the tokens.
+
 
 class _Flow(msgspec.Struct, frozen=True):
     """A sign-in that is under way, as its cookie has it."""
@@ -191,6 +194,9 @@ class _Flow(msgspec.Struct, frozen=True):
     return_to: str
     started: Annotated[int, msgspec.Meta(ge=0, lt=2**53)]
     """Unix time in seconds."""
+
+    def __repr__(self) -> str:
+        return "_Flow(…)"
 
 
 class SignIn:

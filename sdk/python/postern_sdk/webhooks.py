@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 TOLERANCE_SECONDS = 300.0
 """How much the time of a delivery may differ from the present one, in both directions."""
 
+TIMESTAMP_DIGITS = 12
+"""Longest time of a delivery, in decimal digits of seconds since 1970."""
+
 
 def verify(
     body: bytes | str,
@@ -40,7 +43,7 @@ def verify(
     content = body.encode() if isinstance(body, str) else bytes(body)
     values = {name.lower(): value for name, value in headers.items()}
     event_id, timestamp, signatures = (_header(values, name) for name in ("id", "timestamp", "signature"))
-    if not timestamp.isdecimal():
+    if not (timestamp.isascii() and timestamp.isdecimal() and len(timestamp) <= TIMESTAMP_DIGITS):
         raise WebhookVerificationError("The header webhook-timestamp is not a number of seconds.")
     difference = time.time() - int(timestamp)
     if abs(difference) > tolerance:
