@@ -183,13 +183,13 @@ class SessionVerifier:
         Raises TokenInvalid, TokenExpired, SigningKeysUnavailable, and PermissionsUnavailable if the token only refers
         to its permissions and these cannot be fetched.
         """
-        return run(self.verify(token))
+        return run(self._verify(token))
 
     async def authenticate_async(self, token: str) -> CustomerSession:
         """Like `authenticate`, for asynchronous code."""
-        return await run_async(self.verify(token))
+        return await run_async(self._verify(token))
 
-    def verify(self, token: str) -> Exchange[CustomerSession]:
+    def _verify(self, token: str) -> Exchange[CustomerSession]:
         """`authenticate` as an exchange (see `postern_sdk._exchange`)."""
         key_id = read_key_id(token)
         refresh = self._keys.needed_refresh(key_id)

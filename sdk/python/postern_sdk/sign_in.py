@@ -290,7 +290,7 @@ class SignIn:
         try:
             token = _bearer_token(request)
             if token is not None:
-                return Authentication(session=(yield from self.verifier.verify(token)))
+                return Authentication(session=(yield from self.verifier._verify(token)))
             return (yield from self._authenticate_by_cookies(request))
         except (SessionError, ServerUnavailable) as error:
             return Authentication(error=error)
@@ -468,7 +468,7 @@ class SignIn:
         session = None
         if access_token is not None:
             try:
-                session = yield from self.verifier.verify(access_token)
+                session = yield from self.verifier._verify(access_token)
             except (TokenInvalid, TokenExpired):
                 pass
         if session is not None:
@@ -509,7 +509,7 @@ class SignIn:
     def _verified(self, tokens: _Tokens) -> Exchange[CustomerSession]:
         """The session of tokens that the server just issued, so that no cookie is set that is refused afterwards."""
         try:
-            return (yield from self.verifier.verify(tokens.access_token or ""))
+            return (yield from self.verifier._verify(tokens.access_token or ""))
         except (TokenInvalid, TokenExpired) as error:
             raise ServerUnavailable(f"A token that the Postern server issued cannot be used. {error}") from error
 
