@@ -130,7 +130,7 @@ def document(
     # `describe_fields` takes the examples of a body's fields from the example of the body.
     for operation in visible:
         examples.register_body(operation.body, operation.example)
-    described = [*object_types(visible), *(kind for kind in _structs(payloads) if kind not in object_types(visible))]
+    described = list(dict.fromkeys([*object_types(visible), *_structs(payloads)]))
     describe_fields(components, described, _request_types(visible), examples, field_docs, payloads)
     content = {
         "openapi": "3.1.0",
