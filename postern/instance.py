@@ -3,10 +3,11 @@
 import asyncio
 import hmac
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from ipaddress import ip_address
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -35,6 +36,8 @@ from postern.web.pages import SCRIPT_SOURCES, as_response, page
 
 if TYPE_CHECKING:
     from postern.world import World
+
+RECONNECT_SECONDS = 0.5
 
 HEARTBEAT = timedelta(seconds=5)
 """The interval between the heartbeats of a worker."""
@@ -68,7 +71,24 @@ class AdminTokenMissing(Forbidden):
     are allowed."""
 
 
-async def check_master_key(db: Database, secrets: Secrets) -> None:
+async def wait_for_database(world: "World", report: Callable[[str], object]) -> None:
+    """Check the master key as soon as the database is reachable; it may be restarting while this process starts.
+
+    `report` gets the error of each failed attempt. Raises WrongMasterKey, or OperationalError or PoolTimeout after the
+    setting `database_wait`.
+    """
+    deadline = monotonic() + world.settings.database_wait.total_seconds()
+    while True:
+        try:
+            return await _check_master_key(world.db, world.secrets)
+        except (OperationalError, PoolTimeout) as error:
+            if monotonic() >= deadline:
+                raise
+            report(str(error).strip())
+        await asyncio.sleep(RECONNECT_SECONDS)
+
+
+async def _check_master_key(db: Database, secrets: Secrets) -> None:
     """Raise WrongMasterKey if the database was created with another master key. A new database stores a hash of this
     key, so that later calls can compare it."""
     key_check = secrets.key_check()

@@ -525,6 +525,27 @@ def test_api_worker_and_migrate_run_separately_on_an_external_database(
     assert codes == [0, 0, 0]
 
 
+def test_access_waits_for_a_database_that_restarts(base_folder: Path, empty_database: str) -> None:
+    folder, name = base_folder / "away", empty_database.rpartition("/")[2].partition("?")[0]
+    settings = {"DATABASE_URL": empty_database, "POSTERN_SECRET": "a secret that these processes have in common"}
+    command(folder, "bootstrap", **settings)
+    administration = os.environ["POSTERN_TEST_SERVER"].replace("%7Bdatabase%7D", "postgres")
+    with psycopg.connect(administration, autocommit=True) as connection:
+        connection.execute(f'alter database "{name}" rename to "{name}_away"')
+        access = [sys.executable, "-m", "postern", "access"]
+        pipe, environ = subprocess.PIPE, environment(folder, **settings)
+        with subprocess.Popen(access, env=environ, cwd=ROOT, stdout=pipe, stderr=pipe) as process:
+            try:
+                assert process.stderr
+                assert process.stdout
+                assert any(line.startswith(b"Waiting for the database") for line in process.stderr)
+                connection.execute(f'alter database "{name}_away" rename to "{name}"')
+                assert b"/inbox/enter" in process.stdout.read()
+                assert process.wait(WAIT_SECONDS) == 0
+            finally:
+                process.kill()
+
+
 def test_serve_uses_an_external_database(base_folder: Path, empty_database: str) -> None:
     server = start(base_folder / "own", "--api-processes", "2", "--workers", "2", DATABASE_URL=empty_database)
     try:

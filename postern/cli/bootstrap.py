@@ -100,14 +100,15 @@ def bootstrap(as_json: Json = False) -> None:
 async def create_first_project(settings: Settings, url: str, base_url: str) -> BootstrapResult:
     """Create an account, a project and a live secret key in the database at `url`, whose schema must be up to date.
 
-    Raises WrongMasterKey.
+    Raises WrongMasterKey, and OperationalError or PoolTimeout if the database stays unreachable.
     """
     from postern.app import HOOKS
-    from postern.instance import check_master_key
+    from postern.cli.data_folder import report_database_error
+    from postern.instance import wait_for_database
     from postern.world import open_world
 
     async with open_world(msgspec.structs.replace(settings, base_url=base_url), url, HOOKS) as world:
-        await check_master_key(world.db, world.secrets)
+        await wait_for_database(world, report_database_error)
         return await bootstrap_in(world, base_url)
 
 

@@ -180,3 +180,8 @@ def database_name(url: str) -> str:
 def print_note(sentence: str) -> None:
     """Print a note to standard error, so that standard output has only the command's result."""
     print(sentence, file=sys.stderr, flush=True)
+
+
+def report_database_error(error: str) -> None:
+    """Say why the command waits, for `wait_for_database`."""
+    print_note(f"Waiting for the database: {error}")

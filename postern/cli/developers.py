@@ -146,11 +146,12 @@ async def _show_mail(email: str | None, last: int) -> None:
 async def open_server_world() -> "AsyncIterator[World]":
     """Open a world on the server's database, whether the server runs or not.
 
-    Raises CannotRun if there is no database or no master key, and WrongMasterKey.
+    Raises CannotRun if there is no database or no master key, WrongMasterKey, and OperationalError if the
+    database stays unreachable.
     """
     from postern.app import HOOKS
-    from postern.cli.data_folder import connect_database, require_master_key
-    from postern.instance import check_master_key
+    from postern.cli.data_folder import connect_database, report_database_error, require_master_key
+    from postern.instance import wait_for_database
     from postern.kernel.config import read_settings
     from postern.world import open_world
 
@@ -158,5 +159,5 @@ async def open_server_world() -> "AsyncIterator[World]":
     with connect_database(settings) as (url, base_url):
         require_master_key(settings)
         async with open_world(msgspec.structs.replace(settings, base_url=base_url), url, HOOKS) as world:
-            await check_master_key(world.db, world.secrets)
+            await wait_for_database(world, report_database_error)
             yield world

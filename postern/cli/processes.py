@@ -14,7 +14,6 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from time import monotonic
 
 import structlog
 import uvicorn
@@ -25,7 +24,7 @@ from psycopg_pool import PoolTimeout
 from postern.app import HOOKS, make_app, work_for
 from postern.cli import report_expected_errors
 from postern.cli.checks import check_settings
-from postern.instance import HEARTBEAT, SILENCE, check_master_key
+from postern.instance import HEARTBEAT, SILENCE, wait_for_database
 from postern.instance_store import heartbeat, remove_worker
 from postern.kernel.config import Settings, read_settings
 from postern.kernel.due import Worker
@@ -41,7 +40,6 @@ BACKLOG = 2_048
 """Maximum number of connections that wait to be accepted."""
 RESERVED_FILES = 500
 """File descriptors of an API process for all purposes other than client connections."""
-RECONNECT_SECONDS = 0.5
 GC_THRESHOLD = 20_000
 """Net allocations of objects after which Python's cyclic garbage collector runs (gc.set_threshold)."""
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
@@ -74,7 +72,7 @@ def run_api(settings: Settings, url: str, *, listener: int | None = None, parent
 
     async def run() -> None:
         async with open_world(settings, url, HOOKS) as world:
-            await _wait_for_database(world)
+            await wait_for_database(world, _log_database_error)
             _raise_file_limit(settings.connections + RESERVED_FILES)
             server = uvicorn.Server(uvicorn_config(settings, world))
             await world.rendering.start()
@@ -128,7 +126,7 @@ def run_worker(settings: Settings, url: str, *, parent: ParentPipe | None = None
 
     async def run() -> None:
         async with open_world(settings, url, HOOKS) as world:
-            await _wait_for_database(world)
+            await wait_for_database(world, _log_database_error)
             worker = Worker(world, work_for(settings))
             await world.rendering.start()
             _relax_garbage_collection()
@@ -160,20 +158,8 @@ def _relax_garbage_collection() -> None:
     gc.set_threshold(GC_THRESHOLD, 20, 50)
 
 
-async def _wait_for_database(world: World) -> None:
-    """Check the master key as soon as the database is reachable; it may be restarting while this process starts.
-
-    Raises WrongMasterKey, or OperationalError or PoolTimeout after the setting `database_wait`.
-    """
-    deadline = monotonic() + world.settings.database_wait.total_seconds()
-    while True:
-        try:
-            return await check_master_key(world.db, world.secrets)
-        except (OperationalError, PoolTimeout) as error:
-            if monotonic() >= deadline:
-                raise
-            log.warning("waiting_for_database", error=str(error).strip())
-        await asyncio.sleep(RECONNECT_SECONDS)
+def _log_database_error(error: str) -> None:
+    log.warning("waiting_for_database", error=error)
 
 
 async def _send_heartbeats(world: World) -> None:
