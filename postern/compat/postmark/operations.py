@@ -18,15 +18,15 @@ from postern.compat.postmark.model import (
     TooManyMessages,
 )
 from postern.compat.postmark.rules import (
-    at_message,
     email_of,
     inactive_among,
     outcome_of,
+    path_in_message,
     plain_addresses,
     result_of,
     template_id_of,
 )
-from postern.kernel.http.binding import read_json
+from postern.kernel.http.binding import read_item
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import HeaderParameter, post
 from postern.kernel.http.problems import Problem
@@ -119,7 +119,7 @@ async def _send_one(
 async def _send_batch(
     call: Call, raw_messages: list[msgspec.Raw], key: IdempotencyKey | None, *, has_template: bool
 ) -> HttpResponse:
-    messages = [_read(raw) for raw in raw_messages]
+    messages = [read_item(EMAIL_DECODER, raw) for raw in raw_messages]
     batch, checked = await _check(call, messages, has_template=has_template)
     outcomes = [rejected(outcome) if isinstance(outcome, Problem) else outcome for outcome in checked]
     stored = await emails.commit_batch(call, batch, key, (200, {OUTCOMES: outcomes}))
@@ -131,13 +131,6 @@ async def _send_batch(
 
 def _stored_outcomes(row: IdempotencyRow) -> list[PostmarkOutcome]:
     return msgspec.convert(row.response[OUTCOMES], list[PostmarkOutcome])
-
-
-def _read(raw: msgspec.Raw) -> PostmarkEmail | Problem:
-    try:
-        return read_json(EMAIL_DECODER, raw)
-    except Problem as problem:
-        return problem
 
 
 async def _check(
@@ -166,7 +159,7 @@ async def _check(
     outcomes: list[PostmarkOutcome | Problem] = []
     for item, inactive_of, checked in zip(items, inactive, batch.results, strict=True):
         if isinstance(checked, Problem):
-            outcomes.append(_specific(at_message(checked), item, context))
+            outcomes.append(_specific(checked.relocated(path_in_message), item, context))
         elif not isinstance(inactive_of, Problem):
             outcomes.append(outcome_of(checked[0].send, inactive_of))
     return batch, outcomes

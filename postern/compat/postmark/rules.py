@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from uuid import UUID
 
-import msgspec
-
 from postern.compat.postmark.model import (
     REPLY_TO_LIMIT,
     InactiveRecipient,
@@ -131,13 +129,8 @@ def _is_unsubscribable(stream: str | None) -> bool:
     return STREAMS[stream or "outbound"]
 
 
-def at_message(problem: Problem) -> Problem:
-    """A problem of an e-mail, with its locations in the message."""
-    problem.errors = [msgspec.structs.replace(error, path=_path_in_message(error.path)) for error in problem.errors]
-    return problem
-
-
-def _path_in_message(path: str) -> str:
+def path_in_message(path: str) -> str:
+    """The location in the message of a location in its e-mail."""
     field, *rest = path.lstrip("/").split("/")
     if field == "attachments":
         return "/".join(["/Attachments", *rest[:1], *(_ATTACHMENT_FIELDS.get(name, name) for name in rest[1:])])

@@ -16,7 +16,7 @@ from postern.compat.resend.lists import LIST_DEFAULT, ItemLimit, read_list
 from postern.compat.resend.model import ResendAttachment, ResendEmail, ResendReschedule, ResendTag
 from postern.compat.resend.schedules import parse_schedule
 from postern.kernel.clock import Moment
-from postern.kernel.http.binding import read_json
+from postern.kernel.http.binding import read_item
 from postern.kernel.http.call import Call
 from postern.kernel.http.compatible_api import NotOffered
 from postern.kernel.http.operation import HeaderParameter, get, patch, post
@@ -31,6 +31,7 @@ from postern.messaging.emails import operations as emails
 from postern.messaging.emails.model import (
     BATCH_BYTES,
     SINGLE_BYTES,
+    TAG_PAIR_SEPARATOR,
     Email,
     EmailBatchResult,
     EmailLogEntry,
@@ -44,7 +45,6 @@ from postern.protocols.mail import mime
 
 BATCH_EMAILS = 100
 """Maximum e-mails of one batch of this API."""
-TAG_SEPARATOR = "--"
 """Between name and value of a tag, which are one text in our API."""
 
 DOWNLOADED_BYTES = BATCH_BYTES * 3 // 4
@@ -115,7 +115,7 @@ async def send_resend_batch(
         raise Invalid.at("", f"A batch must have 1 to {BATCH_EMAILS} e-mails.", "too_many")
     is_strict = x_batch_validation != "permissive"
     key = parse_key(call.project_id, "resend/batch", idempotency_key, data)
-    items = [_read_item(raw) for raw in data]
+    items = [read_item(EMAIL_DECODER, raw) for raw in data]
     response = await _replay_before_downloads(call, items, key)
     if response is None:
         downloads = Downloads(call)
@@ -250,13 +250,6 @@ def to_email(data: ResendEmail, call: Call) -> Email:
         raise invalid_value(error, Email) from None
 
 
-def _read_item(raw: msgspec.Raw) -> ResendEmail | Problem:
-    try:
-        return read_json(EMAIL_DECODER, raw)
-    except Problem as problem:
-        return problem
-
-
 async def _email_of(item: ResendEmail | Problem, downloads: "Downloads") -> Email | Problem:
     if isinstance(item, Problem):
         return item
@@ -345,7 +338,7 @@ def _listed(entry: EmailLogEntry) -> dict[str, Any]:
 
 def tags_of(tags: Sequence[str]) -> dict[str, str]:
     """The values of tags by their names."""
-    return {name: value for name, _, value in (tag.partition(TAG_SEPARATOR) for tag in tags)}
+    return {name: value for name, _, value in (tag.partition(TAG_PAIR_SEPARATOR) for tag in tags)}
 
 
 def _last_event(entry: EmailLogEntry) -> str:
@@ -401,7 +394,7 @@ def _address_list(addresses: str | Sequence[str] | None) -> list[str] | None:
 
 
 def _tag(tag: ResendTag) -> str:
-    return f"{tag.name}{TAG_SEPARATOR}{tag.value}" if tag.value else tag.name
+    return f"{tag.name}{TAG_PAIR_SEPARATOR}{tag.value}" if tag.value else tag.name
 
 
 def _attachment(file: ResendAttachment) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """The operation of SendGrid's API: send."""
 
 import asyncio
+from functools import partial
 from typing import Annotated
 
 from postern.compat.sendgrid.errors import SENDGRID
 from postern.compat.sendgrid.model import SendGridMail
-from postern.compat.sendgrid.rules import at_request, emails_of, is_sandbox, require_valid, template_id_of
+from postern.compat.sendgrid.rules import emails_of, is_sandbox, path_in_request, require_valid, template_id_of
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import HeaderParameter, post
 from postern.kernel.http.problems import Invalid, Problem
@@ -62,7 +63,7 @@ async def _check(call: Call, data: SendGridMail) -> emails.CheckedBatch:
     batch = await emails.check_batch(call, items, context)
     for index, result in enumerate(batch.results):
         if isinstance(result, Problem):
-            raise at_request(result, data, index)
+            raise result.relocated(partial(path_in_request, data, index))
     return batch
 
 

@@ -5,8 +5,6 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-import msgspec
-
 from postern.compat.sendgrid.model import (
     CATEGORY_CHARACTERS,
     CUSTOM_ARGS_BYTES,
@@ -22,7 +20,7 @@ from postern.compat.sendgrid.model import (
     SendGridSwitch,
     SendGridTrackingSettings,
 )
-from postern.kernel.http.problems import ContentTooLarge, Invalid, Problem
+from postern.kernel.http.problems import ContentTooLarge, Invalid
 from postern.kernel.values import as_id
 from postern.messaging.emails.model import (
     BODY_CHARACTERS,
@@ -144,15 +142,8 @@ def emails_of(mail: SendGridMail, template: TemplateContent | None) -> Iterator[
         yield email
 
 
-def at_request(problem: Problem, mail: SendGridMail, index: int) -> Problem:
-    """A problem of the e-mail of a personalization, with its locations in the request."""
-    problem.errors = [
-        msgspec.structs.replace(error, path=_path_in_request(error.path, mail, index)) for error in problem.errors
-    ]
-    return problem
-
-
-def _path_in_request(path: str, mail: SendGridMail, index: int) -> str:
+def path_in_request(mail: SendGridMail, index: int, path: str) -> str:
+    """The location in the request of a location in the e-mail of a personalization."""
     field, *rest = path.lstrip("/").split("/")
     personalization, own = mail.personalizations[index], f"/personalizations/{index}"
     if field in ("to", "cc", "bcc"):

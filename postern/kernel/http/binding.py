@@ -11,7 +11,7 @@ import msgspec
 
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import Operation, Parameter, RawRequest
-from postern.kernel.http.problems import BadRequest, Invalid, ProblemError
+from postern.kernel.http.problems import BadRequest, Invalid, Problem, ProblemError
 from postern.kernel.http.responses import NotFound
 from postern.kernel.http.validation import invalid_value, unknown_parameters
 from postern.kernel.values import JSON_DEPTH_LIMIT, as_id, is_too_deep
@@ -182,6 +182,14 @@ def read_json(decoder: "msgspec.json.Decoder[T]", body: bytes | msgspec.Raw) -> 
     except RecursionError:
         raise _nested_too_deeply() from None
     return value
+
+
+def read_item(decoder: "msgspec.json.Decoder[T]", item: msgspec.Raw) -> T | Problem:
+    """Like `read_json` for one item of a batch: the problem is returned, because it concerns that item only."""
+    try:
+        return read_json(decoder, item)
+    except Problem as problem:
+        return problem
 
 
 def _nested_too_deeply() -> BodyInvalid:

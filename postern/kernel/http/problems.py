@@ -16,7 +16,10 @@ Define subclasses next to the code that raises them. The docstring is the messag
 """
 
 import re
+from collections.abc import Callable
 from typing import ClassVar, Self
+
+import msgspec
 
 from postern.kernel.values import Record
 
@@ -59,6 +62,11 @@ class Problem(Exception):
             self.retry_after_seconds = retry_after_seconds
         if next is not None:
             self.next = next
+
+    def relocated(self, path: Callable[[str], str]) -> Self:
+        """This problem after `path` has replaced the location of each of its errors."""
+        self.errors = [msgspec.structs.replace(error, path=path(error.path)) for error in self.errors]
+        return self
 
     @classmethod
     def message(cls) -> str:

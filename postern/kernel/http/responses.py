@@ -114,11 +114,7 @@ def error_response_of_api(api: CompatibleApi, request: RawRequest, error: Except
     problem = _logged_problem(request, error, request_id)
     status, body = api.render_problem(problem)
     headers: dict[str, str] = request.scope.get("postern_headers", {})  # type: ignore[assignment]
-    headers = {**headers, **_allow_header(problem, error)}
-    if problem.retry_after_seconds is not None:
-        headers["Retry-After"] = str(problem.retry_after_seconds)
-    if status == 401:
-        headers["WWW-Authenticate"] = AUTHENTICATE
+    headers = {**headers, **_allow_header(problem, error), **_problem_headers(problem, status)}
     return Response(to_json(body), status_code=status, media_type="application/json", headers=headers)
 
 
@@ -144,17 +140,22 @@ def _allow_header(problem: Problem, error: Exception) -> dict[str, str]:
 
 def problem_response(problem: Problem, request_id: str) -> Response[bytes]:
     """The response with the problem document, and `Retry-After` or `WWW-Authenticate` if the problem needs them."""
-    headers: dict[str, str] = {}
-    if problem.retry_after_seconds is not None:
-        headers["Retry-After"] = str(problem.retry_after_seconds)
-    if problem.status == 401:
-        headers["WWW-Authenticate"] = AUTHENTICATE
     return Response(
         to_json(problem_document(problem, request_id)),
         status_code=problem.status,
         media_type="application/problem+json",
-        headers=headers,
+        headers=_problem_headers(problem, problem.status),
     )
+
+
+def _problem_headers(problem: Problem, status: int) -> dict[str, str]:
+    """`Retry-After` and `WWW-Authenticate`, if the problem needs them; `status` is that of the response."""
+    headers: dict[str, str] = {}
+    if problem.retry_after_seconds is not None:
+        headers["Retry-After"] = str(problem.retry_after_seconds)
+    if status == 401:
+        headers["WWW-Authenticate"] = AUTHENTICATE
+    return headers
 
 
 def problem_document(problem: Problem, request_id: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import structlog
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries
-from postern.kernel.http.binding import read_json
+from postern.kernel.http.binding import read_item
 from postern.kernel.http.call import NOBODY, Call, Origin
 from postern.kernel.http.operation import HeaderParameter, get, patch, post
 from postern.kernel.http.problems import Invalid, Problem
@@ -199,7 +199,7 @@ async def send_email_batch(call: Call, data: EmailBatch, idempotency_key: Idempo
     `error` and the status `FAILED`; the others are sent. Accepted e-mails are `QUEUED`, and the workers transmit them.
     """
     key = parse_key(call.project_id, "emails/batch", idempotency_key, data)
-    return await accept_batch(call, [_read_item(raw) for raw in data.emails], key)
+    return await accept_batch(call, [read_item(EMAIL_DECODER, raw) for raw in data.emails], key)
 
 
 async def accept_batch(
@@ -653,13 +653,6 @@ async def replay(call: Call, stored: IdempotencyRow) -> HttpResponse:
     return HttpResponse(to_json(response), status=status, headers={"Idempotent-Replayed": "true"})
 
 
-def _read_item(raw: msgspec.Raw) -> Email | Problem:
-    try:
-        return read_json(EMAIL_DECODER, raw)
-    except Problem as problem:
-        return problem
-
-
 async def _checked_item(
     call: Call, item: Email | Problem, settings: ProjectSettings, context: SubmissionContext
 ) -> NewSend | Problem:
@@ -694,8 +687,7 @@ def _require_all_accepted(items: Sequence[list[NewSend] | Problem]) -> None:
     """Raise the first problem of a batch; its paths begin with the index of the e-mail."""
     for index, item in enumerate(items):
         if isinstance(item, Problem):
-            item.errors = [msgspec.structs.replace(error, path=f"/{index}{error.path}") for error in item.errors]
-            raise item
+            raise item.relocated(lambda path, index=index: f"/{index}{path}")
 
 
 def _item_of(accepted: list[NewSend] | Problem) -> EmailBatchItem:
