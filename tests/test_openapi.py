@@ -228,6 +228,12 @@ def test_schema_and_operation_names_are_valid_identifiers() -> None:
     assert [identifier for identifier in ids if re.search(r"Of(Accounts|Organizations|Customers)$", identifier)] == []
 
 
+def test_every_array_says_what_its_items_are() -> None:
+    untyped = [f"{name}.{field}" for name, field, schema in PROPERTIES if schema.get("items", schema) == {}]
+    assert untyped == []
+    assert SCHEMAS["EmailBatch"]["properties"]["emails"]["items"] == {"$ref": "#/components/schemas/Email"}
+
+
 def test_no_property_has_a_default() -> None:
     """Regression test of N10 (tests/defects.md)."""
     assert [f"{name}.{field}" for name, field, schema in PROPERTIES if "default" in schema] == []

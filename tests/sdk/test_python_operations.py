@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 import pytest
-from postern_sdk import AsyncPostern, Postern
+from postern_sdk import AsyncPostern, Postern, types
 
 from sdk.generator.model import read, read_names
 from tests.sdk.api_document import api_document
@@ -202,3 +202,17 @@ async def test_cookies_are_not_kept(recorder: Recorder) -> None:
         for _ in range(2):
             await async_client.pages.sign_in()
             assert "cookie" not in recorder.request["headers"]
+
+
+def test_emails_of_a_batch_may_be_objects_or_dicts(recorder: Recorder, listed: list[Sample]) -> None:
+    prepare_response(recorder, next(sample for sample in listed if sample.operation.id == "sendEmailBatch"))
+    with Postern(recorder.url, "pk_test", PROJECT) as client:
+        client.emails.send_batch(
+            emails=[
+                types.Email(to=["a@example.com"], from_="b@example.com", reply_to="c@example.com", template_id=None),
+                {"to": ["a@example.com"], "from": "b@example.com", "replyTo": "c@example.com", "templateId": None},
+            ]
+        )
+    first, second = json.loads(recorder.request["body"])["emails"]
+    assert first == second
+    assert set(first) == {"to", "from", "replyTo", "templateId"}

@@ -193,12 +193,8 @@ class EmailBatch(Body):
     """Several independent e-mails."""
 
     emails: Annotated[
-        list[msgspec.Raw],
-        msgspec.Meta(
-            min_length=1,
-            max_length=BATCH_LIMIT,
-            extra_json_schema={"items": {"$ref": "#/components/schemas/EmailBody"}},
-        ),
+        list[Annotated[msgspec.Raw, msgspec.Meta(extra_json_schema={"$ref": "#/components/schemas/Email"})]],
+        msgspec.Meta(min_length=1, max_length=BATCH_LIMIT),
     ]
     """The e-mails. Each is validated separately, so an invalid one does not affect the others."""
 

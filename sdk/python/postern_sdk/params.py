@@ -124,6 +124,33 @@ class DurationDict(TypedDict):
     """Days."""
 
 
+EmailDict = TypedDict(
+    "EmailDict",
+    {
+        "to": "Sequence[str]",
+        "from": "str",
+        "subject": NotRequired["str | None"],
+        "html": NotRequired["str | None"],
+        "text": NotRequired["str | None"],
+        "templateId": NotRequired["str | None"],
+        "engine": NotRequired["Literal['minijinja', 'none'] | str | None"],
+        "variables": NotRequired["Mapping[str, Any]"],
+        "cc": NotRequired["Sequence[str] | None"],
+        "bcc": NotRequired["Sequence[str] | None"],
+        "replyTo": NotRequired["str | Sequence[str] | None"],
+        "headers": NotRequired["Mapping[str, str] | None"],
+        "attachments": NotRequired["Sequence[types.EmailAttachment | EmailAttachmentDict] | None"],
+        "tags": NotRequired["Sequence[str] | None"],
+        "scheduledAt": NotRequired["datetime | str | None"],
+        "trackOpens": NotRequired["bool | None"],
+        "trackClicks": NotRequired["bool | None"],
+        "expiresAt": NotRequired["datetime | str | None"],
+        "unsubscribable": NotRequired["bool"],
+    },
+)
+"""An e-mail to send."""
+
+
 class EmailAttachmentDict(TypedDict):
     """An attached file."""
 

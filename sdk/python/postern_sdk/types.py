@@ -98,6 +98,7 @@ if TYPE_CHECKING:
         ]
         | str
     )
+    EmailEngine: TypeAlias = Literal["minijinja", "none"] | str
     EmailBatchItemStatus: TypeAlias = (
         Literal[
             "BOUNCED",
@@ -298,6 +299,7 @@ else:
     DnsRecordStatus = str
     DomainStatus = str
     DomainJoinReason = str
+    EmailEngine = str
     EmailBatchItemStatus = str
     EmailLogEntryStatus = str
     EmailLogEntryDetailStatus = str
@@ -2368,6 +2370,53 @@ class Duration(Record, frozen=True, kw_only=True):
     """Hours."""
     days: int | None | UnsetType = UNSET
     """Days."""
+
+
+class Email(Record, frozen=True, kw_only=True):
+    """An e-mail to send."""
+
+    to: list[str]
+    """Recipients."""
+    from_: str
+    """Sender: `ada@example.com` or `Ada <ada@example.com>`."""
+    subject: str | None | UnsetType = UNSET
+    """Subject line."""
+    html: str | None | UnsetType = UNSET
+    """HTML body."""
+    text: str | None | UnsetType = UNSET
+    """Plain text body."""
+    template_id: str | None | UnsetType = UNSET
+    """Id of the template that provides subject, html and text."""
+    engine: EmailEngine | None | UnsetType = UNSET
+    """`minijinja` renders tags such as `{{name}}`. `none` sends subject, html and text unchanged, including `{{`,
+    `{%` and `{#`, and ignores `variables`. Null: the template's engine, or `minijinja` without a template.
+    """
+    variables: dict[str, Any] | UnsetType = UNSET
+    """Values of template variables such as `{{name}}`; of a template, the names of its variables."""
+    cc: list[str] | None | UnsetType = UNSET
+    """Recipients of a copy (Cc)."""
+    bcc: list[str] | None | UnsetType = UNSET
+    """Recipients of a blind copy (Bcc)."""
+    reply_to: str | list[str] | None | UnsetType = UNSET
+    """Address for replies (`Reply-To` header)."""
+    headers: dict[str, str] | None | UnsetType = UNSET
+    """Message headers, by name."""
+    attachments: list[EmailAttachment] | None | UnsetType = UNSET
+    """Attached files, at most 20."""
+    tags: list[str] | None | UnsetType = UNSET
+    """Tags by which messages can be filtered, at most 75."""
+    scheduled_at: datetime | None | UnsetType = UNSET
+    """At most 30 days in the future; a time in the past means now."""
+    track_opens: bool | None | UnsetType = UNSET
+    """Whether opens are tracked; null uses the project's setting."""
+    track_clicks: bool | None | UnsetType = UNSET
+    """Whether clicks are tracked; null uses the project's setting."""
+    expires_at: datetime | None | UnsetType = UNSET
+    """The message is not sent after this time; useful for one-time codes."""
+    unsubscribable: bool | UnsetType = UNSET
+    """Adds `List-Unsubscribe` with one-click unsubscribing (RFC 8058). Several recipients each get a separate
+    message with their own unsubscribe link. Default: `false`.
+    """
 
 
 class EmailAttachment(Record, frozen=True, kw_only=True):

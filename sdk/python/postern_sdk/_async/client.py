@@ -8877,7 +8877,7 @@ class AsyncEmails:
     async def send_batch(
         self,
         *,
-        emails: Sequence[Any],
+        emails: Sequence[types.Email | params.EmailDict],
         idempotency_key: str | None = None,
         project: str | None = None,
         timeout: float | None = None,

@@ -8853,7 +8853,7 @@ class Emails:
     def send_batch(
         self,
         *,
-        emails: Sequence[Any],
+        emails: Sequence[types.Email | params.EmailDict],
         idempotency_key: str | None = None,
         project: str | None = None,
         timeout: float | None = None,

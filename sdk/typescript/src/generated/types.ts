@@ -2301,7 +2301,7 @@ export interface EmailAttachment {
 /** Several independent e-mails. */
 export interface EmailBatch {
   /** The e-mails. Each is validated separately, so an invalid one does not affect the others. */
-  emails: unknown[];
+  emails: Email[];
 }
 
 /** The result of one e-mail of a batch. `error` is the reason if it was not accepted. */
