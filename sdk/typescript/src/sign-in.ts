@@ -685,14 +685,28 @@ export function variesByCustomer(vary: string | null): string {
 
 /** The `Cookie` of a request after a response has set these cookies. */
 export function cookiesAfter(header: string | null, cookies: readonly string[]): string {
-  const values = new Map((header ?? "").split(";").map((pair) => splitOnce(pair.trim(), "=")));
-  values.delete("");
+  const values = readCookies(header);
   for (const cookie of cookies) {
     const [name, value] = splitOnce(splitOnce(cookie, ";")[0], "=");
     if (value) values.set(name, value);
     else values.delete(name);
   }
   return [...values].map(([name, value]) => `${name}=${value}`).join("; ");
+}
+
+/**
+ * The cookies of a header `Cookie`; of several with the same name the first.
+ *
+ * Only spaces and tabs are removed around names. `trim` also removes the spaces of Unicode, with which a subdomain could
+ * set a cookie whose name is then read as one with `__Host-`, although browsers do not protect it.
+ */
+function readCookies(header: string | null): Map<string, string> {
+  const cookies = new Map<string, string>();
+  for (const pair of (header ?? "").split(";")) {
+    const [name, value] = splitOnce(pair.replace(/^[ \t]+|[ \t]+$/g, ""), "=");
+    if (name && !cookies.has(name)) cookies.set(name, value);
+  }
+  return cookies;
 }
 
 /** Whether a person looks at the response: a browser opened a page or sent a form, and no script or program. */
@@ -891,7 +905,7 @@ function toBase64Url(bytes: Uint8Array): string {
 
 /** The cookies of one request, and the `Set-Cookie` values that change them. */
 class CookieJar {
-  readonly #cookies = new Map<string, string>();
+  readonly #cookies: ReadonlyMap<string, string>;
   readonly #prefix: string;
   readonly #isSecure: boolean;
 
@@ -899,10 +913,7 @@ class CookieJar {
     this.#isSecure = isSecure;
     // Browsers accept a cookie with the prefix `__Host-` only from this host itself, not from a subdomain.
     this.#prefix = isSecure ? `__Host-${prefix}` : prefix;
-    for (const pair of (request.headers.get("cookie") ?? "").split(";")) {
-      const [name, value] = splitOnce(pair.trim(), "=");
-      if (name.startsWith(this.#prefix) && !this.#cookies.has(name)) this.#cookies.set(name, value);
-    }
+    this.#cookies = readCookies(request.headers.get("cookie"));
   }
 
   /** The access token. */

@@ -15,8 +15,8 @@ const KEYS = { keys: [{ ...publicKey.export({ format: "jwk" }), kid: "first", al
 let answers = {};
 let requests = [];
 
-const server = async (url, { headers }) => {
-  requests.push({ path: new URL(url).pathname, headers });
+const server = async (url, { headers, body }) => {
+  requests.push({ path: new URL(url).pathname, headers, body });
   const answer = Object.entries(answers).find(([path]) => new URL(url).pathname.endsWith(path))?.[1];
   if (!answer) throw new TypeError("connect ECONNREFUSED 10.0.0.7:8000");
   return Response.json(answer[1], { status: answer[0] });
@@ -74,6 +74,15 @@ test("only a refresh token that the server refuses ends the session", async () =
   const { error, cookies } = await new SignIn(options()).authenticate(get());
   assert.equal(error, null);
   assert.match(cookies[0], /^__Host-postern_refresh=; Path=\/; Max-Age=0;/);
+});
+
+test("a cookie whose name begins with another space than ours does not replace the session's", async () => {
+  for (const space of ["\u00a0", "\u000b", "\u000c"]) {
+    const header = new Map([["cookie", `a=1;${space}__Host-postern_refresh=cr_evil; \t${OLD}`]]);
+    await new SignIn(options()).authenticate({ url: `${APP}/`, method: "GET", headers: { get: (name) => header.get(name) ?? null } });
+    assert.deepEqual(requests.filter(({ body }) => body).map(({ body }) => JSON.parse(body).refreshToken), ["cr_old"]);
+    requests = [];
+  }
 });
 
 test("the address of a visitor is sent without a port, and only if it is one", async () => {
