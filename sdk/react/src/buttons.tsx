@@ -70,10 +70,10 @@ export interface SignOutButtonProps extends ButtonHTMLAttributes<HTMLButtonEleme
 
 /** A button that ends the session. */
 export function SignOutButton({ returnTo, className, children = "Sign out", ...props }: SignOutButtonProps): ReactNode {
-  const { authPath, theme } = usePostern();
+  const { authPath, theme, announceSignOut } = usePostern();
   return (
     <span className="postern" data-theme={theme}>
-      <form method="post" action={`${authPath}/sign-out`}>
+      <form method="post" action={`${authPath}/sign-out`} onSubmit={announceSignOut}>
         {returnTo ? <input type="hidden" name="return_to" value={returnTo} /> : null}
         <button {...props} type="submit" className={className ?? "postern-button"} data-kind="secondary">
           {children}

@@ -32,7 +32,7 @@ export interface UserButtonProps {
 
 /** The customer's initials; opens a menu with name, address and sign-out. Shows nothing without a session. */
 export function UserButton({ links = [], signOutReturnTo }: UserButtonProps): ReactNode {
-  const { customer, organization, authPath } = usePostern();
+  const { customer, organization, authPath, announceSignOut } = usePostern();
   if (!customer) return null;
   const title = customer.name ?? customer.email ?? "Your account";
   const detail = customer.name ? customer.email : organization?.name;
@@ -57,7 +57,7 @@ export function UserButton({ links = [], signOutReturnTo }: UserButtonProps): Re
           {label}
         </a>
       ))}
-      <form role="none" method="post" action={`${authPath}/sign-out`}>
+      <form role="none" method="post" action={`${authPath}/sign-out`} onSubmit={announceSignOut}>
         {signOutReturnTo ? <input type="hidden" name="return_to" value={signOutReturnTo} /> : null}
         <button className="postern-item" type="submit" role="menuitem" tabIndex={-1}>
           <SignOutIcon />

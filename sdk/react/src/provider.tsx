@@ -70,6 +70,8 @@ interface ContextValue extends CustomerState {
   authPath: string;
   theme: Theme;
   switchesInPlace: boolean;
+  /** Makes other tabs show at once that the customer signs out. */
+  announceSignOut(): void;
 }
 
 const PosternContext = createContext<ContextValue | null>(null);
@@ -133,10 +135,12 @@ export function PosternProvider({
   const switchesInPlace = onSwitch !== undefined;
   const value = useMemo<ContextValue>(() => {
     const permissions = session?.permissions ?? [];
+    const announceSignOut = () => channel.current?.postMessage("signed-out");
     return {
       authPath,
       theme,
       switchesInPlace,
+      announceSignOut,
       error,
       isLoaded: session !== null,
       isSignedIn: session?.customer != null,
@@ -148,7 +152,7 @@ export function PosternProvider({
       signIn: (returnTo) => location.assign(pathTo(authPath, "sign-in", returnTo ?? currentPath())),
       signUp: (returnTo) => location.assign(pathTo(authPath, "sign-up", returnTo ?? currentPath())),
       signOut: (returnTo) => {
-        channel.current?.postMessage("signed-out");
+        announceSignOut();
         submitForm(`${authPath}/sign-out`, returnTo ? { return_to: returnTo } : {});
       },
       switchOrganization: async (id) => {
