@@ -8,6 +8,8 @@
  * ```
  */
 
+import { ConfigurationError, PosternError } from "./errors.js";
+
 /** Age at which the signing keys are refreshed in the background, in milliseconds. */
 export const REFRESH_MS = 300_000;
 /** Age at which a request waits for the refresh, because the application was idle: a key may have been withdrawn. */
@@ -32,14 +34,15 @@ const ALGORITHM = "ES256";
 const TOKEN_TYPE = "at+jwt";
 
 /** A session is missing, cannot be used, or does not allow something. The base class of all errors of this module. */
-export class SessionError extends Error {
-  /** A stable identifier of the kind of error. */
-  readonly code: string;
-
-  constructor(code: string, message: string, options?: { cause?: unknown }) {
+export class SessionError extends PosternError {
+  constructor(
+    /** A stable identifier of the kind of error. */
+    readonly code: string,
+    message: string,
+    options?: ErrorOptions,
+  ) {
     super(message, options);
     this.name = new.target.name;
-    this.code = code;
   }
 }
 
@@ -65,21 +68,21 @@ export class TokenExpired extends SessionError {
 
 /** The server did not answer, or its answer cannot be used. The same request may succeed later. Answer 503. */
 export class ServerUnavailable extends SessionError {
-  constructor(message: string, options?: { cause?: unknown }, code = "server_unavailable") {
+  constructor(message: string, options?: ErrorOptions, code = "server_unavailable") {
     super(code, message, options);
   }
 }
 
 /** There are no signing keys that could decide, and the server cannot be asked for them. */
 export class SigningKeysUnavailable extends ServerUnavailable {
-  constructor(message: string, options?: { cause?: unknown }) {
+  constructor(message: string, options?: ErrorOptions) {
     super(message, options, "signing_keys_unavailable");
   }
 }
 
 /** A token refers to its permissions because they are too long for it, and they cannot be fetched. */
 export class PermissionsUnavailable extends ServerUnavailable {
-  constructor(message: string, options?: { cause?: unknown }) {
+  constructor(message: string, options?: ErrorOptions) {
     super(message, options, "permissions_unavailable");
   }
 }
@@ -392,13 +395,13 @@ class SigningKeys {
   }
 }
 
-/** The address and id of a project, from options or environment. Throws an Error that names what is missing or wrong. */
+/** The address and id of a project, from options or environment. Throws ConfigurationError if one is missing or wrong. */
 export function readSettings(options: SessionVerifierOptions): { project: string; issuer: string; projectUrl: string } {
   const project = options.project ?? environment("POSTERN_PROJECT");
-  if (!project) throw new Error("Give `project`, or set POSTERN_PROJECT.");
-  if (!/^[\w-]+$/.test(project)) throw new Error(`This is not the id of a project: ${project}`);
+  if (!project) throw new ConfigurationError("Give `project`, or set POSTERN_PROJECT.");
+  if (!/^[\w-]+$/.test(project)) throw new ConfigurationError(`This is not the id of a project: ${project}`);
   const url = options.url ?? environment("POSTERN_URL");
-  if (!url) throw new Error("Give `url`, or set POSTERN_URL.");
+  if (!url) throw new ConfigurationError("Give `url`, or set POSTERN_URL.");
   const issuer = `${serverUrl(url, options.insecure)}/projects/${project}`;
   const { internalUrl } = options;
   const projectUrl = internalUrl ? `${serverUrl(internalUrl, options.insecure)}/projects/${project}` : issuer;
@@ -408,10 +411,10 @@ export function readSettings(options: SessionVerifierOptions): { project: string
 function serverUrl(text: string, insecure = false): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username) {
-    throw new Error(`${text} is not the URL of a server.`);
+    throw new ConfigurationError(`${text} is not the URL of a server.`);
   }
   if (url.protocol === "http:" && !isLoopback(url.hostname) && !insecure) {
-    throw new Error(`${text} is not https: the keys could be replaced on the way. Allow it with \`insecure: true\`.`);
+    throw new ConfigurationError(`${text} is not https: the keys could be replaced on the way. Allow it with \`insecure: true\`.`);
   }
   return text.replace(/\/+$/, "");
 }

@@ -14,6 +14,7 @@
  * token, with which the session continues after five minutes. Nothing is stored in the application.
  */
 
+import { ConfigurationError } from "./errors.js";
 import {
   CustomerSession,
   environment,
@@ -878,10 +879,10 @@ function readAddress(text: string | null | undefined): string | null {
 function readAppUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== "/" || url.search || url.hash) {
-    throw new Error(`${text} is not the URL of an application, such as https://app.example.com.`);
+    throw new ConfigurationError(`${text} is not the URL of an application, such as https://app.example.com.`);
   }
   if (url.protocol === "http:" && !isLoopback(url.hostname)) {
-    throw new Error(`${text} is not https: browsers would send the cookies of sessions unencrypted.`);
+    throw new ConfigurationError(`${text} is not https: browsers would send the cookies of sessions unencrypted.`);
   }
   return url;
 }

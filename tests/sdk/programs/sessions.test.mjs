@@ -4,6 +4,7 @@ import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { createServer } from "node:http";
 import { after, before, beforeEach, test } from "node:test";
 import { inspect } from "node:util";
+import { ConfigurationError, PosternError } from "@postern/sdk";
 import {
   PermissionDenied,
   PermissionsUnavailable,
@@ -135,6 +136,7 @@ test("permissions are those of the organization if there is one, else those of t
   assert.equal(without.has("posts:read"), true);
   assert.equal(without.has("posts:write"), false);
   assert.throws(() => without.require("posts:write"), (error) => {
+    assert.ok(error instanceof PosternError);
     assert.ok(error instanceof PermissionDenied);
     assert.equal(error.permission, "posts:write");
     return true;
@@ -383,10 +385,14 @@ test("the server may be reached at another URL than the public one", async () =>
 });
 
 test("settings that are missing or wrong are named", () => {
-  assert.throws(() => new SessionVerifier({ url }), /POSTERN_PROJECT/);
-  assert.throws(() => new SessionVerifier({ project: PROJECT }), /POSTERN_URL/);
-  assert.throws(() => new SessionVerifier({ url: "http://id.example.com", project: PROJECT }), /not https/);
-  assert.throws(() => new SessionVerifier({ url: "id.example.com", project: PROJECT }), /not the URL/);
-  assert.throws(() => new SessionVerifier({ url, project: "../x" }), /not the id/);
+  for (const [options, message] of [
+    [{ url }, /POSTERN_PROJECT/],
+    [{ project: PROJECT }, /POSTERN_URL/],
+    [{ url: "http://id.example.com", project: PROJECT }, /not https/],
+    [{ url: "id.example.com", project: PROJECT }, /not the URL/],
+    [{ url, project: "../x" }, /not the id/],
+  ]) {
+    assert.throws(() => new SessionVerifier(options), (error) => error instanceof ConfigurationError && message.test(error.message));
+  }
   assert.ok(new SessionVerifier({ url: "http://id.example.com", project: PROJECT, insecure: true }));
 });
