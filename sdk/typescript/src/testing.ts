@@ -6,19 +6,33 @@ import type { InboxMessage } from "./generated/types.js";
 export interface MailQuery {
   /** A recipient. */
   to?: string | undefined;
-  /** A part of the subject, or a pattern for it. */
+  /** A part of the subject in upper or lower case, or a pattern for it. */
   subject?: string | RegExp | undefined;
-  /** Only mail captured after this time, or after this mail. */
+  /** Only mail captured after this time, or after this mail, which an earlier wait returned. */
   after?: Date | Mail | undefined;
-  /** Milliseconds until the wait fails. Default: 10,000. */
+  /** Milliseconds until the wait fails. Default: 30,000. */
   timeout?: number | undefined;
   /** As of `RequestOptions`. */
   project?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
+const TIMEOUT_MS = 30_000;
 const POLL_MS = 200;
-const NEWEST = 100;
+/** How many of the newest messages are considered. */
+const LISTED = 100;
+/** How many of the newest messages an error names. */
+const NAMED = 5;
+
+/** No mail arrived in time. The message names the newest mails in the inbox. */
+export class MailNotFound extends PosternError {
+  override name = "MailNotFound";
+}
+
+/** The key may not read codes and links in mail to customers. */
+export class SecretsHidden extends PosternError {
+  override name = "SecretsHidden";
+}
 
 /** A captured mail. */
 export class Mail {
@@ -39,17 +53,17 @@ export class Mail {
     return this.message.html ?? "";
   }
 
-  /** The code of six digits. Throws PosternError if there is none, or if this key may not read it. */
+  /** The code of six digits. Throws SecretsHidden if this key may not read it, and PosternError if there is none. */
   get code(): string {
+    this.#requireSecrets();
     const [code] = /(?<![\w#&-])\d{6}(?![\w-])/.exec(this.text || this.html.replace(/<[^>]*>/g, " ")) ?? [];
     if (code) return code;
-    throw new PosternError(this.#redacted() ?? `The mail "${this.subject}" has no code of six digits.`);
+    throw new PosternError(`The mail "${this.subject}" has no code of six digits.`);
   }
 
-  /** The links, each once. Throws PosternError if this key may not read them. */
+  /** The links, each once. Throws SecretsHidden if this key may not read them. */
   get links(): string[] {
-    const redacted = this.#redacted();
-    if (redacted) throw new PosternError(redacted);
+    this.#requireSecrets();
     const inHtml = [...this.html.matchAll(/\shref\s*=\s*["'](https?:[^"']+)["']/gi)].map(([, link = ""]) =>
       link.replaceAll("&amp;", "&"),
     );
@@ -57,27 +71,28 @@ export class Mail {
     return [...new Set([...inHtml, ...inText])];
   }
 
-  #redacted(): string | undefined {
-    if (!this.message.redacted) return undefined;
-    return (
+  #requireSecrets(): void {
+    if (!this.message.redacted) return;
+    throw new SecretsHidden(
       `The codes and links in the mail "${this.subject}" are removed for this key. Create a key with the ` +
-      'permissions "inbox:read" and "customers:impersonate", each by its name (no wildcard includes the second).'
+        'permissions "inbox:read" and "customers:impersonate", each by its name (no wildcard includes the second).',
     );
   }
 }
 
 /**
- * Wait for the newest mail in the capture inbox that fits, and return it. Throws PosternError after `timeout`.
+ * Wait for the newest mail in the capture inbox that fits, and return it. Throws MailNotFound after `timeout`.
  *
  * The client's key needs `inbox:read`, and `customers:impersonate` to read codes and links mailed to customers.
  */
 export async function waitForMail(client: Pick<Postern, "inbox">, query: MailQuery = {}): Promise<Mail> {
-  const { to, subject, after, timeout = 10_000, ...options } = query;
+  const { to, subject = "", after, timeout = TIMEOUT_MS, ...options } = query;
   const ends = Date.now() + timeout;
-  const fits = (text: string) => (subject instanceof RegExp ? subject.test(text) : text.includes(subject ?? ""));
+  const fits = (text: string) =>
+    subject instanceof RegExp ? text.search(subject) >= 0 : text.toLowerCase().includes(subject.toLowerCase());
   const since = after instanceof Mail ? Date.parse(after.message.capturedAt) : (after?.getTime() ?? -Infinity);
   for (;;) {
-    const page = await client.inbox.list({ limit: NEWEST, ...(to && { q: to }) }, options);
+    const page = await client.inbox.list({ limit: LISTED, ...(to && { q: to }) }, options);
     const entry = page.data.find(
       (each) =>
         Date.parse(each.capturedAt) >= since &&
@@ -86,12 +101,15 @@ export async function waitForMail(client: Pick<Postern, "inbox">, query: MailQue
         fits(each.subject),
     );
     if (entry) return new Mail(await client.inbox.get(entry.id, options));
-    if (Date.now() > ends) {
-      const seen = page.data.slice(0, 5).map((each) => `"${each.subject}" to ${each.recipients.join(", ")}`);
-      throw new PosternError(`No such mail arrived within ${timeout} ms. Newest mail: ${seen.join("; ") || "none"}.`);
-    }
+    if (Date.now() > ends) break;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
+  const newest = await client.inbox.list({ limit: NAMED }, options);
+  const names = newest.data.map((each) => `"${each.subject}" to ${each.recipients.join(", ")}`).join("; ");
+  throw new MailNotFound(
+    `No such mail arrived in the inbox within ${timeout} ms. The newest there: ${names || "none"}. Mail is captured ` +
+      "if the project's transport is `capture`, and if it is sent with a test key.",
+  );
 }
 
 /** The headers that Postern would send with a webhook's body, for tests of your endpoint. `at` defaults to now. */

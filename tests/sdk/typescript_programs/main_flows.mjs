@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as sdk from "@postern/sdk";
-import { waitForMail } from "@postern/sdk/testing";
+import { MailNotFound, SecretsHidden, waitForMail } from "@postern/sdk/testing";
 
 const postern = new sdk.Postern();
 const developer = new sdk.Postern({ key: async () => process.env.TOKEN });
@@ -133,7 +133,12 @@ test("a test signs a customer up with the mailed code", async () => {
   const signUp = await postern.auth.signUp({ email, password: "a long password of a customer" });
   const redacted = await waitForMail(postern, { to: email });
   assert.equal(redacted.message.redacted, true);
-  assert.throws(() => redacted.code, /customers:impersonate/);
+  for (const secret of ["code", "links"]) {
+    assert.throws(() => redacted[secret], (error) => {
+      assert.ok(error instanceof SecretsHidden && error instanceof sdk.PosternError);
+      return /customers:impersonate/.test(error.message);
+    });
+  }
   const { key } = await developer.apiKeys.create({
     name: "End-to-end tests",
     permissions: ["inbox:read", "customers:impersonate"],
@@ -144,6 +149,21 @@ test("a test signs a customer up with the mailed code", async () => {
   const tokens = await postern.auth.verifySignUp({ challengeId: signUp.challengeId, code });
   const me = await postern.auth.me({ key: tokens.accessToken });
   assert.equal(me.email, email);
-  const missing = waitForMail(tester, { to: unique("nobody"), timeout: 1 });
-  await assert.rejects(missing, /No such mail arrived within 1 ms/);
+});
+
+test("a wait for mail continues after a time or an earlier mail, and names the newest mails when it fails", async () => {
+  const to = unique("waiting");
+  const began = new Date();
+  await postern.emails.send({ ...mail, to: [to], subject: "First Message" });
+  const first = await waitForMail(postern, { to: to.toUpperCase(), subject: "first message", after: began });
+  assert.equal(first.subject, "First Message");
+  for (const query of [{ to, after: first }, { to, after: new Date(Date.now() + 60_000) }, { to, subject: /^Other/g }, { to: "a@b.c" }]) {
+    await assert.rejects(waitForMail(postern, { ...query, timeout: 0 }), (error) => {
+      assert.ok(error instanceof MailNotFound && error instanceof sdk.PosternError);
+      assert.match(error.message, /within 0 ms\. The newest there: "First Message" to waiting-/);
+      return true;
+    });
+  }
+  await postern.emails.send({ ...mail, to: [to], subject: "Second Message" });
+  assert.equal((await waitForMail(postern, { to, after: first, subject: /message/i })).subject, "Second Message");
 });
