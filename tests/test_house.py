@@ -4,17 +4,18 @@ import ast
 import re
 import sys
 import tomllib
+from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from importlib.metadata import packages_distributions
 from itertools import chain
 from pathlib import Path
 
 import msgspec
 import psycopg
-import pytest
 
 import postern.app
-from postern.kernel.database.statements import STATEMENTS
+from postern.kernel.database.statements import STATEMENTS, Statement
 
 ROOT = Path(postern.app.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
@@ -75,6 +76,13 @@ class RuntimeImports(ast.NodeTransformer):
         return None if ast.unparse(node.test) == "TYPE_CHECKING" else self.generic_visit(node)
 
 
+@cache
+def parsed(file: Path) -> ast.Module:
+    """The syntax tree of a file, which tests must not change."""
+    return ast.parse(file.read_text())
+
+
+@cache
 def imports(file: Path) -> set[str]:
     """The modules of postern that a file imports at run time, without the prefix `postern.`."""
     modules: set[str] = set()
@@ -91,23 +99,30 @@ def name(file: Path) -> str:
     return str(file.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("file", FILES, ids=name)
-def test_imports_follow_the_layering(file):
+def test_imports_follow_the_layering():
+    assert [error for file in FILES for error in layering_errors(file)] == []
+
+
+def layering_errors(file: Path) -> Iterator[str]:
     layer = file.relative_to(ROOT).with_suffix("").parts[0]
+    if layer in COMPOSITION:
+        return
     for module in imports(file):
         target = module.partition(".")[0]
-        if layer in COMPOSITION:
-            continue
-        assert target not in COMPOSITION, f"no layer may import {module}"
-        assert LAYERS.index(target) <= LAYERS.index(layer), f"{layer} must not import {target}, which is a higher layer"
-        if layer in MAY_IMPORT and target != "__init__":
+        if target in COMPOSITION:
+            yield f"{name(file)}: no layer may import {module}"
+        elif LAYERS.index(target) > LAYERS.index(layer):
+            yield f"{name(file)}: {layer} must not import {target}, which is a higher layer"
+        elif layer in MAY_IMPORT and target != "__init__":
             allowed = any(module == prefix or module.startswith(f"{prefix}.") for prefix in MAY_IMPORT[layer])
-            assert allowed, f"{layer} must not import {module}"
+            if not allowed:
+                yield f"{name(file)}: {layer} must not import {module}"
 
 
+@cache
 def declared_modules(feature: Path) -> set[str]:
     """The names in `PUBLIC_MODULES` in the `__init__.py` of a feature."""
-    for node in ast.parse((feature / "__init__.py").read_text()).body:
+    for node in parsed(feature / "__init__.py").body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PUBLIC_MODULES":
             return set(ast.literal_eval(node.value))
     return set()
@@ -122,13 +137,17 @@ def imports_of_other_features(file: Path) -> set[tuple[str, str, str]]:
     }
 
 
-@pytest.mark.parametrize("file", FEATURE_FILES, ids=name)
-def test_a_feature_imports_only_public_modules_of_features_below_it(file):
+def test_a_feature_imports_only_public_modules_of_features_below_it():
+    assert [error for file in FEATURE_FILES for error in feature_import_errors(file)] == []
+
+
+def feature_import_errors(file: Path) -> Iterator[str]:
     home = file.relative_to(ROOT).parts[1]
     for layer, feature, module in imports_of_other_features(file):
-        public = PUBLIC_OF_EVERY_FEATURE | declared_modules(ROOT / layer / feature)
-        assert module in public, f"{feature}.{module} is not in PUBLIC_MODULES of {layer}/{feature}/__init__.py"
-        assert LEVEL[feature] < LEVEL[home], f"{home} must not import {feature}"
+        if module not in PUBLIC_OF_EVERY_FEATURE | declared_modules(ROOT / layer / feature):
+            yield f"{name(file)}: {feature}.{module} is not in PUBLIC_MODULES of {layer}/{feature}/__init__.py"
+        if LEVEL[feature] >= LEVEL[home]:
+            yield f"{name(file)}: {home} must not import {feature}"
 
 
 def test_every_public_module_is_imported_by_another_feature():
@@ -143,27 +162,36 @@ def test_every_public_module_is_imported_by_another_feature():
     assert sorted(declared - imported) == []
 
 
-@pytest.mark.parametrize("file", OUR_FILES, ids=lambda file: str(file.relative_to(ROOT.parent)))
-def test_names_are_plain(file):
-    assert not METAPHORS.fullmatch(file.stem)
-    for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            assert not METAPHORS.fullmatch(node.name.strip("_")), f"line {node.lineno}: {node.name}"
+DEFINITION = re.compile(r"^ *(?:async )?(?:def|class) _*(\w+?)_*\b", re.MULTILINE)
 
 
-@pytest.mark.parametrize("file", FILES, ids=name)
-def test_vague_module_names_are_rejected(file):
-    assert not set(file.relative_to(ROOT).with_suffix("").parts) & BANNED_NAMES
+def test_names_are_plain():
+    files = [str(file) for file in OUR_FILES if METAPHORS.fullmatch(file.stem)]
+    definitions = [
+        f"{file}: {defined}"
+        for file in OUR_FILES
+        for defined in DEFINITION.findall(file.read_text())
+        if METAPHORS.fullmatch(defined)
+    ]
+    assert files + definitions == []
 
 
-@pytest.mark.parametrize("file", FILES, ids=name)
-def test_every_module_has_a_docstring(file):
-    assert ast.get_docstring(ast.parse(file.read_text())), "a module begins with a docstring"
+def test_vague_module_names_are_rejected():
+    vague = [name(file) for file in FILES if set(file.relative_to(ROOT).with_suffix("").parts) & BANNED_NAMES]
+    assert vague == []
 
 
-@pytest.mark.parametrize("operation", ALL_OPERATIONS, ids=lambda operation: operation.name)
-def test_every_operation_is_documented(operation):
-    assert (operation.function.__doc__ or "").strip().endswith((".", "`", "```", ")"))
+def test_every_module_has_a_docstring():
+    assert [name(file) for file in FILES if not ast.get_docstring(parsed(file))] == []
+
+
+def test_every_operation_is_documented():
+    incomplete = [
+        operation.name
+        for operation in ALL_OPERATIONS
+        if not (operation.function.__doc__ or "").strip().endswith((".", "`", "```", ")"))
+    ]
+    assert incomplete == []
 
 
 def test_every_path_and_method_has_one_operation():
@@ -176,27 +204,36 @@ def test_all_work_and_reactions_are_listed_once():
         assert len(items) == len(set(items))
 
 
-@pytest.mark.parametrize("file", FILES, ids=name)
-def test_time_is_read_only_from_the_clock_of_the_world(file):
-    if name(file) == "kernel/clock.py" or file.is_relative_to(ROOT / "cli"):
-        return
-    text = file.read_text()
-    assert not re.search(r"datetime\.(now|utcnow|today)\(|date\.today\(|Moment\.now\(", text)
+def test_time_is_read_only_from_the_clock_of_the_world():
+    now = re.compile(r"datetime\.(now|utcnow|today)\(|date\.today\(|Moment\.now\(")
+    reading = {name(file) for file in FILES if not file.is_relative_to(ROOT / "cli") and now.search(file.read_text())}
+    assert reading <= {"kernel/clock.py"}
 
 
-@pytest.mark.parametrize("statement", STATEMENTS, ids=lambda statement: statement.name)
-def test_every_statement_fits_the_schema_and_names_its_project(statement, database_url):
+def test_every_statement_fits_the_schema(database_url):
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        errors = {statement.name: statement_error(statement, connection) for statement in STATEMENTS}
+    assert {statement: error for statement, error in errors.items() if error} == {}
+
+
+def statement_error(statement: Statement, connection: psycopg.Connection) -> str:
+    """Why a statement does not fit the schema or the type of its rows; empty if it does."""
     names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", statement.text)))
     numbered = re.sub(r"%\((\w+)\)s", lambda match: f"${names.index(match[1]) + 1}", statement.text).replace("%%", "%")
-    with psycopg.connect(database_url) as connection:
-        prepared = connection.pgconn.prepare(b"", re.sub(r"{\w+}", "true", numbered).encode())
-        assert prepared.status == psycopg.pq.ExecStatus.COMMAND_OK, prepared.error_message.decode()
-        described = connection.pgconn.describe_prepared(b"")
-    columns = {described.fname(number).decode() for number in range(described.nfields)}
+    prepared = connection.pgconn.prepare(b"", re.sub(r"{\w+}", "true", numbered).encode())
+    if prepared.status != psycopg.pq.ExecStatus.COMMAND_OK:
+        return prepared.error_message.decode()
+    described = connection.pgconn.describe_prepared(b"")
+    columns = {(described.fname(number) or b"").decode() for number in range(described.nfields)}
     if isinstance(statement.row, type) and issubclass(statement.row, msgspec.Struct):
-        required = {field.name for field in msgspec.structs.fields(statement.row) if field.required}
-        assert columns >= required
-    assert "project_id" in statement.parameters or WITHOUT_PROJECT.match(statement.name)
+        missing = {field.name for field in msgspec.structs.fields(statement.row) if field.required} - columns
+        return f"no columns {sorted(missing)}" if missing else ""
+    return ""
+
+
+def test_every_statement_names_its_project():
+    without = [statement.name for statement in STATEMENTS if "project_id" not in statement.parameters]
+    assert [statement for statement in without if not WITHOUT_PROJECT.match(statement)] == []
 
 
 WRITTEN_TABLE = re.compile(
@@ -228,10 +265,9 @@ def test_a_table_has_one_owner():
     assert [name for name, table in WRITE_TABLE_OF_OTHERS.items() if table not in written[f"postern.{name}"]] == []
 
 
-@pytest.mark.parametrize("statement", STATEMENTS, ids=lambda statement: statement.name)
-def test_sql_is_only_in_stores(statement):
-    module = statement.name.split(".")[-2]
-    assert module == "store" or module.endswith("_store")
+def test_sql_is_only_in_stores():
+    modules = {statement.name.rpartition(".")[0] for statement in STATEMENTS}
+    assert sorted(module for module in modules if not re.search(r"[._]store$", module)) == []
 
 
 NETWORK_CALL = re.compile(
@@ -257,9 +293,7 @@ def test_network_calls_use_the_outbound_client():
 
 
 def test_a_class_name_is_unique():
-    names = [
-        node.name for file in FILES for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.ClassDef)
-    ]
+    names = [node.name for file in FILES for node in ast.walk(parsed(file)) if isinstance(node, ast.ClassDef)]
     assert [name for name in dict.fromkeys(names) if names.count(name) > 1] == []
 
 
@@ -279,11 +313,16 @@ MODULE_STATE = {
 """Allowed state of modules: caches and counters that do not depend on an installation, or are filled at import."""
 
 
-@pytest.mark.parametrize("file", FILES, ids=name)
-def test_modules_have_no_state_that_belongs_to_a_world(file):
+def test_modules_have_no_state_that_belongs_to_a_world():
     """Two Worlds in one process share nothing: modules have neither setters nor caches."""
-    state = []
-    for node in ast.parse(file.read_text()).body:
+    states = {name(file): module_state(file) for file in FILES}
+    assert {file: state for file, state in states.items() if state} == MODULE_STATE
+
+
+def module_state(file: Path) -> list[str]:
+    """The variables and setters at the top of a module that change after its import."""
+    state: list[str] = []
+    for node in parsed(file).body:
         if isinstance(node, ast.FunctionDef):
             state += sorted(
                 {variable for inner in ast.walk(node) if isinstance(inner, ast.Global) for variable in inner.names}
@@ -291,7 +330,7 @@ def test_modules_have_no_state_that_belongs_to_a_world(file):
             state += [node.name] if re.match("set_(?!up_)", node.name) else []
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None and changes_later(node.value):
             state.append(ast.unparse(node.target if isinstance(node, ast.AnnAssign) else node.targets[0]))
-    assert state == MODULE_STATE.get(name(file), [])
+    return state
 
 
 def changes_later(value: ast.expr) -> bool:
@@ -320,7 +359,7 @@ PLAIN_DECORATORS = {"statement", "streamed_statement", "contextmanager", "asyncc
 
 def test_everything_at_the_top_of_a_module_is_used():
     """Functions, classes and constants that are not used outside their definition must be deleted."""
-    trees = {module_of(file): ast.parse(file.read_text()) for file in FILES}
+    trees = {module_of(file): parsed(file) for file in FILES}
     used = {used_name for module, tree in trees.items() for used_name in names_used(module, tree)}
     operations = {id(operation) for operation in ALL_OPERATIONS}
     unused = set()
