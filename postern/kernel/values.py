@@ -193,7 +193,41 @@ def is_too_deep(document: bytes) -> bool:
     """Whether a JSON document is nested deeper than JSON_DEPTH_LIMIT. The document must be valid JSON."""
     if document.count(b"[") + document.count(b"{") <= JSON_DEPTH_LIMIT:
         return False
-    # After the escapes are removed, the pieces between quotes are alternately outside and inside strings.
-    unescaped = document.replace(b"\\\\", b"").replace(b'\\"', b"")
-    brackets = b"".join(unescaped.split(b'"')[::2]).translate(None, _NO_BRACKETS)
+    brackets = b"".join(_parts(document)[::2]).translate(None, _NO_BRACKETS)
     return max(accumulate(map(_DEPTH_CHANGES.__getitem__, brackets)), default=0) > JSON_DEPTH_LIMIT
+
+
+JSON_VALUES_LIMIT: Final = 500_000
+"""Maximum number of values in the arrays and objects of a request body. A value of two bytes takes up to 100 bytes of
+memory after it is decoded.
+"""
+_PIECE_BYTES: Final = 1_000_000
+
+
+def has_too_many_values(document: bytes) -> bool:
+    """Whether a JSON document has more than JSON_VALUES_LIMIT values. The document need not be valid JSON."""
+    starts = range(0, len(document), _PIECE_BYTES)
+    counts = accumulate(_count_separators(document[start : start + _PIECE_BYTES]) for start in starts)
+    if not any(count > JSON_VALUES_LIMIT for count in counts):
+        return False
+    # Separators in strings are not counted.
+    count = start = in_string = 0
+    while start < len(document) and count <= JSON_VALUES_LIMIT:
+        piece = document[start : start + _PIECE_BYTES]
+        if (len(piece) - len(piece.rstrip(b"\\"))) % 2:  # Its last escape is incomplete.
+            piece = document[start : start + _PIECE_BYTES + 1]
+        parts = _parts(piece)
+        count += _count_separators(b"".join(parts[in_string::2]))
+        in_string ^= 1 - len(parts) % 2
+        start += len(piece)
+    return count > JSON_VALUES_LIMIT
+
+
+def _count_separators(document: bytes) -> int:
+    """The number of characters that begin an array, an object or a further value."""
+    return document.count(b",") + document.count(b"[") + document.count(b"{")
+
+
+def _parts(document: bytes) -> list[bytes]:
+    """A JSON document without escapes, split at its quotes: the parts are alternately outside and inside strings."""
+    return document.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')

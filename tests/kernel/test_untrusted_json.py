@@ -12,7 +12,7 @@ from postern.kernel.untrusted_json import (
     JsonRefused,
     read_untrusted_json,
 )
-from postern.kernel.values import JSON_DEPTH_LIMIT, is_too_deep
+from postern.kernel.values import JSON_DEPTH_LIMIT, JSON_VALUES_LIMIT, has_too_many_values, is_too_deep
 
 
 @pytest.mark.parametrize(
@@ -112,3 +112,25 @@ def test_brackets_in_strings_are_not_nesting(value):
     assert not is_too_deep(text.encode("utf-8", "surrogatepass"))
     assert is_too_deep(nested(JSON_DEPTH_LIMIT, text).encode("utf-8", "surrogatepass"))
     assert is_too_deep(('{"]":' * (JSON_DEPTH_LIMIT + 1) + text + "}" * 65).encode("utf-8", "surrogatepass"))
+
+
+@pytest.mark.parametrize(("item", "values"), [(b"1", 1), (b'{"a":[]}', 3), (rb'{"[{\",":",\\"}', 2)])
+def test_only_values_outside_strings_are_counted(item: bytes, values: int) -> None:
+    """Documents that are longer than the pieces in which they are searched."""
+    most = (JSON_VALUES_LIMIT - 1) // values
+    text = b'"' + rb"\",[{\\" * 700_000 + b'"'
+    for padding in (b"", b" "):
+        assert not has_too_many_values(b"[" + padding + b",".join([text, *[item] * (most - 1)]) + b"]")
+        assert has_too_many_values(b"[" + padding + b",".join([text, *[item] * (most + 1), b"1,1"]) + b"]")
+
+
+async def test_a_body_with_too_many_values_is_rejected_before_it_is_decoded(project):
+    """A batch of 50 MB took two seconds and 1.6 GB of memory before its length was checked."""
+    values = b",".join([b"1"] * (JSON_VALUES_LIMIT + 1))
+    for path, start, end in (("/emails", b'{"variables":{"a":[', b"]}}"), ("/emails/batch", b'{"emails":[', b"]}")):
+        response = await project.client.post(
+            path, content=start + values + end, headers={"content-type": "application/json"}
+        )
+        assert (response.status_code, response.json()["code"]) == (400, "body_invalid")
+        assert response.json()["errors"][0]["code"] == "too_many_values"
+        assert "at most 500,000 values" in response.json()["detail"]

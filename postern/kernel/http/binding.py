@@ -14,7 +14,7 @@ from postern.kernel.http.operation import Operation, Parameter, RawRequest
 from postern.kernel.http.problems import BadRequest, Invalid, Problem, ProblemError
 from postern.kernel.http.responses import NotFound
 from postern.kernel.http.validation import invalid_value, unknown_parameters
-from postern.kernel.values import JSON_DEPTH_LIMIT, as_id, is_too_deep
+from postern.kernel.values import JSON_DEPTH_LIMIT, JSON_VALUES_LIMIT, as_id, has_too_many_values, is_too_deep
 
 T = TypeVar("T")
 QUERY_VALUE_LIMIT = 4_096
@@ -22,6 +22,9 @@ EMPTY_BODY_LENGTH = 2
 """The length of `{}`, which many clients send as an empty body."""
 
 NESTED = f"The body is nested too deeply: at most {JSON_DEPTH_LIMIT} levels of arrays and objects are allowed."
+MANY_VALUES = (
+    f"The body has too many values: its arrays and objects may have at most {JSON_VALUES_LIMIT:,} values together."
+)
 UNSTORABLE_MARKS = (b"\\u", b"\0", b"9999-12-31", b"0001-01-01")
 """A body with a value that PostgreSQL cannot store has one of these byte sequences. Other bodies are not searched."""
 
@@ -169,6 +172,8 @@ def read_json(decoder: "msgspec.json.Decoder[T]", body: bytes | msgspec.Raw) -> 
 
     Parts of type `msgspec.Raw` are checked when they are decoded later.
     """
+    if len(memoryview(body)) > JSON_VALUES_LIMIT and has_too_many_values(bytes(body)):
+        raise BodyInvalid(MANY_VALUES, errors=[ProblemError(path="", code="too_many_values", message=MANY_VALUES)])
     try:
         value = decoder.decode(body)
         if is_too_deep(bytes(body)):
