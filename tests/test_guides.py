@@ -51,6 +51,7 @@ NOT_RUN_HERE = {
     ("webhooks.md", "python", "HTTPServer"): "a server that does not end: tests/platform/webhooks/test_guide.py",
     ("webhooks.md", "sh", "postern listen"): "does not end: tests/platform/webhooks/test_listen.py runs it",
     ("resend.md", "python", "*"): "reads its URL when it is imported: tests/compat/test_resend_guide.py",
+    ("sign-in-express.md", "sh", "*"): "is followed in tests/sdk/test_typescript_sign_in.py",
     ("sign-in-next.md", "sh", "*"): "needs a browser: tests/sdk/test_tutorial_next.py follows the page",
     ("sign-in-fastapi.md", "sh", "*"): "needs a browser: tests/sdk/test_sign_in_tutorial.py follows the page",
     ("sign-in-fastapi.md", "python", "*"): "needs a browser: tests/sdk/test_sign_in_tutorial.py follows the page",
@@ -69,6 +70,7 @@ WITHOUT_BLOCKS = {
     "growing.md": "starts processes on several machines: bench/chaos_cluster.py does so",
 }
 ONE_LANGUAGE = {
+    "sign-in-express.md": "an application in JavaScript",
     "sign-in-next.md": "an application in TypeScript",
     "quickstart.md": "needs only a shell",
     "operations.md": "commands of an operator",

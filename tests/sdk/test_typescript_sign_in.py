@@ -5,6 +5,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -12,7 +13,9 @@ import httpx
 import pytest
 
 from tests.conftest import PASSWORD
+from tests.peers.ports import reserved_port
 from tests.peers.whole_server import WholeServer, whole_server
+from tests.sdk.test_sign_in_tutorial import Tutorial
 from tests.sdk.typescript import needs_typescript, run
 from tests.sdk.web_frameworks import (
     PAGE,
@@ -25,6 +28,7 @@ from tests.sdk.web_frameworks import (
     query_of,
     running_apps,
 )
+from tests.test_guides import BLOCK, GUIDE, Person, action_of, first_environment, hidden_of
 
 pytestmark = [pytest.mark.needs_node, needs_typescript, needs_web_frameworks]
 EVIL = "https://evil.example"
@@ -372,6 +376,58 @@ def test_unknown_routes_and_oversized_forms(visitor, customer):
     visitor.sign_in(customer)
     assert visitor.post("/auth/switch-organization", {"organization_id": "x" * 50_000}).status_code in (400, 403, 413)
     assert visitor.get("/account").status_code == 200
+
+
+def test_a_reader_follows_the_guide_for_express_and_then_for_hono(installation, tmp_path):
+    """docs/guide/sign-in-express.md to the letter, but for the port and where npm finds the packages."""
+    environment = first_environment(installation.server, tmp_path)
+    (tmp_path / "npm").write_text('#!/bin/sh\nshift; for name; do test -d "../node_modules/$name" || exit 1; done\n')
+    (tmp_path / "npm").chmod(0o755)
+    environment["PATH"] = f"{linked_frameworks(tmp_path)}:{environment['PATH']}"
+    quickstart = Tutorial((GUIDE / "quickstart.md").read_text(), tmp_path, environment)
+    quickstart.run("export POSTERN_TOKEN")
+    with reserved_port() as reserved:
+        port = str(reserved.getsockname()[1])
+    tutorial = Tutorial(
+        (GUIDE / "sign-in-express.md").read_text().replace("3000", port), tmp_path, quickstart.environment
+    )
+    tutorial.run("redirectUrls")
+    visitor = Visitor(f"http://localhost:{port}")
+    email = "ada@example.com"
+    with reader_app(tutorial, "express"):
+        page = httpx.get(visitor.begin("/auth/sign-up"))
+        page = httpx.post(action_of(page), data={**hidden_of(page), "email": email, "password": PASSWORD})
+        code = Person(installation.server, environment).mailed_code()
+        signed_up = httpx.post(action_of(page), data={**hidden_of(page), "code": code})
+        assert visitor.get(signed_up.headers["location"]).headers["location"] == "/"
+        assert visitor.get("/account").json() == {"email": email, "roles": [], "organization": None}
+        assert "You are not allowed to do this" in visitor.get("/reports", **PAGE).text
+        tutorial.run("ada@example.com")
+        sign_out_and_in_again(visitor, email)
+    tutorial.folder = tmp_path
+    with reader_app(tutorial, "hono"):
+        sign_out_and_in_again(visitor, email)
+        assert visitor.get("/account").json() == {"email": email, "roles": ["reader"], "organization": None}
+
+
+@contextmanager
+def reader_app(tutorial: Tutorial, framework: str) -> Iterator[None]:
+    """Install a framework, and run the program of the guide for it until the end of the block."""
+    tutorial.run(f"npm install {framework}")
+    (program,) = [text for _, text in BLOCK.findall(tutorial.text) if f"@postern/sdk/{framework}" in text]
+    (tutorial.folder / "app.mjs").write_text(program)
+    with tutorial.running("node app.mjs", re.findall(r"http://localhost:\d+", tutorial.text)[0]):
+        yield
+
+
+def sign_out_and_in_again(visitor: Visitor, email: str) -> None:
+    assert "Sign out" in visitor.get("/").text
+    assert visitor.post("/auth/sign-out", **PAGE).headers["location"] == "/"
+    assert "Sign in" in visitor.get("/").text
+    assert visitor.get("/account").status_code == 401
+    signed_in = visitor.sign_in(email, visitor.get("/reports", **PAGE).headers["location"])
+    assert signed_in.headers["location"] == "/reports"
+    assert visitor.get("/reports").json() == {"reader": email, "reports": []}
 
 
 def test_the_adapters_fit_the_types_of_their_frameworks(tmp_path):
