@@ -96,7 +96,7 @@ FIELDS: Mapping[str, str] = {
     "options": "Options for the browser's `navigator.credentials`, as defined by WebAuthn.",
     "credential": "Result of the browser's `navigator.credentials`, as JSON.",
     # Audit
-    "actorType": "Kind of actor: `DEVELOPER`, `API_KEY`, `CUSTOMER` or `SYSTEM`.",
+    "actorType": "Kind of actor: `DEVELOPER`, `API_KEY`, `TEST_KEY`, `CUSTOMER` or `SYSTEM`.",
     "actorId": "Id of the actor; null for the service itself.",
     "actorEmail": "E-mail address of the actor; null if the actor is not a person.",
     "actorLabel": "Display name of the actor.",

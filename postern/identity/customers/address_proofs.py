@@ -58,6 +58,7 @@ async def create_customer_row(
             actor_type="CUSTOMER",
             actor_id=customer.id,
             method=method,
+            **events.environment_data(call),
         )
         await events.record_all(tx, [event])
     return customer

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from postern.identity.customers import store
 from postern.kernel.database.statements import Transaction
 from postern.messaging.audiences import contacts
+from postern.messaging.audiences.membership import actor_because_of
 from postern.platform.events.model import Event
 from postern.platform.projects import operations as projects
 
@@ -30,7 +31,12 @@ async def link_contact(tx: Transaction, new_events: Sequence[Event]) -> None:
         if mode == "CREATE":
             name = {"name": customer.name} if customer.name else {}
             contact = await contacts.find_or_create(
-                tx, event.project_id, customer.email, event.occurred_at, attributes=name
+                tx,
+                event.project_id,
+                customer.email,
+                event.occurred_at,
+                attributes=name,
+                actor=actor_because_of(event),
             )
         else:
             contact = await contacts.contact_of(tx, event.project_id, customer.email)

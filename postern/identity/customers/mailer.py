@@ -47,6 +47,8 @@ class MailContent(Record):
     kind: str
     to: str | None
     values: dict[str, str]
+    test: bool = False
+    """Whether a TEST key set the e-mail off; then it is captured."""
 
 
 async def enqueue_security_mail(
@@ -57,7 +59,7 @@ async def enqueue_security_mail(
     `kind` is a key of `LIVES` or a security notice. It names the template, which shows `values`. Nothing is sent if
     `to` is None.
     """
-    content = MailContent(kind=kind, to=to, values=values)
+    content = MailContent(kind=kind, to=to, values=values, test=call.environment == "TEST")
     mail_id = new_id()
     await store.insert_mail(
         tx,
@@ -160,16 +162,32 @@ async def _send(world: "World", project_id: UUID, content: MailContent, expires_
     assert content.to is not None
     template = f"customers/{content.kind.lower().replace('_', '-')}"
     await send_rendered(
-        world, project_id, template, to=content.to, expires_at=expires_at, tag="sign-in", **content.values
+        world,
+        project_id,
+        template,
+        to=content.to,
+        expires_at=expires_at,
+        tag="sign-in",
+        test=content.test,
+        **content.values,
     )
 
 
 async def send_rendered(
-    world: "World", project_id: UUID, template: str, *, to: str, expires_at: Moment | None, tag: str, **values: str
+    world: "World",
+    project_id: UUID,
+    template: str,
+    *,
+    to: str,
+    expires_at: Moment | None,
+    tag: str,
+    test: bool,
+    **values: str,
 ) -> None:
     """Render a template of `web/templates/mail` with `values`, and send it from the project's sender (`sender_of`).
 
-    `expires_at` is the time after which the mail is not delivered any more. Raises the problems of `send_project_mail`.
+    `expires_at` is the time after which the mail is not delivered any more. With `test` it is captured. Raises the
+    problems of `send_project_mail`.
     """
     project = await projects.require_project(world.db, project_id)
     mail = render_mail(template, app=app_name(project), accent=project.settings.sign_in.accent_color, **values)
@@ -184,6 +202,7 @@ async def send_rendered(
         expires_at=expires_at,
         tags=[tag],
         secrets=mail.secrets,
+        test=test,
     )
 
 

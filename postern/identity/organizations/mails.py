@@ -6,14 +6,20 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 from postern.identity.customers.mailer import send_rendered
 from postern.identity.organizations.model import OrganizationInvitationRow, OrganizationRow
 from postern.identity.organizations.rules import invitation_token
+from postern.platform.events import operations as events
+from postern.platform.events.model import is_test
 
 if TYPE_CHECKING:
     from postern.world import World
 
 
+INVITING_EVENTS = ("invitation.created", "invitation.resent")
+
+
 async def mail_invitation(world: "World", row: OrganizationInvitationRow, organization: OrganizationRow) -> None:
-    """Send the e-mail of an invitation, with a link that has the current token. Raises the problems of
-    `send_rendered`."""
+    """Send the e-mail of an invitation, with a link that has the current token. It is captured if a TEST key has
+    created or last resent the invitation. Raises the problems of `send_rendered`."""
+    invited = await events.latest_of_subject(world.db, row.project_id, row.id, INVITING_EVENTS)
     token = invitation_token(world.secrets, row.project_id, row.id, row.generation)
     page_url = f"{world.settings.public_url}/projects/{row.project_id}/auth/pages/invitation"
     await send_rendered(
@@ -23,6 +29,7 @@ async def mail_invitation(world: "World", row: OrganizationInvitationRow, organi
         to=row.email,
         expires_at=row.expires_at,
         tag="invitation",
+        test=invited is not None and is_test(invited),
         organization=organization.name,
         link=url_with_token(row.accept_url or page_url, token),
         until=row.expires_at.strftime("%d %B %Y, %H:%M UTC"),

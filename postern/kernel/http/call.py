@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 Kind = Literal["developer", "secret_key", "publishable_key", "customer", "nobody"]
 """The kind of a caller's credential; `nobody` for a request without a credential."""
 Environment = Literal["LIVE", "TEST"]
-ActorType = Literal["CUSTOMER", "DEVELOPER", "API_KEY", "SYSTEM", "SSO", "STAFF"]
+ActorType = Literal["CUSTOMER", "DEVELOPER", "API_KEY", "TEST_KEY", "SYSTEM", "SSO", "STAFF"]
+"""`API_KEY` is a key of the environment LIVE, `TEST_KEY` one of the environment TEST."""
 
 
 NAMED_ONLY_VERBS = frozenset(("impersonate",))
@@ -45,6 +46,10 @@ class EmailUnverified(Forbidden):
 
 class CredentialNotAccepted(Forbidden):
     """This operation does not accept this kind of credential."""
+
+
+class LiveKeyRequired(Forbidden):
+    """A TEST key cannot do this, because real mail would be sent. Use a LIVE key."""
 
 
 class PermissionMissing(Forbidden):
@@ -142,6 +147,11 @@ class Call:
         """Raises PermissionMissing unless the caller has `permission`."""
         if not self.caller.may(permission):
             raise PermissionMissing(f"This credential lacks the permission `{permission}`.")
+
+    def require_live(self, action: str) -> None:
+        """Raises LiveKeyRequired for a TEST key. `action` says what it cannot do: "activate an automation"."""
+        if self.environment == "TEST":
+            raise LiveKeyRequired(f"A TEST key cannot {action}, because real mail would be sent. Use a LIVE key.")
 
     def require_match(self, updated_at: Moment) -> None:
         """Raise RecordChanged if the `If-Match` header is sent and does not match the record's version.

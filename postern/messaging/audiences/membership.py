@@ -16,6 +16,7 @@ from postern.messaging.audiences.model import Audience, AudienceChangeResult, Dy
 from postern.messaging.audiences.rules import Rules, compile_rules, read_rules
 from postern.platform.events import operations as events
 from postern.platform.events.bulk_store import BulkEvents
+from postern.platform.events.model import Event, is_test
 
 MEMBERSHIP_EVENTS = ("audience.joined", "audience.left")
 MAX_CACHED_RULES = 20_000
@@ -37,11 +38,18 @@ class ChangeActor(NamedTuple):
 
 
 SYSTEM = ChangeActor()
+TEST_KEY = ChangeActor("TEST_KEY")
+"""The actor of changes that a TEST key set off indirectly. Automations that they start send no real mail."""
 
 
 def actor_of(call: Call) -> ChangeActor:
     """The caller of the operation as an actor."""
     return ChangeActor(call.caller.actor_type, call.caller.actor_id, call.caller.actor_label)
+
+
+def actor_because_of(event: Event) -> ChangeActor:
+    """The actor of changes that Postern makes because of an event: SYSTEM or, if a TEST key set it off, TEST_KEY."""
+    return TEST_KEY if is_test(event) else SYSTEM
 
 
 async def contacts_changed(

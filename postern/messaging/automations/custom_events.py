@@ -139,7 +139,8 @@ async def _record(
         await events.record_all(tx, recorded)
         contact_ids = sorted({event.subject_id for event in recorded if event.subject_id})
         # Of the audiences, only those whose rules refer to opens, clicks or custom events can change.
-        await membership.contacts_changed(tx, call.project_id, contact_ids, call.now, engagement_only=True)
+        actor = membership.actor_of(call)
+        await membership.contacts_changed(tx, call.project_id, contact_ids, call.now, actor, engagement_only=True)
     if duplicates or recorded_before:
         call.headers["Idempotent-Replayed"] = "true"
     results = dict(recorded_before)
@@ -217,7 +218,9 @@ async def _contact_ids(tx: Transaction, call: Call, items: list[tuple[str, Custo
     if rows:
         # In one statement: two requests that inserted the same contacts one by one could deadlock.
         rows_by_key = {row.email_key: row for row in rows.values()}
-        await imports.import_batch(tx, call.project_id, list(rows_by_key.values()), "skip", call.now)
+        await imports.import_batch(
+            tx, call.project_id, list(rows_by_key.values()), "skip", call.now, membership.actor_of(call)
+        )
         ids = await contacts.contact_ids(tx, [(call.project_id, key) for key in keys])
         # Contacts that a concurrent transaction inserted are not locked yet.
         await contacts.lock_contacts(

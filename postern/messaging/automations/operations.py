@@ -11,13 +11,14 @@ import structlog
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
-from postern.kernel.http.call import Call
+from postern.kernel.http.call import Call, LiveKeyRequired
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.values import NO_ID, Body, Deleted, as_id, new_id, to_plain
 from postern.messaging.audiences import contacts
 from postern.messaging.audiences import operations as audiences
+from postern.messaging.audiences.membership import actor_because_of
 from postern.messaging.audiences.model import AudienceMissing
 from postern.messaging.audiences.rules import audiences_named, compile_rules, plain_rules, read_rules
 from postern.messaging.automations import rules, store
@@ -60,7 +61,7 @@ from postern.messaging.templates import operations as templates
 from postern.messaging.templates.rules import check_content
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
-from postern.platform.events.model import EVENT_NAMES, Event, EventRange
+from postern.platform.events.model import EVENT_NAMES, Event, EventRange, is_test
 from postern.platform.projects import usage
 from postern.protocols.mail.address import AddressInvalid
 from postern.protocols.mail.templates.content import is_blank
@@ -133,7 +134,7 @@ async def list_automations(
     "/projects/{project_id}/automations",
     needs="automations:write",
     status=201,
-    problems=[TooManyAutomations, AutomationIncomplete, AutomationLoop],
+    problems=[TooManyAutomations, AutomationIncomplete, AutomationLoop, LiveKeyRequired],
     example=EXAMPLE,
 )
 async def create_automation(call: Call, data: NewAutomation) -> Automation:
@@ -161,6 +162,7 @@ async def create_automation(call: Call, data: NewAutomation) -> Automation:
         if await store.count_automations(tx, project_id=call.project_id) >= AUTOMATIONS_PER_PROJECT:
             raise TooManyAutomations
         if data.active:
+            call.require_live(ACTIVATE)
             await _require_can_be_active(
                 tx, call, LoopCandidate(automation_id, data.name, data.trigger, data.steps), data.allow_loops
             )
@@ -192,7 +194,7 @@ async def get_automation(call: Call, id: UUID) -> Automation:
 @patch(
     "/projects/{project_id}/automations/{id}",
     needs="automations:write",
-    problems=[AutomationMissing, AutomationIncomplete, AutomationLoop],
+    problems=[AutomationMissing, AutomationIncomplete, AutomationLoop, LiveKeyRequired],
     example={"name": "Welcome series"},
 )
 async def change_automation(call: Call, id: UUID, data: AutomationChange) -> Automation:
@@ -210,6 +212,7 @@ async def change_automation(call: Call, id: UUID, data: AutomationChange) -> Aut
         allow_loops = current.allow_loops if data.allow_loops is UNSET else data.allow_loops
         name = current.name if data.name is UNSET else data.name
         if active:
+            call.require_live(ACTIVATE)
             await _require_can_be_active(tx, call, LoopCandidate(id, name, trigger, steps), allow_loops)
         encoded_steps = rules.encode_steps(steps)
         version = current.version + (encoded_steps != current.steps)
@@ -255,7 +258,7 @@ async def delete_automation(call: Call, id: UUID) -> Deleted:
 @patch(
     "/projects/{project_id}/automations/{id}/active",
     needs="automations:write",
-    problems=[AutomationMissing, AutomationIncomplete, AutomationLoop],
+    problems=[AutomationMissing, AutomationIncomplete, AutomationLoop, LiveKeyRequired],
     example={"active": True},
 )
 async def set_automation_active(call: Call, id: UUID, data: AutomationActivation | None = None) -> Automation:
@@ -270,6 +273,7 @@ async def set_automation_active(call: Call, id: UUID, data: AutomationActivation
         automation = await _lock(tx, call, id)
         active = not automation.active if data is None else data.active
         if active:
+            call.require_live(ACTIVATE)
             trigger, steps = msgspec.convert(automation.trigger, Trigger), rules.read_steps(automation.steps)
             await _require_can_be_active(
                 tx, call, LoopCandidate(id, automation.name, trigger, steps), automation.allow_loops
@@ -341,7 +345,7 @@ async def cancel_automation_run(call: Call, id: UUID, run_id: UUID) -> Automatio
 @post(
     "/projects/{project_id}/automations/{id}/runs/{run_id}/retry",
     needs="automations:write",
-    problems=[RunMissing, RunNotFailed],
+    problems=[RunMissing, RunNotFailed, LiveKeyRequired],
     response_example={"status": "RUNNING", "error": None, "finishedAt": None},
 )
 async def retry_automation_run(call: Call, id: UUID, run_id: UUID) -> AutomationRun:
@@ -351,6 +355,9 @@ async def retry_automation_run(call: Call, id: UUID, run_id: UUID) -> Automation
     of the automation.
     """
     async with call.db.transaction() as tx:
+        started = await store.started_run(tx, project_id=call.project_id, automation_id=id, id=run_id)
+        if started is not None and not await events.test_events(tx, call.project_id, [started.trigger_event_id]):
+            call.require_live("resume a run that no TEST key started")
         retried = await _retry(tx, call, id, run_id, limit=1)
         if not retried:
             existing = await store.run(tx, project_id=call.project_id, automation_id=id, id=run_id)
@@ -362,7 +369,7 @@ async def retry_automation_run(call: Call, id: UUID, run_id: UUID) -> Automation
 @post(
     "/projects/{project_id}/automations/{id}/runs/retry",
     needs="automations:write",
-    problems=[AutomationMissing],
+    problems=[AutomationMissing, LiveKeyRequired],
     response_example={"retried": 12, "more": False},
 )
 async def retry_automation_runs(call: Call, id: UUID) -> RunsRetried:
@@ -371,6 +378,7 @@ async def retry_automation_runs(call: Call, id: UUID) -> RunsRetried:
     `more` is true if 1,000 runs were resumed, so that others may remain: repeat the request. Of several failed runs of
     one contact only the latest is resumed.
     """
+    call.require_live("resume all failed runs of an automation")
     async with call.db.transaction() as tx:
         await _require(tx, call.project_id, id)
         retried = await _retry(tx, call, id, None, limit=RETRY_LIMIT)
@@ -433,6 +441,9 @@ def webhook_step_secret(world: "World", project_id: UUID, id: UUID) -> str:
     digest = world.secrets.digest("automation-calls", f"{project_id}:{id}")
     return f"whsec_{base64.b64encode(digest).decode()}"
 
+
+ACTIVATE = "activate an automation or change an active one"
+"""What a TEST key cannot do, because the automation also reacts to events of LIVE keys."""
 
 STARTING_EVENTS = frozenset(name for name in EVENT_NAMES if not name.startswith(rules.AUTOMATION_PREFIX))
 """Events that can start or continue runs, besides custom events. Events of automations (`automation.…`) cannot, because
@@ -518,18 +529,41 @@ async def _start_and_wake(tx: Transaction, triggers: list[TriggerRow], recorded:
     awaited = [
         (event, contact_id) for event, contact_id in with_contacts if (event.project_id, event.type) in awaited_types
     ]
-    if awaited:
-        woken = await store.wake_runs(
-            tx,
-            project_id=[event.project_id for event, _ in awaited],
-            contact_id=[contact_id for _, contact_id in awaited],
-            event=[event.type for event, _ in awaited],
-            event_id=[event.id for event, _ in awaited],
-            at=[event.occurred_at for event, _ in awaited],
-        )
-        if woken:
-            tx.mark_due("automation_runs")
+    live = [(event, contact_id) for event, contact_id in awaited if not is_test(event)]
+    if live and await _wake(tx, live, None):
+        tx.mark_due("automation_runs")
+    test = [(event, contact_id) for event, contact_id in awaited if is_test(event)]
+    if test and (run_ids := await _waiting_test_runs(tx, test)) and await _wake(tx, test, run_ids):
+        tx.mark_due("automation_runs")
     await _start(tx, triggers, with_contacts)
+
+
+async def _wake(tx: Transaction, awaited: list[tuple[Event, UUID]], only: list[UUID] | None) -> int:
+    """Wake the runs, among `only` if it is not None, that wait for events of contacts. Returns their number."""
+    return await store.wake_runs(
+        tx,
+        project_id=[event.project_id for event, _ in awaited],
+        contact_id=[contact_id for _, contact_id in awaited],
+        event=[event.type for event, _ in awaited],
+        event_id=[event.id for event, _ in awaited],
+        at=[event.occurred_at for event, _ in awaited],
+        only=only,
+    )
+
+
+async def _waiting_test_runs(tx: Transaction, awaited: list[tuple[Event, UUID]]) -> list[UUID]:
+    """The runs that wait for these events and that a TEST key set off: only these may a TEST key continue."""
+    waiting = await store.waiting_runs(
+        tx,
+        project_id=[event.project_id for event, _ in awaited],
+        contact_id=[contact_id for _, contact_id in awaited],
+        event=[event.type for event, _ in awaited],
+    )
+    test_ids: set[UUID] = set()
+    for project_id in {run.project_id for run in waiting}:
+        trigger_ids = [run.trigger_event_id for run in waiting if run.project_id == project_id]
+        test_ids |= await events.test_events(tx, project_id, trigger_ids)
+    return [run.id for run in waiting if run.trigger_event_id in test_ids]
 
 
 async def _start(tx: Transaction, triggers: list[TriggerRow], with_contacts: list[tuple[Event, UUID]]) -> None:
@@ -628,7 +662,11 @@ async def _contact_of(tx: Transaction, event: Event) -> UUID | None:
         return contact_id
     try:
         if event.type.startswith("customer."):
-            return (await contacts.find_or_create(tx, event.project_id, address, event.occurred_at)).id
+            return (
+                await contacts.find_or_create(
+                    tx, event.project_id, address, event.occurred_at, actor=actor_because_of(event)
+                )
+            ).id
         contact = await contacts.contact_of(tx, event.project_id, address)
     except AddressInvalid:
         return None

@@ -64,6 +64,8 @@ class RunState:
 
     row: DueRun
     positions: list[StepPosition]
+    test: bool
+    """Whether a TEST key set the run off: its e-mails are captured, and it reacts to events of TEST keys too."""
     step_index: int
     """Index of the current step in `positions`."""
     entered_at: Moment | None
@@ -120,7 +122,8 @@ class RunBatch:
                 await self._execute(group)
 
     async def _execute(self, group: list[RunState]) -> None:
-        """Execute the current step of a group of runs, which are all at the same step of the same version."""
+        """Execute the current step of a group of runs; all are at the same step of the same version, and `test` is
+        the same for all."""
         step = group[0].position.step
         if isinstance(step, SendEmail):
             await self._send(group, step)
@@ -159,7 +162,9 @@ class RunBatch:
             return
         try:
             sender = sender_of(step)
-            domain_id = await require_sending_domain_id(self.world, self.tx, self.project_id, sender)
+            domain_id = await require_sending_domain_id(
+                self.world, self.tx, self.project_id, sender, test=group[0].test
+            )
         except (LookupError, AddressInvalid) as error:
             self.fail(group, str(error))
             return
@@ -201,11 +206,14 @@ class RunBatch:
                 domain_id=domain_id,
                 body=body,
             )
-        await self._enforce_quota(group, requests)
+        if not group[0].test:
+            await self._enforce_quota(group, requests)
         if not requests:
             return
-        cap = frequency_cap_of(settings)
-        sends = await enqueue_all(self.world, self.tx, self.project_id, list(requests.values()), cap, self.now)
+        cap = None if group[0].test else frequency_cap_of(settings)
+        sends = await enqueue_all(
+            self.world, self.tx, self.project_id, list(requests.values()), cap, self.now, test=group[0].test
+        )
         for run in group:
             if run.row.id not in requests:
                 continue
@@ -247,7 +255,11 @@ class RunBatch:
         )
         unmatched = [run for run in group if run.entered_at is None or run.row.event_id is None]
         occurred = await events.first_since(
-            self.tx, self.project_id, name, [(run.row.id, run.row.contact_id, run.began_after) for run in unmatched]
+            self.tx,
+            self.project_id,
+            name,
+            [(run.row.id, run.row.contact_id, run.began_after) for run in unmatched],
+            with_test=group[0].test,
         )
         for run in group:
             event_id = run.row.event_id if run.entered_at is not None else None
@@ -273,7 +285,9 @@ class RunBatch:
 
     async def _update(self, group: list[RunState], step: UpdateContact) -> None:
         ids = [run.row.contact_id for run in group]
-        changed = await audience_contacts.merge_attributes(self.tx, self.project_id, ids, step.attributes, self.now)
+        changed = await audience_contacts.merge_attributes(
+            self.tx, self.project_id, ids, step.attributes, self.now, _actor_of(group)
+        )
         await self._load_contacts(changed)
         for run in group:
             if run.row.contact_id in changed or _has_attributes(self.contacts[run.row.contact_id], step.attributes):
@@ -289,9 +303,11 @@ class RunBatch:
             self.fail(group, error.detail)
             return
         if isinstance(step, AddToAudience):
-            await audiences.add_to_audience(self.tx, self.project_id, audience_id, ids, self.now)
+            await audiences.add_to_audience(self.tx, self.project_id, audience_id, ids, self.now, _actor_of(group))
         else:
-            await audiences.remove_many_from_audience(self.tx, self.project_id, audience_id, ids, self.now)
+            await audiences.remove_many_from_audience(
+                self.tx, self.project_id, audience_id, ids, self.now, _actor_of(group)
+            )
         for run in group:
             self._next_step(run, "DONE")
 
@@ -402,11 +418,15 @@ def sender_of(step: SendEmail) -> str:
 
 
 def _by_step(runs: list[RunState]) -> Iterable[list[RunState]]:
-    """Group runs that are at the same step of the same version."""
-    groups: defaultdict[tuple[UUID, int, int], list[RunState]] = defaultdict(list)
+    """Group runs that are at the same step of the same version, those of TEST keys separately."""
+    groups: defaultdict[tuple[UUID, int, int, bool], list[RunState]] = defaultdict(list)
     for run in runs:
-        groups[run.row.automation_id, run.row.version, run.step_index].append(run)
+        groups[run.row.automation_id, run.row.version, run.step_index, run.test].append(run)
     return groups.values()
+
+
+def _actor_of(group: list[RunState]) -> membership.ChangeActor:
+    return membership.TEST_KEY if group[0].test else membership.SYSTEM
 
 
 def _finished_event(project_id: UUID, run: RunState, now: Moment) -> events.Event:
@@ -477,8 +497,16 @@ async def load_runs(tx: Transaction, project_id: UUID, rows: list[DueRun]) -> li
         )
         for version in loaded:
             positions_of[version.automation_id, version.version] = rules.flatten_steps(rules.read_steps(version.steps))
+    test_triggers = await events.test_events(tx, project_id, [row.trigger_event_id for row in rows])
     return [
-        RunState(row, positions, row.current_step, row.entered_at, tried=row.tried)
+        RunState(
+            row,
+            positions,
+            row.trigger_event_id in test_triggers,
+            row.current_step,
+            row.entered_at,
+            tried=row.tried,
+        )
         for row in rows
         if (positions := positions_of.get((row.automation_id, row.version))) is not None
     ]

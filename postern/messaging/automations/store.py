@@ -33,6 +33,14 @@ class UsedKey(Record):
     event_id: UUID
 
 
+class RunStart(Record):
+    """A run and the event that started it."""
+
+    project_id: UUID
+    id: UUID
+    trigger_event_id: UUID
+
+
 class LockedRun(Record):
     """A locked run, and the event that woke it, if any."""
 
@@ -176,7 +184,8 @@ async def matching_events(
 async def start_runs(tx: Transaction, runs: list[NewRun]) -> list[StartedRun]: ...
 
 
-# Make the runs due that wait for one of these events; the parameters are parallel lists. Returns the number of runs.
+# Make the runs due, among `only` unless it is None, that wait for one of these events, which are given as parallel
+# lists. Returns the number of runs.
 # Runs are locked in the order of their ids before the update, so that batches for the same contacts do not deadlock.
 @statement("""
     with occurred as materialized (
@@ -187,6 +196,7 @@ async def start_runs(tx: Transaction, runs: list[NewRun]) -> list[StartedRun]: .
     ), waiting as materialized (
         select run.project_id, run.id from automation_runs as run
         join occurred v on (run.project_id, run.contact_id, run.waiting_for) = (v.project_id, v.contact_id, v.event)
+        where %(only)s::uuid[] is null or run.id = any (%(only)s)
         order by run.project_id, run.id for no key update of run
     ), woken as (
         update automation_runs as run set event_id = v.event_id, waiting_for = null, due_at = v.at
@@ -205,7 +215,19 @@ async def wake_runs(
     event: list[str],
     event_id: list[UUID],
     at: list[Moment],
+    only: list[UUID] | None,
 ) -> int: ...
+
+
+# The runs that wait for one of these events, given as parallel lists.
+@statement("""
+    select run.project_id, run.id, run.trigger_event_id from automation_runs as run
+    join unnest(%(project_id)s::uuid[], %(contact_id)s::uuid[], %(event)s::text[]) as v (project_id, contact_id, event)
+      on (run.project_id, run.contact_id, run.waiting_for) = (v.project_id, v.contact_id, v.event)
+""")
+async def waiting_runs(
+    tx: Transaction, *, project_id: list[UUID], contact_id: list[UUID], event: list[str]
+) -> list[RunStart]: ...
 
 
 # The steps of versions, given as parallel lists of automation ids and version numbers.
@@ -320,6 +342,13 @@ async def runs(
     where project_id = %(project_id)s and automation_id = %(automation_id)s and id = %(id)s
 """)
 async def run(db: Queries, *, project_id: UUID, automation_id: UUID, id: UUID) -> AutomationRun | None: ...
+
+
+@statement("""
+    select project_id, id, trigger_event_id from automation_runs
+    where project_id = %(project_id)s and automation_id = %(automation_id)s and id = %(id)s
+""")
+async def started_run(db: Queries, *, project_id: UUID, automation_id: UUID, id: UUID) -> RunStart | None: ...
 
 
 # The history of a run. A run skips steps but never goes back, so the order of step numbers is the order of execution.

@@ -8,7 +8,7 @@ import msgspec
 from psycopg.sql import SQL, Composable, Literal
 
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
-from postern.kernel.http.call import Call
+from postern.kernel.http.call import Call, LiveKeyRequired
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
 from postern.kernel.http.pagination import (
@@ -70,7 +70,9 @@ from postern.platform.projects.quotas import PlanLimitReached
 from postern.protocols.mail.address import Address, AddressInvalid, parse_address
 
 NOT_FOUND: list[type[Problem]] = [CampaignMissing]
-CHANGE_PROBLEMS: list[type[Problem]] = [CampaignMissing, CampaignStateConflict]
+CHANGE_PROBLEMS: list[type[Problem]] = [CampaignMissing, CampaignStateConflict, LiveKeyRequired]
+STOPPING_ACTIONS = frozenset(("pause", "delete"))
+"""What a TEST key may do with a campaign of a LIVE key, besides cancelling it: no message is sent because of it."""
 EXAMPLE = {"name": "Spring", "subject": "Hello {{name}}", "fromEmail": "hello@acme.example"}
 
 
@@ -450,11 +452,17 @@ def _status_filter(statuses: list[str]) -> Composable:
 
 
 async def _lock(tx: Transaction, call: Call, id: UUID, action: str) -> CampaignRow:
-    """Lock the campaign (for update). Raises CampaignMissing, or CampaignStateConflict if the action is not allowed."""
+    """Lock the campaign (for update).
+
+    Raises CampaignMissing, CampaignStateConflict if the action is not allowed, or LiveKeyRequired if a TEST key would
+    let a campaign that a LIVE key has started or scheduled send messages.
+    """
     row = await store.lock_campaign(tx, project_id=call.project_id, id=id)
     if row is None:
         raise CampaignMissing
     require_allowed(action, row.status)
+    if row.status != "DRAFT" and not row.is_test and action not in STOPPING_ACTIONS:
+        call.require_live("change, send or resume a campaign that a LIVE key has started or scheduled")
     return row
 
 

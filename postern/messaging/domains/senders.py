@@ -13,7 +13,7 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.database.statements import Transaction
-from postern.kernel.http.call import Call
+from postern.kernel.http.call import Call, LiveKeyRequired
 from postern.kernel.http.operation import RawRequest, delete, get, post
 from postern.kernel.http.problems import Invalid, Problem
 from postern.kernel.http.responses import HttpResponse
@@ -59,6 +59,10 @@ TITLE = "Confirm a sender"
 TokenText = Annotated[str, msgspec.Meta(max_length=200)]
 
 
+CONFIRM = "have a sender confirm its address"
+"""What a TEST key cannot do: mail of the server to a sender's owner is not captured."""
+
+
 @get("/projects/{project_id}/senders", needs="domains:read")
 async def list_senders(call: Call) -> list[Sender]:
     """The project's single senders, newest first: addresses that can be used in `from` without a verified domain."""
@@ -70,7 +74,7 @@ async def list_senders(call: Call) -> list[Sender]:
     "/projects/{project_id}/senders",
     needs="domains:write",
     status=201,
-    problems=(SenderExists, SenderNotNeeded, TooManySenders, TooManyRequests),
+    problems=(SenderExists, SenderNotNeeded, TooManySenders, TooManyRequests, LiveKeyRequired),
     example={"email": "ada@example.com"},
     response_example={"status": "PENDING", "verifiedAt": None},
 )
@@ -82,6 +86,7 @@ async def create_sender(call: Call, data: NewSender) -> Sender:
     automations need a verified domain. Mail from a single sender is not signed with DKIM, so some receivers treat it as
     spam: see `warnings`.
     """
+    call.require_live(CONFIRM)
     try:
         address = parse_address(data.email)
     except AddressInvalid as error:
@@ -124,11 +129,12 @@ async def get_sender(call: Call, id: UUID) -> Sender:
 @post(
     "/projects/{project_id}/senders/{id}/resend",
     needs="domains:write",
-    problems=(SenderMissing, SenderVerified, TooManyRequests),
+    problems=(SenderMissing, SenderVerified, TooManyRequests, LiveKeyRequired),
     response_example={"status": "PENDING", "verifiedAt": None},
 )
 async def resend_sender_verification(call: Call, id: UUID) -> Sender:
     """Send the confirmation mail again, with a new link that works for 24 hours. The previous link stops working."""
+    call.require_live(CONFIRM)
     sender = await _require_sender(call, id)
     if sender.status == "VERIFIED":
         raise SenderVerified

@@ -50,8 +50,11 @@ class MailRequest(msgspec.Struct, frozen=True, kw_only=True):
     body: SendBody
 
 
-async def require_sending_domain_id(world: "World", db: Queries, project_id: UUID, sender: str) -> UUID | None:
-    """The id of the sending domain of an address; None if the project has no such domain and captures its mail.
+async def require_sending_domain_id(
+    world: "World", db: Queries, project_id: UUID, sender: str, *, test: bool = False
+) -> UUID | None:
+    """The id of the sending domain of an address; None if there is no such domain and the mail is captured, because the
+    project captures its mail or a TEST key set it off (`test`).
 
     Raises LookupError, with a message for people, if the domain is not verified and mail is not captured. Raises
     AddressInvalid if `sender` is not an address.
@@ -59,7 +62,7 @@ async def require_sending_domain_id(world: "World", db: Queries, project_id: UUI
     name = address_of(sender).domain
     domain = await domains.sending_domain(db, project_id, name)
     project = await projects.require_project(db, project_id)
-    if not is_captured(world, project.settings, test=False) and (domain is None or not domain.may_send):
+    if not is_captured(world, project.settings, test=test) and (domain is None or not domain.may_send):
         raise LookupError(f"{name} is not a verified sending domain of this project.")
     return domain.id if domain else None
 
@@ -72,18 +75,28 @@ class AcceptedSend(msgspec.Struct, frozen=True):
 
 
 async def enqueue_all(
-    world: "World", tx: Transaction, project_id: UUID, requests: list[MailRequest], cap: int, now: Moment
+    world: "World",
+    tx: Transaction,
+    project_id: UUID,
+    requests: list[MailRequest],
+    cap: int | None,
+    now: Moment,
+    *,
+    test: bool = False,
 ) -> dict[str, AcceptedSend]:
     """Store messages as sends in an open transaction; returns the new sends, keyed by `once_key`.
 
     Requests whose `once_key` was used before are left out. Messages beyond the frequency cap (`cap` messages to a
-    contact) are stored as SUPPRESSED. Locks the frequency cap, records events, and wakes the workers at the commit.
+    contact) are stored as SUPPRESSED; None is no cap. Locks the frequency cap, records events, and wakes the workers at
+    the commit. With `test` the messages are captured.
     """
-    exceeds = await exceeds_cap(tx, project_id, [request.contact_id for request in requests], cap, now)
-    reasons = [cap_reason(cap) if is_exceeding else None for is_exceeding in exceeds]
+    reasons: list[str | None] = [None] * len(requests)
+    if cap is not None:
+        exceeds = await exceeds_cap(tx, project_id, [request.contact_id for request in requests], cap, now)
+        reasons = [cap_reason(cap) if is_exceeding else None for is_exceeding in exceeds]
     subjects = await _subjects(world, project_id, requests)
     sends = [
-        _send_of(project_id, request, subject, reason, now)
+        _send_of(project_id, request, subject, reason, now, test=test)
         for request, subject, reason in zip(requests, subjects, reasons, strict=True)
     ]
     inserted_ids = set(await store.insert_once(tx, sends))
@@ -107,11 +120,14 @@ def _first_event(send: Send, now: Moment) -> Event:
     return event_of(send, "email.suppressed", now, reason=send.reason)
 
 
-def _send_of(project_id: UUID, request: MailRequest, subject: str, reason: str | None, now: Moment) -> Send:
+def _send_of(
+    project_id: UUID, request: MailRequest, subject: str, reason: str | None, now: Moment, *, test: bool
+) -> Send:
     return msgspec.structs.replace(
         new_send(project_id, address_of(request.sender), request.to, now),
         status="QUEUED" if reason is None else "SUPPRESSED",
         lane=MARKETING,
+        test=test,
         subject=subject,
         contact_id=request.contact_id,
         domain_id=request.domain_id,

@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
@@ -13,7 +14,7 @@ import structlog
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries
 from postern.kernel.http.binding import read_item
-from postern.kernel.http.call import NOBODY, Call, Origin
+from postern.kernel.http.call import NOBODY, Call, LiveKeyRequired, Origin
 from postern.kernel.http.operation import HeaderParameter, get, patch, post
 from postern.kernel.http.problems import Invalid, Problem
 from postern.kernel.http.responses import HttpResponse
@@ -324,7 +325,7 @@ async def list_email_attempts(call: Call, send_id: UUID) -> list[SendAttempt]:
 @patch(
     "/projects/{project_id}/emails/{send_id}",
     needs="emails:write",
-    problems=[EmailMissing, NotScheduled],
+    problems=[EmailMissing, NotScheduled, LiveKeyRequired],
     example={"scheduledAt": "2030-01-31T12:00:00Z"},
     response_example={"status": "SCHEDULED", "sentAt": None, "deliveredAt": None},
 )
@@ -334,6 +335,8 @@ async def reschedule_email(call: Call, send_id: UUID, data: EmailReschedule) -> 
         raise Invalid.at("/scheduledAt", "The time can be at most 30 days in the future.", "too_far")
     async with call.db.transaction() as tx:
         send = await _lock(call, tx, send_id)
+        if not send.test:
+            call.require_live("reschedule an e-mail that a TEST key did not send")
         if send.status != "SCHEDULED":
             raise NotScheduled
         if send.expires_at is not None and send.expires_at <= data.scheduled_at:
@@ -378,7 +381,7 @@ async def cancel_email(call: Call, send_id: UUID) -> EmailLogEntry:
 @post(
     "/projects/{project_id}/emails/{send_id}/retry",
     needs="emails:write",
-    problems=[EmailMissing, NotRetriable],
+    problems=[EmailMissing, NotRetriable, LiveKeyRequired],
     response_example={"status": "QUEUED", "sentAt": None, "deliveredAt": None},
 )
 async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
@@ -389,6 +392,8 @@ async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
     """
     async with call.db.transaction() as tx:
         send = await _lock(call, tx, send_id)
+        if not send.test:
+            call.require_live("retry an e-mail that a TEST key did not send")
         if send.status in DEFERRED:
             brought_forward = await store.bring_forward(tx, project_id=call.project_id, id=send_id, now=call.now)
             if brought_forward is None:
@@ -424,18 +429,20 @@ async def send_project_mail(
     tags: list[str] | None = None,
     secrets: list[str] | None = None,
     request_id: str = "",
+    test: bool = False,
 ) -> UUID:
     """Send a mail of the project (a code, an invitation, a security notice) without tracking; returns the send's id.
 
     The send is committed before this returns, and transmitted in the background. Raises the problems of `send_email`.
     No template engine renders it, so template tags in names that people choose have no effect. `secrets` are the
-    one-time codes and tokens in html and text; they are only stored encrypted. `request_id` is for the log.
+    one-time codes and tokens in html and text; they are only stored encrypted. `request_id` is for the log. A mail that
+    a TEST key set off (`test`) is captured.
     """
     project = await projects.require_project(world.db, project_id)
     call = Call(
         world=world,
         db=world.db,
-        caller=NOBODY,
+        caller=replace(NOBODY, environment="TEST" if test else "LIVE"),
         now=world.clock(),
         request_id=request_id,
         origin=Origin("", ""),

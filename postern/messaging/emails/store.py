@@ -715,19 +715,19 @@ async def mark_engaged(
 
 
 # Insert sends and return their ids, except those whose `once_key` was used before. Only the columns below are stored:
-# not, for example, tags, further recipients, `test` and the times of a schedule.
+# not, for example, tags, further recipients and the times of a schedule.
 @statement(
     """
     insert into sends (project_id, id, status, lane, test, message_id, subject, sender, recipient, to_addresses,
                        contact_id, domain_id, once_key, due_at, reason, created_at, updated_at)
-    select project_id, id, status, lane, false, message_id, subject, sender, recipient, array[recipient], contact_id,
+    select project_id, id, status, lane, test, message_id, subject, sender, recipient, array[recipient], contact_id,
            domain_id, once_key, due_at, reason, created_at, created_at
-    from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(status)s::text[], %(lane)s::int[], %(once_key)s::text[],
-                %(contact_id)s::uuid[], %(message_id)s::text[], %(subject)s::text[], %(sender)s::text[],
-                %(recipient)s::text[], %(domain_id)s::uuid[], %(due_at)s::timestamptz[], %(reason)s::text[],
-                %(created_at)s::timestamptz[])
-        as v (project_id, id, status, lane, once_key, contact_id, message_id, subject, sender, recipient, domain_id,
-              due_at, reason, created_at)
+    from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(status)s::text[], %(lane)s::int[], %(test)s::bool[],
+                %(once_key)s::text[], %(contact_id)s::uuid[], %(message_id)s::text[], %(subject)s::text[],
+                %(sender)s::text[], %(recipient)s::text[], %(domain_id)s::uuid[], %(due_at)s::timestamptz[],
+                %(reason)s::text[], %(created_at)s::timestamptz[])
+        as v (project_id, id, status, lane, test, once_key, contact_id, message_id, subject, sender, recipient,
+              domain_id, due_at, reason, created_at)
     on conflict (project_id, once_key) where once_key is not null do nothing
     returning id
 """,

@@ -73,7 +73,7 @@ async def _lock_contacts(tx: Transaction, classified: list[ClassifiedHit]) -> No
     """
     contact_ids: dict[UUID, set[UUID]] = {}
     for _, send, classification in classified:
-        if send.contact_id is not None and classification.verdict != "machine":
+        if _is_engagement(send, classification) and send.contact_id is not None:
             contact_ids.setdefault(send.project_id, set()).add(send.contact_id)
     for project_id, ids in sorted(contact_ids.items()):
         await membership.lock_audiences(tx, project_id)
@@ -81,10 +81,10 @@ async def _lock_contacts(tx: Transaction, classified: list[ClassifiedHit]) -> No
 
 
 async def _update_engagement(tx: Transaction, classified: list[ClassifiedHit]) -> None:
-    """Store when contacts last opened or clicked, for the rules of audiences. Hits by machines are left out."""
+    """Store when contacts last opened or clicked, for the rules of audiences."""
     times_by_contact: dict[tuple[UUID, bool], dict[UUID, Moment]] = {}
     for hit, send, classification in classified:
-        if send.contact_id is not None and classification.verdict != "machine":
+        if _is_engagement(send, classification) and send.contact_id is not None:
             hit_times = times_by_contact.setdefault((send.project_id, hit.kind == "CLICK"), {})
             hit_times[send.contact_id] = max(hit.occurred_at, hit_times.get(send.contact_id, hit.occurred_at))
     for (project_id, clicked), contacts in sorted(times_by_contact.items()):
@@ -97,6 +97,11 @@ async def _update_engagement(tx: Transaction, classified: list[ClassifiedHit]) -
             opened_at=None if clicked else at,
             clicked_at=at if clicked else None,
         )
+
+
+def _is_engagement(send: TrackedSend, classification: HitClassification) -> bool:
+    """Whether a hit counts for the rules of audiences: not one by a machine, nor one of a TEST key's message."""
+    return classification.verdict != "machine" and not send.test
 
 
 def _stored_hit(hit: HitRequest, send: TrackedSend, classification: HitClassification) -> StoredHit:

@@ -27,7 +27,7 @@ class PastEvent(Record):
 @statement("""
     select id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at, erased_at from events
     where project_id = %(project_id)s and subject_id = %(subject_id)s
-      and (actor_type not in ('DEVELOPER', 'API_KEY') or type <> all (%(audited_types)s::text[]))
+      and (actor_type not in ('DEVELOPER', 'API_KEY', 'TEST_KEY') or type <> all (%(audited_types)s::text[]))
       and (%(before)s::timestamptz is null or (occurred_at, id) < (%(before)s, %(before_id)s::uuid))
     order by occurred_at desc, id desc limit %(limit)s
 """)

@@ -1,7 +1,7 @@
 """Events and their names."""
 
 import re
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from postern.kernel.clock import Moment
@@ -32,6 +32,18 @@ class Event(Record):
     occurred_at: Moment
     contact: EventContact | None = None  # Looked up when the event is read; not stored.
     """The contact that the event concerns, or null."""
+
+
+TEST_MARKED_AREAS: Final = ("email", "customer")
+"""Areas of events whose data has `test: true` if a TEST key set them off, because their actor is not the key."""
+
+
+def is_test(event: Event) -> bool:
+    """Whether a TEST key set an event off, so that mail because of it is captured. `store.IS_TEST` is the same in
+    SQL."""
+    if event.actor_type == "TEST_KEY":
+        return True
+    return event.type.partition(".")[0] in TEST_MARKED_AREAS and event.data.get("test") is True
 
 
 class EventPosition(NamedTuple):

@@ -1,6 +1,6 @@
 """Recording and reading events."""
 
-from collections.abc import Awaitable, Callable, Sequence, Set
+from collections.abc import Awaitable, Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -158,9 +158,28 @@ async def of_subject(
     )
 
 
+async def latest_of_subject(db: Queries, project_id: UUID, subject_id: UUID, types: Sequence[str]) -> Event | None:
+    """The newest event of a record that has one of these types, or None."""
+    found = await store.of_subject(
+        db, project_id=project_id, subject_id=subject_id, before=None, types=list(types), limit=1
+    )
+    return found[0] if found else None
+
+
 async def with_ids(db: Queries, project_id: UUID, ids: list[UUID]) -> list[Event]:
     """The events with these ids, in no particular order. Ids without an event are ignored."""
     return await store.with_ids(db, project_id=project_id, ids=ids)
+
+
+async def test_events(db: Queries, project_id: UUID, ids: Iterable[UUID]) -> set[UUID]:
+    """The ids, among `ids`, of events that a TEST key set off; see `is_test`."""
+    wanted = sorted(set(ids))
+    return set(await store.test_events(db, project_id=project_id, ids=wanted)) if wanted else set()
+
+
+def environment_data(call: Call) -> dict[str, Any]:
+    """The mark of a TEST key in the data of a `customer.` event whose actor is the customer and not the key."""
+    return {"test": True} if call.environment == "TEST" else {}
 
 
 async def contacts_of(db: Queries, project_id: UUID, events: Sequence[Event]) -> dict[UUID, EventContact]:
@@ -179,11 +198,12 @@ async def contacts_of(db: Queries, project_id: UUID, events: Sequence[Event]) ->
 
 
 async def first_since(
-    db: Queries, project_id: UUID, type: str, lookups: Sequence[tuple[UUID, UUID, EventPosition]]
+    db: Queries, project_id: UUID, type: str, lookups: Sequence[tuple[UUID, UUID, EventPosition]], *, with_test: bool
 ) -> dict[UUID, FirstEventSince]:
     """For each lookup (key, subject id, position), the first event of `type` of the subject after the position.
 
-    Keyed by the lookup's key; lookups without such an event are omitted.
+    Keyed by the lookup's key; lookups without such an event are omitted. Events that a TEST key set off count only
+    `with_test`.
     """
     if not lookups:
         return {}
@@ -195,6 +215,7 @@ async def first_since(
         subject_id=[subject_id for _, subject_id, _ in lookups],
         at=[position.at for _, _, position in lookups],
         after=[position.event_id for _, _, position in lookups],
+        with_test=with_test,
     )
     return {row.key: row for row in rows}
 

@@ -1,10 +1,16 @@
 """SQL of events."""
 
+from typing import LiteralString
 from uuid import UUID
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
 from postern.platform.events.model import Event, EventContact, FirstEventSince
+
+IS_TEST: LiteralString = """
+    (actor_type = 'TEST_KEY' or split_part(type, '.', 1) in ('email', 'customer') and data -> 'test' = 'true')
+"""
+"""The condition of events that a TEST key set off; see `model.is_test`."""
 
 
 # Insert the events `rows` (a JSON array), which belong to the projects `project_id`.
@@ -47,18 +53,34 @@ async def with_ids(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Ev
 async def contact_addresses(db: Queries, *, project_id: UUID, contact_ids: list[UUID]) -> list[EventContact]: ...
 
 
-# The first event of `type` for each lookup; `key`, `subject_id`, `at` and `after` are parallel lists.
-@statement("""
+# Those of the ids that are of events which a TEST key set off.
+@statement(
+    """
+    select id from events where project_id = %(project_id)s and id = any (%(ids)s) and
+    """
+    + IS_TEST
+)
+async def test_events(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[UUID]: ...
+
+
+# The first event of `type` for each lookup; `key`, `subject_id`, `at` and `after` are parallel lists. Without
+# `with_test`, events that a TEST key set off are left out.
+@statement(
+    """
     select lookup.key, first_event.id, first_event.occurred_at
     from unnest(%(key)s::uuid[], %(subject_id)s::uuid[], %(at)s::timestamptz[], %(after)s::uuid[])
         as lookup (key, subject_id, at, after)
     cross join lateral (
         select id, occurred_at from events
         where project_id = %(project_id)s and subject_id = lookup.subject_id and type = %(type)s
-          and (occurred_at, id) > (lookup.at, lookup.after)
+          and (occurred_at, id) > (lookup.at, lookup.after) and (%(with_test)s or not
+    """
+    + IS_TEST
+    + """)
         order by occurred_at, id limit 1
     ) as first_event
-""")
+"""
+)
 async def first_since(
     db: Queries,
     *,
@@ -68,6 +90,7 @@ async def first_since(
     subject_id: list[UUID],
     at: list[Moment],
     after: list[UUID],
+    with_test: bool,
 ) -> list[FirstEventSince]: ...
 
 

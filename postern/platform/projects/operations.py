@@ -376,7 +376,7 @@ async def read_key(world: "World", token: str, project_id: UUID | None, origin: 
     permissions = KEY_PERMISSIONS if key.permissions is None else frozenset(key.permissions)
     return Caller(
         kind="secret_key" if key.type == "SECRET" else "publishable_key",
-        actor_type="API_KEY",
+        actor_type="API_KEY" if key.environment == "LIVE" else "TEST_KEY",
         actor_id=key.id,
         actor_label=key.name,
         account_id=key.account_id,

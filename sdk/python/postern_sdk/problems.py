@@ -340,6 +340,10 @@ class LinkInvalid(BadRequestError):
     """`link_invalid` (400): This link is invalid, was used before, or has expired. Request a new one."""
 
 
+class LiveKeyRequired(ForbiddenError):
+    """`live_key_required` (403): A TEST key cannot do this, because real mail would be sent. Use a LIVE key."""
+
+
 class LockedOut(RateLimitError):
     """`locked_out` (429): Too many failed attempts. Try again after the time in `Retry-After`, or reset the
     password by mail.
@@ -924,6 +928,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "last_way_in": LastWayIn,
     "limit_not_taken": LimitNotTaken,
     "link_invalid": LinkInvalid,
+    "live_key_required": LiveKeyRequired,
     "locked_out": LockedOut,
     "member_missing": MemberMissing,
     "message_gone": MessageGone,

@@ -449,7 +449,7 @@ class AccountAuditEntry(Record, frozen=True, kw_only=True):
     project_id: str | None
     """Id of the project."""
     actor_type: str
-    """Kind of actor: `DEVELOPER`, `API_KEY`, `CUSTOMER` or `SYSTEM`."""
+    """Kind of actor: `DEVELOPER`, `API_KEY`, `TEST_KEY`, `CUSTOMER` or `SYSTEM`."""
     actor_id: str | None
     """Id of the actor; null for the service itself."""
     ip_address: str | None
@@ -1829,7 +1829,7 @@ class CustomerEvent(Record, frozen=True, kw_only=True):
     type: str
     """Type of the record."""
     actor_type: str
-    """Kind of actor: `DEVELOPER`, `API_KEY`, `CUSTOMER` or `SYSTEM`."""
+    """Kind of actor: `DEVELOPER`, `API_KEY`, `TEST_KEY`, `CUSTOMER` or `SYSTEM`."""
     actor_id: str | None
     """Id of the actor; null for the service itself."""
     actor_label: str | None
@@ -3062,7 +3062,7 @@ class Event(Record, frozen=True, kw_only=True):
     subject_id: str | None
     """Id of the record concerned: a send, a contact, a customer, a campaign …"""
     actor_type: str
-    """Kind of actor: `DEVELOPER`, `API_KEY`, `CUSTOMER` or `SYSTEM`."""
+    """Kind of actor: `DEVELOPER`, `API_KEY`, `TEST_KEY`, `CUSTOMER` or `SYSTEM`."""
     actor_id: str | None
     """Id of the actor; null for the service itself."""
     actor_label: str | None

@@ -3113,6 +3113,7 @@ class AsyncAutomationsRuns:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            LiveKeyRequired
             RunMissing
             RunNotFailed
         """
@@ -3149,6 +3150,7 @@ class AsyncAutomationsRuns:
 
         Raises:
             AutomationMissing
+            LiveKeyRequired
         """
         return await self._client._call(operations.RETRY_AUTOMATION_RUNS, (id,), project=project, timeout=timeout)
 
@@ -6394,6 +6396,7 @@ class AsyncAutomations:
         Raises:
             AutomationIncomplete
             AutomationLoop
+            LiveKeyRequired
             TooManyAutomations
         """
         return await self._client._call(
@@ -6493,6 +6496,7 @@ class AsyncAutomations:
             AutomationIncomplete
             AutomationLoop
             AutomationMissing
+            LiveKeyRequired
         """
         return await self._client._call(
             operations.CHANGE_AUTOMATION,
@@ -6572,6 +6576,7 @@ class AsyncAutomations:
             AutomationIncomplete
             AutomationLoop
             AutomationMissing
+            LiveKeyRequired
         """
         return await self._client._call(
             operations.SET_AUTOMATION_ACTIVE,
@@ -6916,6 +6921,7 @@ class AsyncCampaigns:
             CampaignIncomplete
             CampaignMissing
             CampaignStateConflict
+            LiveKeyRequired
         """
         return await self._client._call(
             operations.CHANGE_CAMPAIGN,
@@ -6966,6 +6972,7 @@ class AsyncCampaigns:
         Raises:
             CampaignMissing
             CampaignStateConflict
+            LiveKeyRequired
         """
         return await self._client._call(
             operations.DELETE_CAMPAIGN, (id,), if_match=if_match, project=project, timeout=timeout
@@ -7000,6 +7007,7 @@ class AsyncCampaigns:
             CampaignIncomplete
             CampaignMissing
             CampaignStateConflict
+            LiveKeyRequired
             PlanLimitReached
         """
         return await self._client._call(operations.SEND_CAMPAIGN, (id,), project=project, timeout=timeout)
@@ -7031,6 +7039,7 @@ class AsyncCampaigns:
         Raises:
             CampaignMissing
             CampaignStateConflict
+            LiveKeyRequired
         """
         return await self._client._call(operations.CANCEL_CAMPAIGN, (id,), project=project, timeout=timeout)
 
@@ -7060,6 +7069,7 @@ class AsyncCampaigns:
         Raises:
             CampaignMissing
             CampaignStateConflict
+            LiveKeyRequired
         """
         return await self._client._call(operations.PAUSE_CAMPAIGN, (id,), project=project, timeout=timeout)
 
@@ -7084,6 +7094,7 @@ class AsyncCampaigns:
         Raises:
             CampaignMissing
             CampaignStateConflict
+            LiveKeyRequired
         """
         return await self._client._call(operations.RESUME_CAMPAIGN, (id,), project=project, timeout=timeout)
 
@@ -7108,6 +7119,7 @@ class AsyncCampaigns:
         Raises:
             CampaignMissing
             CampaignStateConflict
+            LiveKeyRequired
         """
         return await self._client._call(operations.CANCEL_AB_TEST, (id,), project=project, timeout=timeout)
 
@@ -7134,6 +7146,7 @@ class AsyncCampaigns:
         Raises:
             CampaignMissing
             CampaignStateConflict
+            LiveKeyRequired
             VariantMissing
         """
         return await self._client._call(
@@ -9016,6 +9029,7 @@ class AsyncEmails:
 
         Raises:
             EmailMissing
+            LiveKeyRequired
             NotScheduled
         """
         return await self._client._call(
@@ -9077,6 +9091,7 @@ class AsyncEmails:
 
         Raises:
             EmailMissing
+            LiveKeyRequired
             NotRetriable
         """
         return await self._client._call(operations.RETRY_EMAIL, (send_id,), project=project, timeout=timeout)
@@ -12096,6 +12111,7 @@ class AsyncSenders:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            LiveKeyRequired
             SenderExists
             SenderNotNeeded
             TooManySenders
@@ -12173,6 +12189,7 @@ class AsyncSenders:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            LiveKeyRequired
             SenderMissing
             SenderVerified
         """

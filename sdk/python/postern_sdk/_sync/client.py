@@ -3105,6 +3105,7 @@ class AutomationsRuns:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            LiveKeyRequired
             RunMissing
             RunNotFailed
         """
@@ -3141,6 +3142,7 @@ class AutomationsRuns:
 
         Raises:
             AutomationMissing
+            LiveKeyRequired
         """
         return self._client._call(operations.RETRY_AUTOMATION_RUNS, (id,), project=project, timeout=timeout)
 
@@ -6382,6 +6384,7 @@ class Automations:
         Raises:
             AutomationIncomplete
             AutomationLoop
+            LiveKeyRequired
             TooManyAutomations
         """
         return self._client._call(
@@ -6481,6 +6484,7 @@ class Automations:
             AutomationIncomplete
             AutomationLoop
             AutomationMissing
+            LiveKeyRequired
         """
         return self._client._call(
             operations.CHANGE_AUTOMATION,
@@ -6560,6 +6564,7 @@ class Automations:
             AutomationIncomplete
             AutomationLoop
             AutomationMissing
+            LiveKeyRequired
         """
         return self._client._call(
             operations.SET_AUTOMATION_ACTIVE,
@@ -6900,6 +6905,7 @@ class Campaigns:
             CampaignIncomplete
             CampaignMissing
             CampaignStateConflict
+            LiveKeyRequired
         """
         return self._client._call(
             operations.CHANGE_CAMPAIGN,
@@ -6950,6 +6956,7 @@ class Campaigns:
         Raises:
             CampaignMissing
             CampaignStateConflict
+            LiveKeyRequired
         """
         return self._client._call(
             operations.DELETE_CAMPAIGN, (id,), if_match=if_match, project=project, timeout=timeout
@@ -6984,6 +6991,7 @@ class Campaigns:
             CampaignIncomplete
             CampaignMissing
             CampaignStateConflict
+            LiveKeyRequired
             PlanLimitReached
         """
         return self._client._call(operations.SEND_CAMPAIGN, (id,), project=project, timeout=timeout)
@@ -7015,6 +7023,7 @@ class Campaigns:
         Raises:
             CampaignMissing
             CampaignStateConflict
+            LiveKeyRequired
         """
         return self._client._call(operations.CANCEL_CAMPAIGN, (id,), project=project, timeout=timeout)
 
@@ -7044,6 +7053,7 @@ class Campaigns:
         Raises:
             CampaignMissing
             CampaignStateConflict
+            LiveKeyRequired
         """
         return self._client._call(operations.PAUSE_CAMPAIGN, (id,), project=project, timeout=timeout)
 
@@ -7068,6 +7078,7 @@ class Campaigns:
         Raises:
             CampaignMissing
             CampaignStateConflict
+            LiveKeyRequired
         """
         return self._client._call(operations.RESUME_CAMPAIGN, (id,), project=project, timeout=timeout)
 
@@ -7092,6 +7103,7 @@ class Campaigns:
         Raises:
             CampaignMissing
             CampaignStateConflict
+            LiveKeyRequired
         """
         return self._client._call(operations.CANCEL_AB_TEST, (id,), project=project, timeout=timeout)
 
@@ -7118,6 +7130,7 @@ class Campaigns:
         Raises:
             CampaignMissing
             CampaignStateConflict
+            LiveKeyRequired
             VariantMissing
         """
         return self._client._call(
@@ -8992,6 +9005,7 @@ class Emails:
 
         Raises:
             EmailMissing
+            LiveKeyRequired
             NotScheduled
         """
         return self._client._call(
@@ -9053,6 +9067,7 @@ class Emails:
 
         Raises:
             EmailMissing
+            LiveKeyRequired
             NotRetriable
         """
         return self._client._call(operations.RETRY_EMAIL, (send_id,), project=project, timeout=timeout)
@@ -12066,6 +12081,7 @@ class Senders:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            LiveKeyRequired
             SenderExists
             SenderNotNeeded
             TooManySenders
@@ -12141,6 +12157,7 @@ class Senders:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            LiveKeyRequired
             SenderMissing
             SenderVerified
         """

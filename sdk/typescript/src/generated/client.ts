@@ -2335,7 +2335,8 @@ export interface SendersApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `sender_exists`, `sender_not_needed`, `too_many_senders`, `too_many_requests`, `database_away`.
+   * Problems: `live_key_required`, `sender_exists`, `sender_not_needed`, `too_many_senders`, `too_many_requests`,
+   * `database_away`.
    */
   create(params: NewSender, options?: RequestOptions): Promise<Sender>;
   /**
@@ -2369,7 +2370,7 @@ export interface SendersApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `sender_missing`, `sender_verified`, `too_many_requests`, `database_away`.
+   * Problems: `live_key_required`, `sender_missing`, `sender_verified`, `too_many_requests`, `database_away`.
    */
   resendVerification(id: string, options?: RequestOptions): Promise<Sender>;
   /**
@@ -3107,7 +3108,7 @@ export interface EmailsApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `email_missing`, `not_scheduled`, `too_many_requests`, `database_away`.
+   * Problems: `live_key_required`, `email_missing`, `not_scheduled`, `too_many_requests`, `database_away`.
    */
   reschedule(sendId: string, params: EmailReschedule, options?: RequestOptions): Promise<EmailLogEntry>;
   /**
@@ -3134,7 +3135,7 @@ export interface EmailsApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `email_missing`, `not_retriable`, `too_many_requests`, `database_away`.
+   * Problems: `live_key_required`, `email_missing`, `not_retriable`, `too_many_requests`, `database_away`.
    */
   retry(sendId: string, options?: RequestOptions): Promise<EmailLogEntry>;
   /**
@@ -4922,8 +4923,8 @@ export interface CampaignsApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `campaign_missing`, `campaign_state_conflict`, `campaign_incomplete`, `too_many_requests`,
-   * `database_away`.
+   * Problems: `live_key_required`, `campaign_missing`, `campaign_state_conflict`, `campaign_incomplete`,
+   * `too_many_requests`, `database_away`.
    */
   update(id: string, params: CampaignChange, options?: RequestOptions): Promise<Campaign>;
   /**
@@ -4935,7 +4936,7 @@ export interface CampaignsApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `campaign_missing`, `campaign_state_conflict`, `too_many_requests`, `database_away`.
+   * Problems: `live_key_required`, `campaign_missing`, `campaign_state_conflict`, `too_many_requests`, `database_away`.
    */
   delete(id: string, options?: RequestOptions): Promise<Deleted>;
   /**
@@ -4951,8 +4952,8 @@ export interface CampaignsApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `plan_limit_reached`, `campaign_missing`, `campaign_state_conflict`, `campaign_incomplete`,
-   * `too_many_requests`, `database_away`.
+   * Problems: `live_key_required`, `plan_limit_reached`, `campaign_missing`, `campaign_state_conflict`,
+   * `campaign_incomplete`, `too_many_requests`, `database_away`.
    */
   send(id: string, options?: RequestOptions): Promise<CampaignSendResult>;
   /**
@@ -4968,7 +4969,7 @@ export interface CampaignsApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `campaign_missing`, `campaign_state_conflict`, `too_many_requests`, `database_away`.
+   * Problems: `live_key_required`, `campaign_missing`, `campaign_state_conflict`, `too_many_requests`, `database_away`.
    */
   cancel(id: string, options?: RequestOptions): Promise<Campaign>;
   /**
@@ -4983,7 +4984,7 @@ export interface CampaignsApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `campaign_missing`, `campaign_state_conflict`, `too_many_requests`, `database_away`.
+   * Problems: `live_key_required`, `campaign_missing`, `campaign_state_conflict`, `too_many_requests`, `database_away`.
    */
   pause(id: string, options?: RequestOptions): Promise<Campaign>;
   /**
@@ -4993,7 +4994,7 @@ export interface CampaignsApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `campaign_missing`, `campaign_state_conflict`, `too_many_requests`, `database_away`.
+   * Problems: `live_key_required`, `campaign_missing`, `campaign_state_conflict`, `too_many_requests`, `database_away`.
    */
   resume(id: string, options?: RequestOptions): Promise<Campaign>;
   /**
@@ -5003,7 +5004,7 @@ export interface CampaignsApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `campaign_missing`, `campaign_state_conflict`, `too_many_requests`, `database_away`.
+   * Problems: `live_key_required`, `campaign_missing`, `campaign_state_conflict`, `too_many_requests`, `database_away`.
    */
   cancelAbTest(id: string, options?: RequestOptions): Promise<Campaign>;
   /**
@@ -5013,7 +5014,8 @@ export interface CampaignsApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `campaign_missing`, `variant_missing`, `campaign_state_conflict`, `too_many_requests`, `database_away`.
+   * Problems: `live_key_required`, `campaign_missing`, `variant_missing`, `campaign_state_conflict`,
+   * `too_many_requests`, `database_away`.
    */
   selectAbTestWinner(id: string, params: WinnerChoice, options?: RequestOptions): Promise<Campaign>;
   /**
@@ -5267,7 +5269,8 @@ export interface AutomationsApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `automation_incomplete`, `automation_loop`, `too_many_automations`, `too_many_requests`, `database_away`.
+   * Problems: `live_key_required`, `automation_incomplete`, `automation_loop`, `too_many_automations`,
+   * `too_many_requests`, `database_away`.
    */
   create(params: NewAutomation, options?: RequestOptions): Promise<Automation>;
   /**
@@ -5289,7 +5292,8 @@ export interface AutomationsApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `automation_missing`, `automation_incomplete`, `automation_loop`, `too_many_requests`, `database_away`.
+   * Problems: `live_key_required`, `automation_missing`, `automation_incomplete`, `automation_loop`,
+   * `too_many_requests`, `database_away`.
    */
   update(id: string, params: AutomationChange, options?: RequestOptions): Promise<Automation>;
   /**
@@ -5318,7 +5322,8 @@ export interface AutomationsApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `automation_missing`, `automation_incomplete`, `automation_loop`, `too_many_requests`, `database_away`.
+   * Problems: `live_key_required`, `automation_missing`, `automation_incomplete`, `automation_loop`,
+   * `too_many_requests`, `database_away`.
    */
   setActive(id: string, params?: AutomationActivation, options?: RequestOptions): Promise<Automation>;
   readonly runs: AutomationsRunsApi;
@@ -5392,7 +5397,7 @@ export interface AutomationsRunsApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `run_missing`, `run_not_failed`, `too_many_requests`, `database_away`.
+   * Problems: `live_key_required`, `run_missing`, `run_not_failed`, `too_many_requests`, `database_away`.
    */
   retry(id: string, runId: string, options?: RequestOptions): Promise<AutomationRun>;
   /**
@@ -5405,7 +5410,7 @@ export interface AutomationsRunsApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `automation_missing`, `too_many_requests`, `database_away`.
+   * Problems: `live_key_required`, `automation_missing`, `too_many_requests`, `database_away`.
    */
   retryAll(id: string, options?: RequestOptions): Promise<RunsRetried>;
 }

@@ -262,6 +262,9 @@ export class LimitNotTaken extends UnprocessableEntityError {}
 /** 400 `link_invalid`: This link is invalid, was used before, or has expired. Request a new one. */
 export class LinkInvalid extends BadRequestError {}
 
+/** 403 `live_key_required`: A TEST key cannot do this, because real mail would be sent. Use a LIVE key. */
+export class LiveKeyRequired extends ForbiddenError {}
+
 /**
  * 429 `locked_out`: Too many failed attempts. Try again after the time in `Retry-After`, or reset the password by mail.
  */
@@ -743,6 +746,7 @@ export const PROBLEMS = {
   LastWayIn,
   LimitNotTaken,
   LinkInvalid,
+  LiveKeyRequired,
   LockedOut,
   MemberMissing,
   MessageGone,

@@ -82,7 +82,7 @@ export interface AccountAuditEntry {
   createdAt: string;
   /** Id of the project. */
   projectId: string | null;
-  /** Kind of actor: `DEVELOPER`, `API_KEY`, `CUSTOMER` or `SYSTEM`. */
+  /** Kind of actor: `DEVELOPER`, `API_KEY`, `TEST_KEY`, `CUSTOMER` or `SYSTEM`. */
   actorType: string;
   /** Id of the actor; null for the service itself. */
   actorId: string | null;
@@ -1623,7 +1623,7 @@ export interface CustomerEvent {
   id: string;
   /** Type of the record. */
   type: string;
-  /** Kind of actor: `DEVELOPER`, `API_KEY`, `CUSTOMER` or `SYSTEM`. */
+  /** Kind of actor: `DEVELOPER`, `API_KEY`, `TEST_KEY`, `CUSTOMER` or `SYSTEM`. */
   actorType: string;
   /** Id of the actor; null for the service itself. */
   actorId: string | null;
@@ -2991,7 +2991,7 @@ export interface Event {
   type: string;
   /** Id of the record concerned: a send, a contact, a customer, a campaign … */
   subjectId: string | null;
-  /** Kind of actor: `DEVELOPER`, `API_KEY`, `CUSTOMER` or `SYSTEM`. */
+  /** Kind of actor: `DEVELOPER`, `API_KEY`, `TEST_KEY`, `CUSTOMER` or `SYSTEM`. */
   actorType: string;
   /** Id of the actor; null for the service itself. */
   actorId: string | null;

@@ -1,0 +1,175 @@
+"""No request with a TEST key makes real mail leave, directly or by what it sets off later."""
+
+import asyncio
+from collections import Counter
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+
+from tests.messaging.automations.conftest import create_automation, email_step, read_runs, settings, template
+from tests.messaging.campaigns.test_campaigns import create_campaign
+from tests.messaging.domains.test_domains import publish
+from tests.peers.smtp_sink import Behaviour, Sink
+
+__all__ = ["create_automation", "email_step", "read_runs", "settings", "template"]
+WAIT = {
+    "type": "WAIT_FOR_EVENT",
+    "event": "order.paid",
+    "timeout": {"hours": 1},
+    "then": [],
+    "else": [{"type": "EXIT"}],
+}
+
+
+@pytest.fixture
+async def sink():
+    async with Sink() as sink:
+        yield sink
+
+
+@pytest.fixture
+async def project(project, zone, sink):
+    """A project with the verified domain example.org that sends through the sink."""
+    domain = (await project.client.post("/domains", {"domain": "example.org"})).json()
+    publish(zone, domain)
+    assert (await project.client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
+    relays = [{"host": "127.0.0.1", "port": sink.port, "tls": "none"}]
+    settings = {"transport": "relay", "relays": relays, "signIn": {"mailFrom": "login@example.org"}}
+    changed = await project.developer.patch("", {"settings": settings})
+    assert changed.status_code == 200, changed.text
+    return project
+
+
+@pytest.fixture
+async def test_client(project):
+    return await project.key(environment="TEST")
+
+
+async def captured(project):
+    """The recipients in the inbox, sorted, when no message is being delivered in the background any more."""
+    while (await project.client.get("/emails/logs?status=QUEUED")).json()["data"]:
+        await asyncio.sleep(0.01)
+    messages = (await project.client.get("/inbox?limit=100")).json()["data"]
+    return sorted(recipient for message in messages for recipient in message["recipients"])
+
+
+def refused(response):
+    return response.status_code == 403 and response.json()["code"] == "live_key_required"
+
+
+async def test_automations_that_a_test_key_starts_send_captured_mail(
+    project, test_client, sink, email_step, create_automation, run_due_work
+):
+    audience = (await project.client.post("/audiences", {"name": "Buyers"})).json()["id"]
+    rules = {"conditions": [{"field": "attributes.vip", "operator": "eq", "value": True}]}
+    dynamic = (await project.client.post("/audiences", {"name": "Vips", "rules": rules})).json()["id"]
+    add, update = {"type": "ADD_TO_AUDIENCE", "audienceId": audience}, {"type": "UPDATE_CONTACT"}
+    await create_automation({"type": "EVENT", "event": "order.placed", "once": False}, email_step("Thanks"), add)
+    await create_automation({"type": "CONTACT_CREATED"}, email_step("Hello"))
+    await create_automation(
+        {"type": "AUDIENCE_JOINED", "audienceId": audience},
+        email_step("Joined"),
+        {**update, "attributes": {"vip": True}},
+    )
+    await create_automation({"type": "AUDIENCE_JOINED", "audienceId": dynamic}, email_step("Vip"))
+    event = {"name": "order.placed", "email": "ada@example.com"}
+    assert (await test_client.post("/events", event)).status_code == 201
+    contact = {"email": "bob@example.com", "attributes": {"vip": True}}
+    assert (await test_client.post("/contacts", contact)).status_code == 201
+    csv = b"email\ncsv@example.com\n"
+    imported = await test_client.post("/contacts/import", content=csv, headers={"content-type": "text/csv"})
+    assert imported.status_code in (200, 201, 202), imported.text
+    await run_due_work()
+    expected = {"ada@example.com": 4, "bob@example.com": 2, "csv@example.com": 1}
+    assert Counter(await captured(project)) == expected
+    assert sink.messages == []
+    # What a LIVE key sets off is delivered.
+    assert (await project.client.post("/events", {**event, "email": "live@example.com"})).status_code == 201
+    await run_due_work()
+    assert [message.recipients for message in sink.messages] == [("live@example.com",)] * 4
+
+
+async def test_a_test_key_does_not_continue_runs_of_live_keys(
+    project, test_client, sink, email_step, create_automation, read_runs, run_due_work, clock
+):
+    automation = await create_automation({"type": "EVENT", "event": "order.placed"}, WAIT, email_step("Paid"))
+    for client, email in ((project.client, "live@example.com"), (test_client, "test@example.com")):
+        assert (await client.post("/events", {"name": "order.placed", "email": email})).status_code == 201
+    # Recorded before the runs begin to wait, then while they wait.
+    for _ in range(2):
+        for email in ("live@example.com", "test@example.com"):
+            assert (await test_client.post("/events", {"name": "order.paid", "email": email})).status_code == 201
+        await run_due_work()
+    live, test = await read_runs(automation)
+    assert (live["status"], test["status"]) == ("WAITING", "COMPLETED")
+    clock.move(timedelta(hours=2))
+    await run_due_work()
+    live, _ = await read_runs(automation)
+    assert (live["status"], live["steps"][0]["outcome"]) == ("EXITED", "TIMED_OUT")
+    assert (sink.messages, await captured(project)) == ([], ["test@example.com"])
+
+
+async def test_a_test_key_does_not_start_what_live_keys_share(
+    project, test_client, sink, email_step, create_automation, read_runs, run_due_work, clock
+):
+    automation = await create_automation({"type": "EVENT", "event": "order.placed"}, email_step("Thanks"))
+    path = f"/automations/{automation}"
+    body = {"name": "A", "trigger": {"type": "CONTACT_CREATED"}, "steps": [email_step()]}
+    assert refused(await test_client.post("/automations", {**body, "active": True}))
+    assert (await test_client.post("/automations", body)).status_code == 201
+    assert refused(await test_client.patch(path, {"steps": [email_step("Changed")]}))
+    assert (await test_client.patch(f"{path}/active", {"active": False})).status_code == 200
+    assert refused(await test_client.patch(f"{path}/active", {"active": True}))
+    assert refused(await test_client.post(f"{path}/runs/retry"))
+    (project_domain,) = [domain["id"] for domain in (await project.client.get("/domains")).json()]
+    campaign, _ = await create_campaign(
+        project, 1, fromEmail="news@example.org", domainId=project_domain, scheduledAt=str(clock() + timedelta(days=1))
+    )
+    campaign_path = f"/campaigns/{campaign['id']}"
+    sent = await project.client.post(f"{campaign_path}/send")
+    assert sent.status_code == 200, sent.text
+    assert refused(await test_client.patch(campaign_path, {"scheduledAt": str(clock() + timedelta(minutes=1))}))
+    assert (await test_client.post(f"{campaign_path}/test", {"to": "seed@example.com"})).status_code == 200
+    assert (await test_client.post(f"{campaign_path}/cancel")).status_code == 200
+    assert refused(await test_client.post("/senders", {"email": "ada@gmail.example"}))
+    assert refused(await test_client.post(f"/senders/{uuid4()}/resend")) is True
+    sink.behaviour = Behaviour(replies={"DOT": b"550 5.7.1 Refused"})
+    email = {"from": "hello@example.org", "to": ["ada@example.com"], "subject": "Hi", "text": "Hi"}
+    failed = (await project.client.post("/emails", email)).json()["id"]
+    later = {**email, "scheduledAt": str(clock() + timedelta(days=1))}
+    scheduled = (await project.client.post("/emails", later)).json()["id"]
+    assert refused(await test_client.post(f"/emails/{failed}/retry"))
+    assert refused(await test_client.patch(f"/emails/{scheduled}", {"scheduledAt": str(clock())}))
+    assert (await test_client.post(f"/emails/{scheduled}/cancel")).status_code == 200
+    await run_due_work()
+    assert (sink.messages, await captured(project)) == ([], ["seed@example.com"])
+
+
+async def test_mail_to_customers_that_a_test_key_sets_off_is_captured(
+    project, test_client, sink, email_step, create_automation, run_due_work, clock
+):
+    settings = {"signIn": {"mailFrom": "login@example.org", "contacts": "CREATE"}}
+    assert (await project.developer.patch("", {"settings": settings})).status_code == 200
+    await create_automation({"type": "CONTACT_CREATED"}, email_step("Hello"))
+    publishable = await project.key(type="PUBLISHABLE", environment="TEST")
+    organization = (await test_client.post("/b2b/organizations", {"name": "Acme"})).json()
+    path = f"/b2b/organizations/{organization['id']}/invitations"
+    invitation = (await test_client.post(path, {"email": "invited@example.com"})).json()
+    customer = {"email": "ada@example.com", "password": "a password nobody has", "emailVerified": True}
+    assert (await test_client.post("/customers", customer)).status_code == 201
+    auth = f"/projects/{project.id}/auth"
+    assert (await publishable.post(f"{auth}/sign-in/code", {"email": "ada@example.com"})).status_code == 200
+    new = {"email": "new@example.com", "password": "a password nobody has"}
+    assert (await publishable.post(f"{auth}/sign-up", new)).status_code == 201
+    await run_due_work()
+    # The mail of the automation and the code, the invitation, and the code of the sign-up.
+    expected = {"ada@example.com": 2, "invited@example.com": 1, "new@example.com": 1}
+    assert Counter(await captured(project)) == expected
+    assert sink.messages == []
+    # What a LIVE key sets off is delivered: here the same invitation, mailed again.
+    clock.move(timedelta(minutes=2))
+    assert (await project.client.post(f"{path}/{invitation['id']}/resend")).status_code == 200
+    await run_due_work()
+    await captured(project)
+    assert [message.recipients for message in sink.messages] == [("invited@example.com",)]
