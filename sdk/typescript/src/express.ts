@@ -10,7 +10,8 @@
  * ```
  */
 
-import { type CustomerSession, isRecord, SessionError } from "./sessions.js";
+import { isRecord } from "./internal.js";
+import { type CustomerSession, SessionError } from "./sessions.js";
 import { type Authentication, FORM_LIMIT, NOT_CACHED, SignIn, type SignInOptions, variesByCustomer } from "./sign-in.js";
 
 declare global {

@@ -9,21 +9,22 @@
  */
 
 import { ConfigurationError, PosternError } from "./errors.js";
+import { environment, isLoopback, isRecord, readText } from "./internal.js";
 
 /** Age at which the signing keys are refreshed in the background, in milliseconds. */
-export const REFRESH_MS = 300_000;
+const REFRESH_MS = 300_000;
 /** Age at which a request waits for the refresh, because the application was idle: a key may have been withdrawn. */
-export const IDLE_MS = 600_000;
+const IDLE_MS = 600_000;
 /** Shortest time between two refreshes, whatever keys tokens name: forged tokens cause no more requests than this. */
-export const UNKNOWN_KEY_MS = 30_000;
+const UNKNOWN_KEY_MS = 30_000;
 /** Shortest time between two attempts while there are no keys at all, in milliseconds. */
-export const NO_KEYS_MS = 1_000;
+const NO_KEYS_MS = 1_000;
 /** The tolerated difference between the clocks of this machine and the server, in seconds. */
-export const LEEWAY_SECONDS = 5;
+const LEEWAY_SECONDS = 5;
 /** How long a fetch of keys or permissions may take, in milliseconds. */
-export const FETCH_TIMEOUT_MS = 5_000;
+const FETCH_TIMEOUT_MS = 5_000;
 /** Longest token, in characters, that is read. */
-export const TOKEN_LIMIT = 16_384;
+const TOKEN_LIMIT = 16_384;
 /** Most signing keys of a project that are kept. */
 const KEYS_LIMIT = 20;
 /** Largest response body, in bytes, that is read. */
@@ -396,7 +397,7 @@ class SigningKeys {
 }
 
 /** The address and id of a project, from options or environment. Throws ConfigurationError if one is missing or wrong. */
-export function readSettings(options: SessionVerifierOptions): { project: string; issuer: string; projectUrl: string } {
+function readSettings(options: SessionVerifierOptions): { project: string; issuer: string; projectUrl: string } {
   const project = options.project ?? environment("POSTERN_PROJECT");
   if (!project) throw new ConfigurationError("Give `project`, or set POSTERN_PROJECT.");
   if (!/^[\w-]+$/.test(project)) throw new ConfigurationError(`This is not the id of a project: ${project}`);
@@ -417,17 +418,6 @@ function serverUrl(text: string, insecure = false): string {
     throw new ConfigurationError(`${text} is not https: the keys could be replaced on the way. Allow it with \`insecure: true\`.`);
   }
   return text.replace(/\/+$/, "");
-}
-
-/** Whether a host name, as `URL.hostname` gives it, is this machine's. */
-export function isLoopback(host: string): boolean {
-  return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(host);
-}
-
-/** An environment variable, where there are any; undefined if it is unset or empty. */
-export function environment(name: string): string | undefined {
-  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
-  return process?.env?.[name] || undefined;
 }
 
 /** The server answered with another status than 200. */
@@ -512,25 +502,6 @@ async function importKeys(document: unknown): Promise<Map<string, CryptoKey>> {
   return keys;
 }
 
-/** The text of a response. Throws if it has more bytes than `limit`. */
-export async function readText(response: { body: ReadableStream<Uint8Array> | null }, limit: number): Promise<string> {
-  if (!response.body) return "";
-  const reader = response.body.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
-  let size = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    size += value.byteLength;
-    if (size > limit) {
-      await reader.cancel();
-      throw new Error(`the text is longer than ${limit} bytes`);
-    }
-    text += decoder.decode(value, { stream: true });
-  }
-}
-
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
@@ -543,8 +514,4 @@ function isTime(value: unknown): value is number {
 
 function strings(value: unknown): readonly string[] {
   return Object.freeze(Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : []);
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -15,13 +15,10 @@
  */
 
 import { ConfigurationError } from "./errors.js";
+import { environment, isLoopback, isRecord, readText } from "./internal.js";
 import {
   CustomerSession,
-  environment,
-  isLoopback,
-  isRecord,
   PermissionDenied,
-  readText,
   ServerUnavailable,
   SessionError,
   SessionVerifier,
@@ -31,11 +28,11 @@ import {
 } from "./sessions.js";
 
 /** An access token of a cookie is refreshed when it is valid for less than this, so that the application can use it. */
-export const EARLY_MS = 10_000;
+const EARLY_MS = 10_000;
 /** How long a person may take on the sign-in pages. */
-export const FLOW_SECONDS = 1_800;
+const FLOW_SECONDS = 1_800;
 /** How many sign-ins of a browser may be under way, in several tabs. */
-export const FLOWS_LIMIT = 5;
+const FLOWS_LIMIT = 5;
 /** How long a process answers with the tokens of a refresh to requests that still have the old cookie. */
 const REFRESHED_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 5_000;

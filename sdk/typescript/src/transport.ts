@@ -8,6 +8,7 @@ import {
   RequestTimedOut,
 } from "./errors.js";
 import { PROBLEMS } from "./generated/problems.js";
+import { environment, isLoopback, isRecord } from "./internal.js";
 import type { ClientOptions, RawBody, RequestOptions } from "./options.js";
 import { VERSION } from "./version.js";
 
@@ -36,7 +37,6 @@ const TRANSIENT = [429, 502, 503, 504];
 /** Failures of Node.js, Deno and Bun before anything was sent. */
 const NOT_SENT =
   /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|CONNECT_TIMEOUT|ConnectionRefused|tcp connect|dns error/;
-const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/;
 
 /** Headers by the result of a call, for `headersOf` and `ifMatch`. */
 const HEADERS = new WeakMap<object, Headers>();
@@ -56,11 +56,9 @@ export class Transport {
 
   /** An option of the call or the client, or its environment variable. Throws ConfigurationError if it is missing. */
   setting(name: "url" | "project", call: { project?: string | undefined } = {}): string {
-    const value = (name === "project" && call.project) || this.#options[name] || environment(name);
-    if (value) return value;
-    throw new ConfigurationError(
-      `The option \`${name}\` is missing: pass it to \`new Postern\` or set POSTERN_${name.toUpperCase()}.`,
-    );
+    const value = (name === "project" && call.project) || this.#options[name] || environment(variable(name));
+    if (!value) throw missing(name);
+    return value;
   }
 
   /** Send a request, repeatedly if that is safe. */
@@ -122,7 +120,8 @@ export class Transport {
       if (response) {
         const requestId = response.headers.get("x-request-id") ?? undefined;
         const executed = isRead ? "" : ` The server reported success: the change may have been made.${again}`;
-        const message = `The response to ${name} is incomplete or is not JSON.${executed}${idOf(requestId)}`;
+        const id = requestId ? ` [request ${requestId}]` : "";
+        const message = `The response to ${name} is incomplete or is not JSON.${executed}${id}`;
         throw new InvalidResponse(message, response.status, requestId, idempotencyKey, error);
       }
       const reason = causes(error);
@@ -142,6 +141,7 @@ export class Transport {
   ): Promise<{ [name: string]: string }> {
     const { options, flags, contentType } = request;
     const headers: { [name: string]: string } = {};
+    const further = new Headers(options.headers);
     if (!globalThis.navigator?.userAgent?.startsWith("Mozilla/"))
       headers["user-agent"] = `postern-typescript/${VERSION}`;
     if (contentType) headers["content-type"] = contentType;
@@ -153,21 +153,20 @@ export class Transport {
       if (!etag) throw new PosternError("`ifMatch` is not a record of this client with an ETag.");
       headers["if-match"] = etag;
     }
-    const source = options.key ?? this.#options.key ?? environment("key");
+    const source = options.key ?? this.#options.key ?? environment(variable("key"));
     const key = typeof source === "function" ? await source() : source;
     if (key) {
       const { protocol, hostname } = new URL(url);
-      if (protocol !== "https:" && !LOOPBACK.test(hostname) && !this.#options.insecure) {
+      if (protocol !== "https:" && !isLoopback(hostname) && !this.#options.insecure) {
         throw new ConfigurationError(
           `A key is not sent to ${hostname} over ${protocol} Use https, or the option \`insecure\`.`,
         );
       }
       headers.authorization = `Bearer ${key}`;
-    } else if (!flags.includes("n") && !hasAuthorization(options)) {
-      throw new ConfigurationError("The option `key` is missing: pass it to `new Postern` or set POSTERN_KEY.");
+    } else if (!flags.includes("n") && !further.has("authorization")) {
+      throw missing("key");
     }
-    for (const [name, value] of Object.entries(options.headers ?? {})) headers[name.toLowerCase()] = value;
-    return headers;
+    return { ...headers, ...Object.fromEntries(further) };
   }
 }
 
@@ -197,7 +196,7 @@ async function readError(response: Response): Promise<APIError> {
   let problem: { [member: string]: unknown } | undefined;
   try {
     const document: unknown = JSON.parse(text);
-    if (typeof document === "object" && document !== null && !Array.isArray(document)) problem = { ...document };
+    if (isRecord(document)) problem = document;
   } catch {
     // Not from Postern, such as the HTML page of a proxy.
   }
@@ -253,25 +252,17 @@ function causes(error: unknown): string {
   return parts.join(": ") || String(error);
 }
 
-function idOf(requestId: string | undefined): string {
-  return requestId ? ` [request ${requestId}]` : "";
-}
-
-function hasAuthorization(options: RequestOptions): boolean {
-  return Object.keys(options.headers ?? {}).some((name) => name.toLowerCase() === "authorization");
-}
-
 /** A new idempotency key. `crypto.randomUUID` is missing on pages without TLS. */
 function randomKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** An environment variable of the client, where there is an environment that may be read. */
-function environment(name: "url" | "key" | "project"): string | undefined {
-  try {
-    const { process } = globalThis as { process?: { env?: { [name: string]: string | undefined } } };
-    return process?.env?.[`POSTERN_${name.toUpperCase()}`] || undefined;
-  } catch {
-    return undefined;
-  }
+function variable(name: "url" | "key" | "project"): string {
+  return `POSTERN_${name.toUpperCase()}`;
+}
+
+function missing(name: "url" | "key" | "project"): ConfigurationError {
+  return new ConfigurationError(
+    `The option \`${name}\` is missing: pass it to \`new Postern\` or set ${variable(name)}.`,
+  );
 }
