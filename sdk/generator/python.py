@@ -365,6 +365,8 @@ def _events(api: Api) -> str:
         )
     table = "\n".join(f'    "{event.name}": {event_class(event)},' for event in api.events)
     union = " | ".join([*(event_class(event) for event in api.events), "UnknownEvent"])
+    names = ["Event", "UnknownEvent", "WebhookEvent", *(event_class(event) for event in api.events)]
+    exported = ", ".join(f'"{name}"' for name in ["BY_TYPE", *sorted(names)])
     uses_types = "from postern_sdk import types\n" if "types." in "".join(classes) else ""
     return f'''"""The events that webhooks deliver. `type` tells them apart.
 
@@ -374,6 +376,8 @@ def _events(api: Api) -> str:
 from typing import Any, Literal, TypeAlias
 
 {uses_types}from postern_sdk._record import UnknownEvent, WebhookEvent
+
+__all__ = [{exported}]
 
 {chr(10).join(classes)}
 Event: TypeAlias = {union}

@@ -57,6 +57,19 @@ def test_all_names_of_the_package_can_be_imported() -> None:
         _ = postern_sdk.nothing  # type: ignore[attr-defined]
 
 
+def test_every_exception_can_be_imported_from_a_public_module() -> None:
+    from postern_sdk import fastapi, flask, sessions, sign_in, testing
+
+    public = [getattr(module, name) for module in (fastapi, flask, sign_in, testing) for name in module.__all__]
+    waiting: list[type[errors.PosternError]] = [errors.PosternError]
+    for error in waiting:
+        waiting += error.__subclasses__()
+        if error.__module__.startswith("postern_sdk."):
+            assert error in public or "._" not in error.__module__, error
+    assert {sessions.SigningKeysUnavailable, testing.MailNotFound} <= set(waiting)
+    assert sessions.ServerUnavailable is postern_sdk.ServerUnavailable
+
+
 def test_no_client_shows_its_key() -> None:
     for client in (Postern("https://a.example", "secret"), AsyncPostern("https://a.example", "secret")):
         assert "secret" not in repr(client)

@@ -16,8 +16,8 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from postern_sdk._exchange import ApiRequest, ApiResponse, Exchange, ServerUnavailable
-from postern_sdk.sessions import PermissionDenied, TokenInvalid
+from postern_sdk._exchange import ApiRequest, ApiResponse, Exchange
+from postern_sdk.sessions import PermissionDenied, ServerUnavailable, TokenInvalid
 from postern_sdk.sign_in import (
     COOKIE_BYTES,
     Authentication,

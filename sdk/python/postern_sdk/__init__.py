@@ -11,15 +11,20 @@ from postern_sdk._version import __version__ as __version__
 if TYPE_CHECKING:
     from postern_sdk import errors as errors
     from postern_sdk import events as events
+    from postern_sdk import params as params
     from postern_sdk import problems as problems
     from postern_sdk import testing as testing
     from postern_sdk import types as types
     from postern_sdk import webhooks as webhooks
     from postern_sdk._async.client import AsyncPostern as AsyncPostern
     from postern_sdk._async.pages import AsyncPage as AsyncPage
+    from postern_sdk._async.pages import AsyncPaged as AsyncPaged
+    from postern_sdk._record import Record as Record
     from postern_sdk._record import UnknownEvent as UnknownEvent
     from postern_sdk._record import WebhookEvent as WebhookEvent
     from postern_sdk._record import etag as etag
+    from postern_sdk._request import NOT_GIVEN as NOT_GIVEN
+    from postern_sdk._request import NotGiven as NotGiven
     from postern_sdk._sync.client import Postern as Postern
     from postern_sdk._sync.pages import Page as Page
     from postern_sdk.errors import APIError as APIError
@@ -28,14 +33,19 @@ if TYPE_CHECKING:
     from postern_sdk.errors import InvalidResponse as InvalidResponse
     from postern_sdk.errors import PosternError as PosternError
     from postern_sdk.errors import RequestTimedOut as RequestTimedOut
+    from postern_sdk.errors import ServerUnavailable as ServerUnavailable
     from postern_sdk.errors import WebhookVerificationError as WebhookVerificationError
 
 _MODULES = {
     "AsyncPostern": "_async.client",
     "AsyncPage": "_async.pages",
+    "AsyncPaged": "_async.pages",
     "Postern": "_sync.client",
     "Page": "_sync.pages",
     "etag": "_record",
+    "NOT_GIVEN": "_request",
+    "NotGiven": "_request",
+    "Record": "_record",
     "UnknownEvent": "_record",
     "WebhookEvent": "_record",
     "APIError": "errors",
@@ -44,10 +54,11 @@ _MODULES = {
     "InvalidResponse": "errors",
     "PosternError": "errors",
     "RequestTimedOut": "errors",
+    "ServerUnavailable": "errors",
     "WebhookVerificationError": "errors",
 }
 """The module of each name that is loaded at its first use."""
-_SUBMODULES = {"errors", "events", "problems", "testing", "types", "webhooks"}
+_SUBMODULES = {"errors", "events", "params", "problems", "testing", "types", "webhooks"}
 
 
 def __getattr__(name: str) -> Any:

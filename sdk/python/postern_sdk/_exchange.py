@@ -17,17 +17,13 @@ import httpx
 import msgspec
 
 from postern_sdk._version import __version__
-from postern_sdk.errors import PosternError
+from postern_sdk.errors import ServerUnavailable
 
 USER_AGENT = f"postern-python/{__version__}"
 BODY_LIMIT = 1_048_576
 """Largest response body, in bytes, that is read."""
 WAIT_SECONDS = 60
 """Longest wait for a refresh of the signing keys, which ends sooner by itself unless its thread was lost in a fork."""
-
-
-class ServerUnavailable(PosternError):
-    """The Postern server did not answer, or its answer cannot be used. The same request may succeed later."""
 
 
 @dataclass(frozen=True)

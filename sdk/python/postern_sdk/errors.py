@@ -42,6 +42,10 @@ class InvalidResponse(PosternError):
         self.idempotency_key = idempotency_key
 
 
+class ServerUnavailable(PosternError):
+    """Sessions and sign-in: the server did not answer, or its answer cannot be used. The same may succeed later."""
+
+
 class WebhookVerificationError(PosternError):
     """A webhook delivery is not signed with a secret given, or too old. The message says which."""
 

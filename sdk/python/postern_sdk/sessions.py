@@ -30,8 +30,22 @@ import msgspec
 from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
 from jwt.algorithms import ECAlgorithm
 
-from postern_sdk._exchange import ApiRequest, ApiResponse, Exchange, ServerUnavailable, fetch, run, run_async, send
-from postern_sdk.errors import ConfigurationError, PosternError
+from postern_sdk._exchange import ApiRequest, ApiResponse, Exchange, fetch, run, run_async, send
+from postern_sdk.errors import ConfigurationError, PosternError, ServerUnavailable
+
+__all__ = [
+    "ConfigurationError",
+    "CustomerSession",
+    "PermissionDenied",
+    "PermissionsUnavailable",
+    "ServerUnavailable",
+    "SessionError",
+    "SessionOrganization",
+    "SessionVerifier",
+    "SigningKeysUnavailable",
+    "TokenExpired",
+    "TokenInvalid",
+]
 
 ALGORITHM = "ES256"
 TOKEN_TYPE = "at+jwt"  # noqa: S105

@@ -34,12 +34,11 @@ from postern_sdk._exchange import (
     ApiRequest,
     ApiResponse,
     Exchange,
-    ServerUnavailable,
     run,
     run_async,
     send,
 )
-from postern_sdk.errors import PosternError
+from postern_sdk.errors import PosternError, ServerUnavailable
 from postern_sdk.sessions import (
     CustomerSession,
     PermissionDenied,
@@ -54,6 +53,7 @@ __all__ = [
     "SIGN_IN_ACTIONS",
     "Authentication",
     "CrossOriginRequest",
+    "Exchange",
     "OrganizationRefused",
     "ServerUnavailable",
     "SignIn",
