@@ -1,6 +1,7 @@
 """No request with a TEST key makes real mail leave, directly or by what it sets off later."""
 
 import asyncio
+import json
 from collections import Counter
 from datetime import timedelta
 from uuid import uuid4
@@ -173,3 +174,33 @@ async def test_mail_to_customers_that_a_test_key_sets_off_is_captured(
     await run_due_work()
     await captured(project)
     assert [message.recipients for message in sink.messages] == [("invited@example.com",)]
+
+
+REQUESTS = {
+    "/emails": {"from": "hello@example.org", "to": ["ada@example.com"], "subject": "Hi", "text": "Hi"},
+    "/emails/batch": {
+        "emails": [{"from": "hello@example.org", "to": ["ada@example.com"], "subject": "Hi", "text": "Hi"}]
+    },
+    "/compat/resend/emails": {"from": "hello@example.org", "to": "ada@example.com", "subject": "Hi", "text": "Hi"},
+    "/compat/sendgrid/v3/mail/send": {
+        "from": {"email": "hello@example.org"},
+        "personalizations": [{"to": [{"email": "ada@example.com"}]}],
+        "subject": "Hi",
+        "content": [{"type": "text/plain", "value": "Hi"}],
+    },
+    "/compat/postmark/email": {"From": "hello@example.org", "To": "ada@example.com", "Subject": "Hi", "TextBody": "Hi"},
+    "/events": {"name": "order.placed", "email": "ada@example.com"},
+}
+
+
+async def test_a_live_key_does_not_get_the_stored_response_of_a_test_key(project, test_client, sink, run_due_work):
+    for client in (test_client, project.client):
+        headers = {"Idempotency-Key": "order-42", "X-Postmark-Server-Token": client.token}
+        for path, body in REQUESTS.items():
+            first = await client.post(path, body, headers=headers)
+            again = await client.post(path, body, headers=headers)
+            assert first.status_code < 300, (path, first.text)
+            assert json.loads(again.content or "0") == json.loads(first.content or "0"), path
+        await run_due_work()
+        delivered = len(REQUESTS) - 1 if client is project.client else 0
+        assert (len(sink.messages), len(await captured(project))) == (delivered, len(REQUESTS) - 1)

@@ -57,7 +57,7 @@ async def send_postmark_email(
     call: Call, data: PostmarkEmail, idempotency_key: IdempotencyHeader = None
 ) -> HttpResponse:
     """Send a message. It is stored before the response, and the workers transmit it."""
-    key = parse_key(call.project_id, "compat/postmark/email", idempotency_key, data)
+    key = parse_key(call, "compat/postmark/email", idempotency_key, data)
     return await _send_one(call, data, key, has_template=False)
 
 
@@ -66,7 +66,7 @@ async def send_postmark_template(
     call: Call, data: PostmarkEmail, idempotency_key: IdempotencyHeader = None
 ) -> HttpResponse:
     """Send a message with a template of the project."""
-    key = parse_key(call.project_id, "compat/postmark/template", idempotency_key, data)
+    key = parse_key(call, "compat/postmark/template", idempotency_key, data)
     return await _send_one(call, data, key, has_template=True)
 
 
@@ -77,7 +77,7 @@ async def send_postmark_batch(
     """Send up to 500 messages. The results are in the order of the request; one that is not accepted has its ErrorCode,
     and the others are sent."""
     _require_few(data)
-    key = parse_key(call.project_id, "compat/postmark/batch", idempotency_key, data)
+    key = parse_key(call, "compat/postmark/batch", idempotency_key, data)
     return await _send_batch(call, data, key, has_template=False)
 
 
@@ -87,7 +87,7 @@ async def send_postmark_template_batch(
 ) -> HttpResponse:
     """Send up to 500 messages with templates; see `send_postmark_batch`."""
     _require_few(data.messages)
-    key = parse_key(call.project_id, "compat/postmark/templates", idempotency_key, data)
+    key = parse_key(call, "compat/postmark/templates", idempotency_key, data)
     return await _send_batch(call, data.messages, key, has_template=True)
 
 

@@ -93,7 +93,7 @@ class ResendAttachmentMissing(Missing):
 async def send_resend_email(call: Call, data: ResendEmail, idempotency_key: IdempotencyHeader = None) -> HttpResponse:
     """Send an e-mail. The workers transmit it; the response has only its id."""
     # The key belongs to the body as it was sent: the time that `in 1 min` names is another one in a repeated request.
-    key = parse_key(call.project_id, "resend/emails", idempotency_key, data)
+    key = parse_key(call, "resend/emails", idempotency_key, data)
     response = await _replay_before_downloads(call, [data], key)
     if response is None:
         email = to_email(await _with_files(data, Downloads(call)), call)
@@ -114,7 +114,7 @@ async def send_resend_batch(
     if not 1 <= len(data) <= BATCH_EMAILS:
         raise Invalid.at("", f"A batch must have 1 to {BATCH_EMAILS} e-mails.", "too_many")
     is_strict = x_batch_validation != "permissive"
-    key = parse_key(call.project_id, "resend/batch", idempotency_key, data)
+    key = parse_key(call, "resend/batch", idempotency_key, data)
     items = [read_item(EMAIL_DECODER, raw) for raw in data]
     response = await _replay_before_downloads(call, items, key)
     if response is None:

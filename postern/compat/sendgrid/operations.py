@@ -36,7 +36,7 @@ async def send_sendgrid_mail(
     if on_behalf_of is not None:
         message = "There are no subusers here. Use a key of the project that sends."
         raise Invalid.at("header/On-Behalf-Of", message, "not_offered")
-    key = parse_key(call.project_id, IDEMPOTENCY_ROUTE, idempotency_key, data)
+    key = parse_key(call, IDEMPOTENCY_ROUTE, idempotency_key, data)
     response: dict[str, str] = {}
     try:
         batch = await _check(call, data)

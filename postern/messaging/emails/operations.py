@@ -143,7 +143,7 @@ async def send_email(
     `status` are those of the first. A request that is repeated with its `Idempotency-Key` within 24 hours gets the
     first response again and sends nothing.
     """
-    key = parse_key(call.project_id, "emails", idempotency_key, data)
+    key = parse_key(call, "emails", idempotency_key, data)
     return await accept_email(call, data, key, wait=_wait_time(call, prefer))
 
 
@@ -199,7 +199,7 @@ async def send_email_batch(call: Call, data: EmailBatch, idempotency_key: Idempo
     The e-mails are independent, and the results are in the order of the request. An e-mail that is not accepted has an
     `error` and the status `FAILED`; the others are sent. Accepted e-mails are `QUEUED`, and the workers transmit them.
     """
-    key = parse_key(call.project_id, "emails/batch", idempotency_key, data)
+    key = parse_key(call, "emails/batch", idempotency_key, data)
     return await accept_batch(call, [read_item(EMAIL_DECODER, raw) for raw in data.emails], key)
 
 

@@ -407,10 +407,11 @@ def _schedule(call: Call, data: Email) -> Moment | None:
     return Moment.of(begins) if begins > call.now else None
 
 
-def parse_key(project_id: UUID, route: str, text: str | None, data: Any) -> IdempotencyKey | None:
+def parse_key(call: Call, route: str, text: str | None, data: Any) -> IdempotencyKey | None:
     """Parse an `Idempotency-Key`, with or without quotes (RFC 8941 string); None without one. Raises Invalid.
 
-    The same key can be used again for another `route`. `data` is the request body, of which a hash is stored.
+    The same key can be used again for another `route`, and in the other environment. `data` is the request body, of
+    which a hash is stored.
     """
     if text is None:
         return None
@@ -424,8 +425,8 @@ def parse_key(project_id: UUID, route: str, text: str | None, data: Any) -> Idem
         canonical = encoded  # An invalid e-mail of a batch is compared byte for byte.
     # Keys may contain personal data, so only a digest is stored.
     return IdempotencyKey(
-        project_id=project_id,
-        route=route,
+        project_id=call.project_id,
+        route=route if call.environment == "LIVE" else f"{route}?test",
         key=hashlib.sha256(key.encode()).hexdigest(),
         body_hash=hashlib.sha256(canonical).digest(),
     )
