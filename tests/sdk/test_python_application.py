@@ -191,10 +191,15 @@ def test_wait_for_captured_mail(client: Postern, developer: Postern) -> None:
     mail = wait_for_mail(client, to=to.upper(), subject="welcome")
     assert (mail.subject, mail.recipients, mail.code) == ("Welcome", [to], "123456")
     assert mail.links == ["https://acme.example/a?b=1&c=2"]
-    with pytest.raises(MailNotFound, match="within 0 s"):
+    with pytest.raises(MailNotFound, match=f"within 0 s. The newest there: 'Welcome' to {to} at ") as raised:
         wait_for_mail(client, to=to, subject="Another", timeout=0)
-    with pytest.raises(MailNotFound):
-        wait_for_mail(client, to=to, since=datetime.now(UTC) + timedelta(minutes=1), timeout=0)
+    assert isinstance(raised.value, errors.PosternError)
+    assert wait_for_mail(client, to=to, after=mail.captured_at).id == mail.id
+    for after in (mail, datetime.now(UTC) + timedelta(minutes=1), datetime.now() + timedelta(minutes=1)):  # noqa: DTZ005
+        with pytest.raises(MailNotFound, match="after "):
+            wait_for_mail(client, to=to, after=after, timeout=0)
+    client.emails.send(to=[to], from_="a@acme.example", subject="Welcome", text="Again")
+    assert wait_for_mail(client, to=to, after=mail).text.strip() == "Again"
 
 
 async def test_a_code_that_signs_in_is_read_only_with_the_permission(

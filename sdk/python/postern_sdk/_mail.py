@@ -3,17 +3,21 @@
 import re
 from datetime import datetime
 from html import unescape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from postern_sdk.errors import PosternError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from postern_sdk import types
 
 POLL_SECONDS = 0.2
 """The wait between two looks at the inbox."""
 LISTED_MESSAGES = 50
 """How many of the newest messages of the search are considered."""
+NAMED_MESSAGES = 5
+"""How many of the newest messages an error names."""
 CODE = re.compile(r"(?<![\d.,])\d{6}(?![\d.,]\d|\d)")
 LINK = re.compile(r"https?://[^\s<>\"']+")
 HREF = re.compile(r"<a\b[^>]*?\bhref\s*=\s*[\"']([^\"']*)[\"']", re.IGNORECASE)
@@ -21,7 +25,7 @@ TAG = re.compile(r"<style\b.*?</style>|<[^>]*>", re.IGNORECASE | re.DOTALL)
 
 
 class MailNotFound(PosternError, TimeoutError):
-    """No mail arrived in time."""
+    """No mail arrived in time. The message names the newest mails in the inbox."""
 
 
 class SecretsHidden(PosternError):
@@ -37,6 +41,7 @@ class Mail:
         self.id = message.id
         self.subject = message.subject
         self.recipients = message.recipients
+        self.captured_at = message.captured_at
         self.text = message.text or ""
         """The plain text body; empty if there is none."""
         self.html = message.html or ""
@@ -74,20 +79,45 @@ class Mail:
             )
 
 
-def fits(message: "types.CapturedMessage", to: str | None, subject: str | None, since: datetime | None) -> bool:
-    """Whether a captured message is the one that is waited for."""
-    return (
-        (to is None or to.lower() in {recipient.lower() for recipient in message.recipients})
-        and (subject is None or subject.lower() in message.subject.lower())
-        and (since is None or message.captured_at >= since)
-    )
+class MailQuery(NamedTuple):
+    """Which mail to wait for, and how long; see `wait_for_mail`."""
 
+    to: str | None
+    subject: str | None
+    after: datetime | Mail | None
+    timeout: float
 
-def not_found(to: str | None, subject: str | None, timeout: float) -> MailNotFound:
-    """The error after the time is over."""
-    wanted = [f"to {to}"] if to else []
-    wanted += [f"with {subject!r} in its subject"] if subject else []
-    return MailNotFound(
-        f"No mail {' '.join(wanted)} arrived in the capture inbox within {timeout:g} s. Messages are captured if the "
-        "project's transport is `capture`, or if they are sent with a TEST key."
-    )
+    @property
+    def search_text(self) -> str | None:
+        """What narrows the list of the inbox down."""
+        return self.to or self.subject
+
+    def fits(self, message: "types.CapturedMessage") -> bool:
+        """Whether a captured message is the one that is waited for."""
+        return (
+            (self.to is None or self.to.lower() in {recipient.lower() for recipient in message.recipients})
+            and (self.subject is None or self.subject.lower() in message.subject.lower())
+            and self._is_new(message)
+        )
+
+    def not_found(self, newest: "Iterable[types.CapturedMessage]") -> MailNotFound:
+        """The error after the time is over. `newest` are the newest messages in the inbox."""
+        wanted = [f"to {self.to}"] if self.to else []
+        wanted += [f"with {self.subject!r} in its subject"] if self.subject else []
+        wanted += [f"after {self.after!r}"] if isinstance(self.after, Mail) else []
+        wanted += [f"after {self.after}"] if isinstance(self.after, datetime) else []
+        seen = "; ".join(
+            f"{message.subject!r} to {', '.join(message.recipients)} at {message.captured_at:%H:%M:%S} UTC"
+            for message in newest
+        )
+        return MailNotFound(
+            f"{' '.join(['No mail', *wanted])} arrived in the inbox within {self.timeout:g} s. The newest there: "
+            f"{seen or 'none'}. Mail is captured if the project's transport is `capture`, and if it is sent with a "
+            "test key."
+        )
+
+    def _is_new(self, message: "types.CapturedMessage") -> bool:
+        if isinstance(self.after, Mail):
+            return message.id != self.after.id and message.captured_at >= self.after.captured_at
+        # `astimezone`: a time without a zone is local, such as datetime.now().
+        return self.after is None or message.captured_at >= self.after.astimezone()

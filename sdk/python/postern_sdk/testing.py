@@ -8,7 +8,7 @@ from collections.abc import Awaitable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, overload
 
-from postern_sdk._mail import Mail, MailNotFound, SecretsHidden
+from postern_sdk._mail import Mail, MailNotFound, MailQuery, SecretsHidden
 from postern_sdk.webhooks import sign as sign_webhook
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def wait_for_mail(
     *,
     to: str | None = None,
     subject: str | None = None,
-    since: datetime | None = None,
+    after: datetime | Mail | None = None,
     timeout: float = DEFAULT_WAIT_SECONDS,
 ) -> Mail: ...
 
@@ -36,7 +36,7 @@ def wait_for_mail(
     *,
     to: str | None = None,
     subject: str | None = None,
-    since: datetime | None = None,
+    after: datetime | Mail | None = None,
     timeout: float = DEFAULT_WAIT_SECONDS,
 ) -> Awaitable[Mail]: ...
 
@@ -46,7 +46,7 @@ def wait_for_mail(
     *,
     to: str | None = None,
     subject: str | None = None,
-    since: datetime | None = None,
+    after: datetime | Mail | None = None,
     timeout: float = DEFAULT_WAIT_SECONDS,
 ) -> Any:
     """Wait until the capture inbox has a mail, and return it. With an asynchronous client, await the result.
@@ -55,18 +55,20 @@ def wait_for_mail(
         client: A client whose key has the permission `inbox:read`.
         to: A recipient.
         subject: A part of the subject.
-        since: Older mail is ignored. Otherwise the newest mail that fits is returned, also one that is there already.
+        after: A time, or a mail that was returned before: only newer mail counts. Otherwise the newest mail that fits
+            is returned, also one that is there already.
         timeout: Seconds to wait.
 
     Raises:
-        MailNotFound: no mail arrived in time.
+        MailNotFound: no mail arrived in time; the message names the newest mails in the inbox.
     """
     from postern_sdk._async.client import AsyncPostern
 
+    query = MailQuery(to, subject, after, timeout)
     if isinstance(client, AsyncPostern):
         from postern_sdk._async.testing import async_wait_for_mail
 
-        return async_wait_for_mail(client, to, subject, since, timeout)
+        return async_wait_for_mail(client, query)
     from postern_sdk._sync.testing import wait_for_mail as wait
 
-    return wait(client, to, subject, since, timeout)
+    return wait(client, query)
