@@ -299,6 +299,24 @@ async def test_lists_are_read_forward_and_back(captured):
         assert (await refusal(response))[0] == 422
 
 
+async def test_before_finds_every_record_of_a_long_list(captured, run_due_work):
+    csv = "\n".join(["email", *(f"c{number}@example.com" for number in range(1_000))]).encode()
+    await captured.client.post("/contacts/import", content=csv, headers={"content-type": "text/csv"})
+    await run_due_work()
+    ids, last = [], {}
+    while len(ids) < 1_000:
+        body = (await captured.client.get(f"{BASE}/contacts", params={"limit": 100, **last})).json()
+        ids += [item["id"] for item in body["data"]]
+        last = {"after": ids[-1]}
+    for place, limit in ((0, 20), (1, 20), (99, 100), (100, 100), (101, 100), (102, 1), (555, 20), (999, 100)):
+        body = (await captured.client.get(f"{BASE}/contacts", params={"limit": limit, "before": ids[place]})).json()
+        assert [item["id"] for item in body["data"]] == ids[max(place - limit, 0) : place], place
+        assert body["has_more"] is (place > limit)
+    unknown = f"{ids[555][:-4]}0000"
+    response = await captured.client.get(f"{BASE}/contacts", params={"before": unknown})
+    assert (await refusal(response))[0] == 422
+
+
 async def test_a_webhook_is_signed_for_svix_and_has_the_payload_of_resend(captured, run_due_work, receiver):
     hook = {"endpoint": receiver.url("/hook"), "events": ["email.scheduled", "contact.created", "contact.deleted"]}
     webhook = (await captured.client.post(f"{BASE}/webhooks", hook)).json()

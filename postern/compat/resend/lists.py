@@ -1,6 +1,5 @@
 """Lists of Resend's API: newest first, with `limit`, and `after` or `before` an id."""
 
-from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, TypeVar
 from uuid import UUID
@@ -13,8 +12,6 @@ from postern.kernel.http.problems import Invalid
 from postern.kernel.values import NO_ID, as_id
 
 LIST_DEFAULT, LIST_MAX = 20, 100
-BEFORE_DEPTH = 10_000
-"""Rows that are read to find the id of `before`, because our lists are read from the newest record on."""
 
 ItemLimit = Annotated[int, msgspec.Meta(ge=1, le=LIST_MAX)]
 Listed = TypeVar("Listed")
@@ -37,38 +34,44 @@ async def read_list(
 
     `scope` is the name of our list in its cursors; `is_page` tells that `read` returns a Page.
     """
+
+    def cursor_at(id: UUID) -> str:
+        return write_cursor(call, scope, [2, str(id)] if is_page else [str(id)])
+
     if after is not None and before is not None:
         raise Invalid.at("query/before", "Send `after` or `before`, not both.")
     if before is not None:
-        items, has_more = await _read_before(read, _id(before, "before"), limit)
+        items, has_more = await _read_before(read, cursor_at, _id(before, "before"), limit)
     else:
-        part = await read(_cursor(call, scope, after, is_page=is_page), limit)
+        part = await read(None if after is None else cursor_at(_id(after, "after")), limit)
         items, has_more = _items(part), part.next_cursor is not None
     return {"object": "list", "has_more": has_more, "data": [render(item) for item in items]}
 
 
-def _cursor(call: Call, scope: str, after: str | None, *, is_page: bool) -> str | None:
-    if after is None:
-        return None
-    position = [str(_id(after, "after"))]
-    return write_cursor(call, scope, [2, *position] if is_page else position)
+async def _read_before(
+    read: ReadPart[Listed], cursor_at: Callable[[UUID], str], id: UUID, limit: int
+) -> tuple[list[Listed], bool]:
+    """The `limit` items that precede the item with this id, and whether there are more. Raises Invalid if the item is
+    not in the list.
 
-
-async def _read_before(read: ReadPart[Listed], id: UUID, limit: int) -> tuple[list[Listed], bool]:
-    """The `limit` items that precede the item with this id. Raises Invalid if it is not among BEFORE_DEPTH items."""
-    preceding: deque[Listed] = deque(maxlen=limit + 1)
-    cursor, count = None, 0
-    while count < BEFORE_DEPTH:
-        part = await read(cursor, LIST_MAX)
-        for item in _items(part):
-            if getattr(item, "id", None) == id:
-                items = list(preceding)
-                return items[-limit:], len(items) > limit
-            preceding.append(item)
-        count += LIST_MAX
-        if (cursor := part.next_cursor) is None:
+    Our lists are read from newer to older ids, beginning below any id. Bisection finds the id to begin at, so that the
+    part has the item and enough items before it: beginning at `low` gives too few of these, at `high` too many.
+    """
+    low, high, begin = id.int, 2**128, None
+    while high - low > 1:
+        items = _items(await read(None if begin is None else cursor_at(UUID(int=begin)), LIST_MAX + 1))
+        ids: list[UUID] = [getattr(item, "id", NO_ID) for item in items]
+        if id in ids:
+            place = ids.index(id)
+            if begin is None or place >= limit:
+                return items[max(place - limit, 0) : place], begin is not None or place > limit
+            low = begin
+        elif len(items) <= LIST_MAX or ids[-1] < id:
             break
-    raise Invalid.at("query/before", f"There is no such record among the newest {BEFORE_DEPTH:,}.")
+        else:
+            high = begin or ids[0].int + 1
+        begin = (low + high) // 2
+    raise Invalid.at("query/before", "There is no such record in this list.")
 
 
 def _items(part: "LinkedList[Listed] | Page[Listed]") -> list[Listed]:
