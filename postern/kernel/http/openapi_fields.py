@@ -7,7 +7,7 @@ entry of FieldDocs, the string below a field with the same name in another class
 import ast
 import inspect
 import re
-import textwrap
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -137,14 +137,10 @@ def _docstrings(kind: type) -> dict[str, str]:
     """The strings below the fields of a class, keyed by the field's name in JSON."""
     if not issubclass(kind, msgspec.Struct) or kind is msgspec.Struct:
         return {}
-    try:
-        body = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
-    except (OSError, TypeError):
-        return {}
+    definition = _classes(kind.__module__).get(kind.__qualname__)
     json_names = dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
     docstrings: dict[str, str] = {}
-    statements = body.body if isinstance(body, ast.ClassDef) else []
-    for field, next_statement in pairwise(statements):
+    for field, next_statement in pairwise(definition.body if definition else []):
         target = field.target if isinstance(field, ast.AnnAssign) else None
         if not isinstance(target, ast.Name) or not isinstance(next_statement, ast.Expr):
             continue
@@ -152,3 +148,16 @@ def _docstrings(kind: type) -> dict[str, str]:
             text = re.sub(r"\s+", " ", next_statement.value.value).strip()
             docstrings[json_names.get(target.id, target.id)] = text[:1].upper() + text[1:]
     return docstrings
+
+
+@cache
+def _classes(module: str) -> dict[str, ast.ClassDef]:
+    """The definitions of the classes at the top of a module; empty if its source is not installed.
+
+    Each module is parsed once: `inspect.getsource` would do so for each class, which took half a second at every start.
+    """
+    try:
+        source = inspect.getsource(sys.modules[module])
+    except (OSError, TypeError):
+        return {}
+    return {node.name: node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)}
