@@ -23,9 +23,10 @@ from postern.kernel.database.embedded import EmbeddedPostgres, run_embedded
 from postern.kernel.database.migrations import migrate
 from postern.kernel.due import drain
 from postern.kernel.http.call import NOBODY, Call, Origin
+from postern.platform.accounts import operations as accounts
 from postern.platform.accounts.model import DeveloperSignUp
-from postern.platform.accounts.operations import open_account
 from postern.protocols.mail.templates.rendering import RenderChild, RenderProcesses
+from postern.security.passwords import hash_password
 from postern.world import World, open_world
 from tests.contract import catalogue_errors, check_response, read_exercised, write_catalogue, write_exercised
 from tests.event_data import data_errors
@@ -252,6 +253,16 @@ def stranger(app: Any) -> Client:
     return Client(app)
 
 
+_HASHES: dict[str, str] = {}
+
+
+async def _hash_once(password: str) -> str:
+    """The hash of a password, made once per process: thousands of tests create an account with the same password."""
+    if password not in _HASHES:
+        _HASHES[password] = await hash_password(password)
+    return _HASHES[password]
+
+
 @pytest.fixture
 def new_project(app: Any, world: World) -> Callable[[], Awaitable[Tenant]]:
     """A function that creates an account with a project. The e-mail address of the account is verified."""
@@ -261,7 +272,10 @@ def new_project(app: Any, world: World) -> Callable[[], Awaitable[Tenant]]:
         call = Call(
             world, world.db, NOBODY, world.clock(), "", Origin("127.0.0.1", f"python-httpx/{httpx.__version__}")
         )
-        signed_up = await open_account(call, DeveloperSignUp(email=email, password=PASSWORD, name="Ada"), proven=True)
+        sign_up = DeveloperSignUp(email=email, password=PASSWORD, name="Ada")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(accounts, "hash_password", _hash_once)
+            signed_up = await accounts.open_account(call, sign_up, proven=True)
         project = signed_up.projects[0]
         base = f"/projects/{project.id}"
         developer = Client(app, signed_up.access_token, base)
