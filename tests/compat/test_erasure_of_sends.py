@@ -17,6 +17,12 @@ async def test_nothing_of_a_person_is_left_after_the_erasure(project, world, run
     broadcast = {**mail, "MessageStream": "broadcast", "Cc": None}
     first = await post(project.client, "/email", mail, **key)
     batch = [mail, {**mail, "To": f"{address}, nobody"}, broadcast]
+    # Refused, because the only recipient is suppressed: the error in the stored response has the address, but no send.
+    assert (await project.client.post("/suppressions", {"address": address})).status_code == 201
+    refused, refused_key = [{**mail, "Cc": None}], {"Idempotency-Key": uuid4().hex}
+    refused_batch = (await post(project.client, "/email/batch", refused, **refused_key)).json()
+    assert address in refused_batch[0]["Message"]
+    assert (await project.client.delete(f"/suppressions/{address}")).status_code == 200
     first_batch = await post(project.client, "/email/batch", batch, **key)
     person = {"to": [{"email": address, "name": secret}], "custom_args": {"email": address}}
     unsubscribable = {"tracking_settings": {"subscription_tracking": {"enable": True}}}
@@ -42,6 +48,8 @@ async def test_nothing_of_a_person_is_left_after_the_erasure(project, world, run
     logs = (await project.client.get("/emails/logs?limit=100")).json()["data"]
     assert [log["tags"] for log in logs if log["subject"] == "erased" and log["tags"]] == [["kept"]] * 4
 
+    refused_again = await post(project.client, "/email/batch", refused, **refused_key)
+    assert refused_again.json() == [{**refused_batch[0], "Message": "erased"}]
     again = await post(project.client, "/email", mail, **key)
     assert again.json() == first.json()
     batch_again = (await post(project.client, "/email/batch", batch, **key)).json()

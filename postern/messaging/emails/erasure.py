@@ -18,8 +18,8 @@ async def erase_address(
     """Erase content, addresses and SMTP dialogues of all sends to an address or to these contacts; returns their ids.
 
     Sends that have the address in cc, bcc or the subject are erased too. Statuses and times stay, except that waiting
-    sends are cancelled. Also erases the data of webhook events of these sends, and the suppression and the soft bounces
-    of the address. Records no events.
+    sends are cancelled. Also erases the data of webhook events of these sends, the address in stored responses, and the
+    suppression and the soft bounces of the address. Records no events.
     """
     ids = await store.sends_to_erase(
         tx,
@@ -34,9 +34,11 @@ async def erase_address(
         await store.erase_search(tx, project_id=project_id, ids=ids)
         await store.erase_attempts(tx, project_id=project_id, ids=ids)
         await store.erase_captured(tx, project_id=project_id, ids=ids)
-        await store.erase_idempotency_responses(tx, project_id=project_id, ids=ids, erased=ERASED)
         await webhooks.erase_events(tx, project_id, ids, now)
         await store.erase_sends(tx, project_id=project_id, ids=ids, waiting=list(WAITING), erased=ERASED)
+    await store.erase_idempotency_responses(
+        tx, project_id=project_id, ids=ids, address_pattern=like_pattern(address), erased=ERASED
+    )
     await store.erase_suppression(tx, project_id=project_id, address=address)
     await store.erase_soft_bounces(tx, project_id=project_id, address=address)
     return ids

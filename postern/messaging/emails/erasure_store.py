@@ -46,7 +46,8 @@ async def erase_captured(tx: Transaction, *, project_id: UUID, ids: list[UUID]) 
 async def delete_captured(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
 
 
-# Replaces the errors of batches and the recipients of separate messages in stored responses. Ids and statuses are not
+# Replaces the errors of batches and the recipients of separate messages in the stored responses of these sends, and in
+# those of batches that contain the address: an e-mail that was not accepted has no send. Ids and statuses are not
 # personal data and stay, so that a repeated request still gets its first response.
 @statement("""
     update idempotency_keys as stored
@@ -67,10 +68,15 @@ async def delete_captured(tx: Transaction, *, project_id: UUID, id: UUID) -> boo
             order by place
         ))
         end
-    where project_id = %(project_id)s and send_ids && %(ids)s::uuid[]
-      and (jsonb_typeof(response -> 'data') = 'array' or jsonb_typeof(response -> 'messages') = 'array')
+    where project_id = %(project_id)s and case
+        when jsonb_typeof(response -> 'data') = 'array'
+            then send_ids && %(ids)s::uuid[] or lower(response::text) like %(address_pattern)s
+        else send_ids && %(ids)s::uuid[] and jsonb_typeof(response -> 'messages') = 'array'
+        end
 """)
-async def erase_idempotency_responses(tx: Transaction, *, project_id: UUID, ids: list[UUID], erased: str) -> None: ...
+async def erase_idempotency_responses(
+    tx: Transaction, *, project_id: UUID, ids: list[UUID], address_pattern: str, erased: str
+) -> None: ...
 
 
 # Replaces addresses and subject by `erased`, and removes the tags that only other APIs set: those have values that an
