@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -260,6 +260,10 @@ def _operation(
         )
         for each in entry.get("parameters", [])
     ]
+    if method == "DELETE" and path.endswith("{projectId}"):
+        # A call without an id must not delete the project of the client's settings.
+        path = path.replace("{projectId}", "{id}")
+        parameters = [replace(each, name="id") if each.name == "projectId" else each for each in parameters]
     in_path = {each.name: each for each in parameters if each.place == "path"}
     response, media_type, schema = _success(entry["responses"])
     query = tuple(each for each in parameters if each.place == "query")

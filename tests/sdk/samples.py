@@ -67,7 +67,10 @@ def samples() -> tuple[Sample, ...]:
 def _sample(api: Api, operation: Operation) -> Sample:
     schemas = {each["name"]: each for each in entries()[operation.id].get("parameters", [])}
     path = {
-        each.name: value_of(schemas[each.name]) for each in operation.path_parameters if each.name not in WITHOUT_SCHEMA
+        # The id of the project to delete is an argument, although the document calls it `projectId`.
+        each.name: value_of(schemas.get(each.name) or schemas["projectId"])
+        for each in operation.path_parameters
+        if each.name not in WITHOUT_SCHEMA
     }
     params: dict[str, Any] | None = None
     kind = operation.body.kind if operation.body else None

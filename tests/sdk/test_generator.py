@@ -24,6 +24,11 @@ def test_no_method_is_also_a_group(api: Api) -> None:
     assert not groups & {operation.names for operation in api.operations}
 
 
+def test_only_an_explicit_id_deletes_a_project(api: Api) -> None:
+    (delete,) = (operation for operation in api.operations if operation.names == ("projects", "delete"))
+    assert (delete.path, [each.name for each in delete.path_parameters]) == ("/projects/{id}", ["id"])
+
+
 def test_names_are_valid_in_python_and_typescript(api: Api) -> None:
     for operation in api.operations:
         for name in operation.names:

@@ -18,6 +18,7 @@ from postern_sdk import AsyncPostern, Postern, types
 from sdk.generator.model import read, read_names
 from tests.sdk.api_document import api_document
 from tests.sdk.python_samples import CSV, PROJECT, Sample, samples, source
+from tests.sdk.samples import entries
 
 REPOSITORY = Path(__file__).parent.parent.parent
 
@@ -78,7 +79,7 @@ def recorder() -> Iterator[Recorder]:
 
 def prepare_response(recorder: Recorder, sample: Sample) -> Any:
     """Let the recorder reply with the example of the operation; returns its JSON value."""
-    entry = api_document()["paths"][sample.operation.path][sample.operation.method.lower()]
+    entry = entries()[sample.operation.id]
     status, response = next(
         (int(status), response) for status, response in sorted(entry["responses"].items()) if status[0] in "23"
     )

@@ -97,7 +97,7 @@ globalThis.results = async (url, project, email, password) => {
   const sessions = await postern.auth.sessions.list();
   const forbidden = await postern.contacts.list({}, { retries: 0 }).catch((error) => error);
   const redirect = await postern.auth
-    .startProvider("google", { redirectUrl: "https://app.example", codeChallenge: "x".repeat(43) })
+    .startProviderSignIn("google", { redirectUrl: "https://app.example", codeChallenge: "x".repeat(43) })
     .catch((error) => error);
   return {
     failed: failed instanceof SignInFailed && Boolean(failed.requestId),

@@ -212,7 +212,7 @@ EXPORT_ACCOUNT = Operation(
     "exportAccount", "GET", "/account/export", "json", result="object", permission="account:export"
 )
 DELETE_PROJECT = Operation(
-    "deleteProject", "DELETE", "/projects/{projectId}", "json", result="Deleted", permission="projects:write"
+    "deleteProject", "DELETE", "/projects/{id}", "json", result="Deleted", permission="projects:write"
 )
 GET_PROJECT = Operation(
     "getProject", "GET", "/projects/{projectId}", "json", result="Project", permission="projects:read"

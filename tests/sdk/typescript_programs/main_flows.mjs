@@ -32,7 +32,7 @@ test("an e-mail is sent once for an idempotency key, and is in the log", async (
   assert.equal(page.total, 1);
   assert.equal(page.hasNext, false);
   assert.equal(await page.next(), undefined);
-  const message = await postern.emails.getMessage(sent.id);
+  const message = await postern.emails.getRaw(sent.id);
   assert.match(new TextDecoder().decode(message), /Subject: Hello/);
 });
 
@@ -123,7 +123,7 @@ test("a write with ifMatch fails if the record has changed", async () => {
 
 test("redirects are not followed", async () => {
   const error = await postern.auth
-    .startProvider("google", { redirectUrl: "https://a.example", codeChallenge: "x" })
+    .startProviderSignIn("google", { redirectUrl: "https://a.example", codeChallenge: "x" })
     .catch((error) => error);
   assert.ok(error instanceof sdk.APIError, String(error));
 });

@@ -23,6 +23,444 @@ if TYPE_CHECKING:
     from postern_sdk.events import Event
 
 
+class AsyncAppsCustomersSessions:
+    """The methods of `client.apps.customers.sessions`."""
+
+    def __init__(self, client: AsyncTransport) -> None:
+        self._client = client
+
+    async def revoke(
+        self,
+        id: str,
+        session_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """End a session of a customer.
+
+        Its tokens are rejected from the next request on.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            session_id: The session id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+            SessionMissing
+        """
+        return await self._client._call(
+            operations.REVOKE_CUSTOMER_SESSION_OF_APP,
+            (
+                id,
+                session_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    async def revoke_all(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """End all sessions of a customer, including sign-ins that wait for a second factor.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+        """
+        return await self._client._call(
+            operations.REVOKE_CUSTOMER_SESSIONS_OF_APP, (id,), project=project, timeout=timeout
+        )
+
+
+class AsyncAppsOrganizationsInvitations:
+    """The methods of `client.apps.organizations.invitations`."""
+
+    def __init__(self, client: AsyncTransport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        id: str,
+        *,
+        status: Literal["ACCEPTED", "EXPIRED", "PENDING", "REVOKED"] | str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncPaged[types.OrganizationInvitation]:
+        """List the invitations to an organization, newest first.
+
+        Filter by `status`: PENDING, ACCEPTED, REVOKED or EXPIRED.
+
+        Permission: `organizations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            status: Status.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+        """
+        return self._client._list(
+            operations.LIST_ORGANIZATION_INVITATIONS_OF_APP,
+            (id,),
+            query={"status": status, "limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    async def create(
+        self,
+        id: str,
+        *,
+        email: str,
+        role: str | NotGiven = NOT_GIVEN,
+        expires_in_days: int | NotGiven = NOT_GIVEN,
+        accept_url: str | None | NotGiven = NOT_GIVEN,
+        invited_by_end_user_id: str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationInvitation:
+        """Invite an address to an organization, as MEMBER or another role of the scope ORGANIZATION.
+
+        Sends an e-mail with a link to `acceptUrl`, or to a hosted page with a button to accept. An invited
+        address can sign up even if sign-up is closed. The invitation expires after `expiresInDays` (1 to 30,
+        default 7). An address can have one pending invitation per organization.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            email: E-mail address.
+            role: Role of the person. Default: `"MEMBER"`.
+            expires_in_days: Number of days until the invitation expires. Default: `7`.
+            accept_url: URL of your page that accepts the invitation; `token` is added to its query. Default: a
+                hosted page.
+            invited_by_end_user_id: Id of the inviting customer; null if a developer or an API key invites.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AlreadyInvited
+            AlreadyMember
+            InviterUnknown
+            OrganizationMissing
+            OrganizationSuspended
+            RoleUnknown
+            TooManyInvitations
+        """
+        return await self._client._call(
+            operations.CREATE_ORGANIZATION_INVITATION_OF_APP,
+            (id,),
+            body={
+                "email": email,
+                "role": role,
+                "expiresInDays": expires_in_days,
+                "acceptUrl": accept_url,
+                "invitedByEndUserId": invited_by_end_user_id,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    async def resend(
+        self,
+        id: str,
+        invitation_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationInvitation:
+        """Send an invitation again, with a new token and expiry.
+
+        The previous token becomes invalid.
+
+        At most once a minute (429). An expired invitation can be resent, unless the address has another pending
+        one (409). An accepted or revoked invitation cannot be resent (409).
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            invitation_id: The invitation id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AlreadyInvited
+            InvitationClosed
+            InvitationMissing
+            OrganizationSuspended
+            ResentTooSoon
+        """
+        return await self._client._call(
+            operations.RESEND_ORGANIZATION_INVITATION_OF_APP,
+            (
+                id,
+                invitation_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    async def revoke(
+        self,
+        id: str,
+        invitation_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationInvitation:
+        """Revoke an invitation; its token becomes invalid.
+
+        Returns 409 if it was accepted or revoked already.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            invitation_id: The invitation id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            InvitationClosed
+            InvitationMissing
+        """
+        return await self._client._call(
+            operations.REVOKE_ORGANIZATION_INVITATION_OF_APP,
+            (
+                id,
+                invitation_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+
+class AsyncAppsOrganizationsMembers:
+    """The methods of `client.apps.organizations.members`."""
+
+    def __init__(self, client: AsyncTransport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncPaged[types.OrganizationMember]:
+        """List the members of an organization, most recently joined first.
+
+        Permission: `organizations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+        """
+        return self._client._list(
+            operations.LIST_ORGANIZATION_MEMBERS_OF_APP,
+            (id,),
+            query={"limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    async def add(
+        self,
+        id: str,
+        *,
+        customer_id: str,
+        roles: Sequence[str] | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationMember:
+        """Add a customer to an organization, with roles of the scope ORGANIZATION (default MEMBER).
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            customer_id: Id of the customer.
+            roles: Keys of the roles.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AlreadyMember
+            OrganizationMissing
+            OrganizationSuspended
+            TooManyMembers
+        """
+        return await self._client._call(
+            operations.ADD_ORGANIZATION_MEMBER_OF_APP,
+            (id,),
+            body={"customerId": customer_id, "roles": roles},
+            project=project,
+            timeout=timeout,
+        )
+
+    async def get(
+        self,
+        id: str,
+        customer_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationMember:
+        """Get a member of an organization by the customer's id.
+
+        Permission: `organizations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            customer_id: The customer id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            MemberMissing
+            OrganizationMissing
+        """
+        return await self._client._call(
+            operations.GET_ORGANIZATION_MEMBER_OF_APP,
+            (
+                id,
+                customer_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    async def update(
+        self,
+        id: str,
+        customer_id: str,
+        *,
+        roles: Sequence[str],
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationMember:
+        """Replace the roles of a member.
+
+        Returns 409 if it would remove the last OWNER. Honours `If-Match`.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            customer_id: The customer id.
+            roles: Keys of the roles.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            LastOwner
+            MemberMissing
+            OrganizationMissing
+        """
+        return await self._client._call(
+            operations.CHANGE_ORGANIZATION_MEMBER_OF_APP,
+            (
+                id,
+                customer_id,
+            ),
+            body={"roles": roles},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    async def remove(
+        self,
+        id: str,
+        customer_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Removed:
+        """Remove a customer from an organization.
+
+        The last OWNER cannot be removed (409).
+
+        The customer does not join again by domain or single sign-on until invited or added again.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            customer_id: The customer id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            LastOwner
+            MemberMissing
+            OrganizationMissing
+        """
+        return await self._client._call(
+            operations.REMOVE_ORGANIZATION_MEMBER_OF_APP,
+            (
+                id,
+                customer_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+
 class AsyncAccessPermissions:
     """The methods of `client.access.permissions`."""
 
@@ -618,6 +1056,11 @@ class AsyncAppsCustomers:
     def __init__(self, client: AsyncTransport) -> None:
         self._client = client
 
+    @cached_property
+    def sessions(self) -> AsyncAppsCustomersSessions:
+        """Methods of `client.apps.customers.sessions`."""
+        return AsyncAppsCustomersSessions(self._client)
+
     def list(
         self,
         *,
@@ -894,67 +1337,6 @@ class AsyncAppsCustomers:
         """
         return await self._client._call(operations.UNLOCK_CUSTOMER_OF_APP, (id,), project=project, timeout=timeout)
 
-    async def revoke_session(
-        self,
-        id: str,
-        session_id: str,
-        *,
-        project: str | None = None,
-        timeout: float | None = None,
-    ) -> None:
-        """End a session of a customer.
-
-        Its tokens are rejected from the next request on.
-
-        Permission: `customers:write`.
-
-        Credentials: developer, secret key.
-
-        Args:
-            id: The id.
-            session_id: The session id.
-            project: Project id, if not that of the client.
-            timeout: Seconds for one attempt, if not that of the client.
-
-        Raises:
-            CustomerMissing
-            SessionMissing
-        """
-        return await self._client._call(
-            operations.REVOKE_CUSTOMER_SESSION_OF_APP,
-            (
-                id,
-                session_id,
-            ),
-            project=project,
-            timeout=timeout,
-        )
-
-    async def revoke_all_sessions(
-        self,
-        id: str,
-        *,
-        project: str | None = None,
-        timeout: float | None = None,
-    ) -> None:
-        """End all sessions of a customer, including sign-ins that wait for a second factor.
-
-        Permission: `customers:write`.
-
-        Credentials: developer, secret key.
-
-        Args:
-            id: The id.
-            project: Project id, if not that of the client.
-            timeout: Seconds for one attempt, if not that of the client.
-
-        Raises:
-            CustomerMissing
-        """
-        return await self._client._call(
-            operations.REVOKE_CUSTOMER_SESSIONS_OF_APP, (id,), project=project, timeout=timeout
-        )
-
     async def reset_mfa(
         self,
         id: str,
@@ -1064,6 +1446,16 @@ class AsyncAppsOrganizations:
 
     def __init__(self, client: AsyncTransport) -> None:
         self._client = client
+
+    @cached_property
+    def invitations(self) -> AsyncAppsOrganizationsInvitations:
+        """Methods of `client.apps.organizations.invitations`."""
+        return AsyncAppsOrganizationsInvitations(self._client)
+
+    @cached_property
+    def members(self) -> AsyncAppsOrganizationsMembers:
+        """Methods of `client.apps.organizations.members`."""
+        return AsyncAppsOrganizationsMembers(self._client)
 
     def list(
         self,
@@ -1263,362 +1655,6 @@ class AsyncAppsOrganizations:
         """
         return await self._client._call(
             operations.DELETE_ORGANIZATION_OF_APP, (id,), if_match=if_match, project=project, timeout=timeout
-        )
-
-    def list_members(
-        self,
-        id: str,
-        *,
-        limit: int | None = None,
-        cursor: str | None = None,
-        project: str | None = None,
-        timeout: float | None = None,
-    ) -> AsyncPaged[types.OrganizationMember]:
-        """List the members of an organization, most recently joined first.
-
-        Permission: `organizations:read`.
-
-        Credentials: developer, secret key.
-
-        Args:
-            id: The id.
-            limit: Maximum number of records.
-            cursor: The cursor from the previous response, with the same filters.
-            project: Project id, if not that of the client.
-            timeout: Seconds for one attempt, if not that of the client.
-
-        Raises:
-            OrganizationMissing
-        """
-        return self._client._list(
-            operations.LIST_ORGANIZATION_MEMBERS_OF_APP,
-            (id,),
-            query={"limit": limit, "cursor": cursor},
-            project=project,
-            timeout=timeout,
-        )
-
-    async def add_member(
-        self,
-        id: str,
-        *,
-        customer_id: str,
-        roles: Sequence[str] | NotGiven = NOT_GIVEN,
-        project: str | None = None,
-        timeout: float | None = None,
-    ) -> types.OrganizationMember:
-        """Add a customer to an organization, with roles of the scope ORGANIZATION (default MEMBER).
-
-        Permission: `organizations:write`.
-
-        Credentials: developer, secret key.
-
-        Args:
-            id: The id.
-            customer_id: Id of the customer.
-            roles: Keys of the roles.
-            project: Project id, if not that of the client.
-            timeout: Seconds for one attempt, if not that of the client.
-
-        Raises:
-            AlreadyMember
-            OrganizationMissing
-            OrganizationSuspended
-            TooManyMembers
-        """
-        return await self._client._call(
-            operations.ADD_ORGANIZATION_MEMBER_OF_APP,
-            (id,),
-            body={"customerId": customer_id, "roles": roles},
-            project=project,
-            timeout=timeout,
-        )
-
-    async def get_member(
-        self,
-        id: str,
-        customer_id: str,
-        *,
-        project: str | None = None,
-        timeout: float | None = None,
-    ) -> types.OrganizationMember:
-        """Get a member of an organization by the customer's id.
-
-        Permission: `organizations:read`.
-
-        Credentials: developer, secret key.
-
-        Args:
-            id: The id.
-            customer_id: The customer id.
-            project: Project id, if not that of the client.
-            timeout: Seconds for one attempt, if not that of the client.
-
-        Raises:
-            MemberMissing
-            OrganizationMissing
-        """
-        return await self._client._call(
-            operations.GET_ORGANIZATION_MEMBER_OF_APP,
-            (
-                id,
-                customer_id,
-            ),
-            project=project,
-            timeout=timeout,
-        )
-
-    async def update_member(
-        self,
-        id: str,
-        customer_id: str,
-        *,
-        roles: Sequence[str],
-        if_match: str | None = None,
-        project: str | None = None,
-        timeout: float | None = None,
-    ) -> types.OrganizationMember:
-        """Replace the roles of a member.
-
-        Returns 409 if it would remove the last OWNER. Honours `If-Match`.
-
-        Permission: `organizations:write`.
-
-        Credentials: developer, secret key.
-
-        Args:
-            id: The id.
-            customer_id: The customer id.
-            roles: Keys of the roles.
-            if_match: Change only this version: `postern_sdk.etag(record)`.
-            project: Project id, if not that of the client.
-            timeout: Seconds for one attempt, if not that of the client.
-
-        Raises:
-            LastOwner
-            MemberMissing
-            OrganizationMissing
-        """
-        return await self._client._call(
-            operations.CHANGE_ORGANIZATION_MEMBER_OF_APP,
-            (
-                id,
-                customer_id,
-            ),
-            body={"roles": roles},
-            if_match=if_match,
-            project=project,
-            timeout=timeout,
-        )
-
-    async def remove_member(
-        self,
-        id: str,
-        customer_id: str,
-        *,
-        project: str | None = None,
-        timeout: float | None = None,
-    ) -> types.Removed:
-        """Remove a customer from an organization.
-
-        The last OWNER cannot be removed (409).
-
-        The customer does not join again by domain or single sign-on until invited or added again.
-
-        Permission: `organizations:write`.
-
-        Credentials: developer, secret key.
-
-        Args:
-            id: The id.
-            customer_id: The customer id.
-            project: Project id, if not that of the client.
-            timeout: Seconds for one attempt, if not that of the client.
-
-        Raises:
-            LastOwner
-            MemberMissing
-            OrganizationMissing
-        """
-        return await self._client._call(
-            operations.REMOVE_ORGANIZATION_MEMBER_OF_APP,
-            (
-                id,
-                customer_id,
-            ),
-            project=project,
-            timeout=timeout,
-        )
-
-    def list_invitations(
-        self,
-        id: str,
-        *,
-        status: Literal["ACCEPTED", "EXPIRED", "PENDING", "REVOKED"] | str | None = None,
-        limit: int | None = None,
-        cursor: str | None = None,
-        project: str | None = None,
-        timeout: float | None = None,
-    ) -> AsyncPaged[types.OrganizationInvitation]:
-        """List the invitations to an organization, newest first.
-
-        Filter by `status`: PENDING, ACCEPTED, REVOKED or EXPIRED.
-
-        Permission: `organizations:read`.
-
-        Credentials: developer, secret key.
-
-        Args:
-            id: The id.
-            status: Status.
-            limit: Maximum number of records.
-            cursor: The cursor from the previous response, with the same filters.
-            project: Project id, if not that of the client.
-            timeout: Seconds for one attempt, if not that of the client.
-
-        Raises:
-            OrganizationMissing
-        """
-        return self._client._list(
-            operations.LIST_ORGANIZATION_INVITATIONS_OF_APP,
-            (id,),
-            query={"status": status, "limit": limit, "cursor": cursor},
-            project=project,
-            timeout=timeout,
-        )
-
-    async def create_invitation(
-        self,
-        id: str,
-        *,
-        email: str,
-        role: str | NotGiven = NOT_GIVEN,
-        expires_in_days: int | NotGiven = NOT_GIVEN,
-        accept_url: str | None | NotGiven = NOT_GIVEN,
-        invited_by_end_user_id: str | None | NotGiven = NOT_GIVEN,
-        project: str | None = None,
-        timeout: float | None = None,
-    ) -> types.OrganizationInvitation:
-        """Invite an address to an organization, as MEMBER or another role of the scope ORGANIZATION.
-
-        Sends an e-mail with a link to `acceptUrl`, or to a hosted page with a button to accept. An invited
-        address can sign up even if sign-up is closed. The invitation expires after `expiresInDays` (1 to 30,
-        default 7). An address can have one pending invitation per organization.
-
-        Permission: `organizations:write`.
-
-        Credentials: developer, secret key.
-
-        Args:
-            id: The id.
-            email: E-mail address.
-            role: Role of the person. Default: `"MEMBER"`.
-            expires_in_days: Number of days until the invitation expires. Default: `7`.
-            accept_url: URL of your page that accepts the invitation; `token` is added to its query. Default: a
-                hosted page.
-            invited_by_end_user_id: Id of the inviting customer; null if a developer or an API key invites.
-            project: Project id, if not that of the client.
-            timeout: Seconds for one attempt, if not that of the client.
-
-        Raises:
-            AlreadyInvited
-            AlreadyMember
-            InviterUnknown
-            OrganizationMissing
-            OrganizationSuspended
-            RoleUnknown
-            TooManyInvitations
-        """
-        return await self._client._call(
-            operations.CREATE_ORGANIZATION_INVITATION_OF_APP,
-            (id,),
-            body={
-                "email": email,
-                "role": role,
-                "expiresInDays": expires_in_days,
-                "acceptUrl": accept_url,
-                "invitedByEndUserId": invited_by_end_user_id,
-            },
-            project=project,
-            timeout=timeout,
-        )
-
-    async def resend_invitation(
-        self,
-        id: str,
-        invitation_id: str,
-        *,
-        project: str | None = None,
-        timeout: float | None = None,
-    ) -> types.OrganizationInvitation:
-        """Send an invitation again, with a new token and expiry.
-
-        The previous token becomes invalid.
-
-        At most once a minute (429). An expired invitation can be resent, unless the address has another pending
-        one (409). An accepted or revoked invitation cannot be resent (409).
-
-        Permission: `organizations:write`.
-
-        Credentials: developer, secret key.
-
-        Args:
-            id: The id.
-            invitation_id: The invitation id.
-            project: Project id, if not that of the client.
-            timeout: Seconds for one attempt, if not that of the client.
-
-        Raises:
-            AlreadyInvited
-            InvitationClosed
-            InvitationMissing
-            OrganizationSuspended
-            ResentTooSoon
-        """
-        return await self._client._call(
-            operations.RESEND_ORGANIZATION_INVITATION_OF_APP,
-            (
-                id,
-                invitation_id,
-            ),
-            project=project,
-            timeout=timeout,
-        )
-
-    async def revoke_invitation(
-        self,
-        id: str,
-        invitation_id: str,
-        *,
-        project: str | None = None,
-        timeout: float | None = None,
-    ) -> types.OrganizationInvitation:
-        """Revoke an invitation; its token becomes invalid.
-
-        Returns 409 if it was accepted or revoked already.
-
-        Permission: `organizations:write`.
-
-        Credentials: developer, secret key.
-
-        Args:
-            id: The id.
-            invitation_id: The invitation id.
-            project: Project id, if not that of the client.
-            timeout: Seconds for one attempt, if not that of the client.
-
-        Raises:
-            InvitationClosed
-            InvitationMissing
-        """
-        return await self._client._call(
-            operations.REVOKE_ORGANIZATION_INVITATION_OF_APP,
-            (
-                id,
-                invitation_id,
-            ),
-            project=project,
-            timeout=timeout,
         )
 
 
@@ -2160,7 +2196,7 @@ class AsyncAppsSso:
             timeout=timeout,
         )
 
-    async def test(
+    async def create_test_link(
         self,
         id: str,
         conn_id: str,
@@ -3799,39 +3835,6 @@ class AsyncDevelopersPasskeys:
             (),
             body={"challengeId": challenge_id, "credential": credential},
             timeout=timeout,
-        )
-
-
-class AsyncDevelopersRecoveryCodes:
-    """The methods of `client.developers.recovery_codes`."""
-
-    def __init__(self, client: AsyncTransport) -> None:
-        self._client = client
-
-    async def renew(
-        self,
-        *,
-        password: str,
-        code: str,
-        timeout: float | None = None,
-    ) -> types.DeveloperRecoveryCodes:
-        """Replace the recovery codes by ten new ones.
-
-        Credentials: developer.
-
-        Args:
-            password: Password. A new password must have at least 8 characters.
-            code: One-time code from the authenticator app or from the mail.
-            timeout: Seconds for one attempt, if not that of the client.
-
-        Raises:
-            CodeWrong
-            LockedOut
-            MfaNotEnrolled
-            PasswordWrong
-        """
-        return await self._client._call(
-            operations.RENEW_DEVELOPER_RECOVERY_CODES, (), body={"password": password, "code": code}, timeout=timeout
         )
 
 
@@ -5567,7 +5570,7 @@ class AsyncAuth:
             timeout=timeout,
         )
 
-    async def permissions(
+    async def get_permissions(
         self,
         *,
         project: str | None = None,
@@ -5727,7 +5730,7 @@ class AsyncAuth:
             timeout=timeout,
         )
 
-    async def request_code(
+    async def request_sign_in_code(
         self,
         *,
         email: str,
@@ -5793,7 +5796,7 @@ class AsyncAuth:
             timeout=timeout,
         )
 
-    async def request_link(
+    async def request_sign_in_link(
         self,
         *,
         email: str,
@@ -6165,7 +6168,7 @@ class AsyncAuth:
             timeout=timeout,
         )
 
-    async def start_provider(
+    async def start_provider_sign_in(
         self,
         key: str,
         *,
@@ -6270,7 +6273,7 @@ class AsyncAuth:
             operations.FIND_SSO_CONNECTION, (), query={"email": email}, project=project, timeout=timeout
         )
 
-    async def sign_out_everywhere(
+    async def sign_out_with_sso(
         self,
         *,
         redirect_url: str | None | NotGiven = NOT_GIVEN,
@@ -7153,7 +7156,7 @@ class AsyncCampaigns:
             operations.SELECT_AB_TEST_WINNER, (id,), body={"variantId": variant_id}, project=project, timeout=timeout
         )
 
-    async def test(
+    async def send_test(
         self,
         id: str,
         *,
@@ -7193,7 +7196,7 @@ class AsyncCampaigns:
             operations.TEST_CAMPAIGN, (id,), body={"to": to}, project=project, timeout=timeout
         )
 
-    async def test_seed_list(
+    async def send_test_to_seed_list(
         self,
         id: str,
         *,
@@ -8330,11 +8333,6 @@ class AsyncDevelopers:
         return AsyncDevelopersPasskeys(self._client)
 
     @cached_property
-    def recovery_codes(self) -> AsyncDevelopersRecoveryCodes:
-        """Methods of `client.developers.recovery_codes`."""
-        return AsyncDevelopersRecoveryCodes(self._client)
-
-    @cached_property
     def sessions(self) -> AsyncDevelopersSessions:
         """Methods of `client.developers.sessions`."""
         return AsyncDevelopersSessions(self._client)
@@ -8538,6 +8536,32 @@ class AsyncDevelopers:
         """
         return await self._client._call(
             operations.RESET_DEVELOPER_PASSWORD, (), body={"token": token, "newPassword": new_password}, timeout=timeout
+        )
+
+    async def renew_recovery_codes(
+        self,
+        *,
+        password: str,
+        code: str,
+        timeout: float | None = None,
+    ) -> types.DeveloperRecoveryCodes:
+        """Replace the recovery codes by ten new ones.
+
+        Credentials: developer.
+
+        Args:
+            password: Password. A new password must have at least 8 characters.
+            code: One-time code from the authenticator app or from the mail.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeWrong
+            LockedOut
+            MfaNotEnrolled
+            PasswordWrong
+        """
+        return await self._client._call(
+            operations.RENEW_DEVELOPER_RECOVERY_CODES, (), body={"password": password, "code": code}, timeout=timeout
         )
 
     async def change_password(
@@ -8955,7 +8979,7 @@ class AsyncEmails:
         """
         return await self._client._call(operations.GET_EMAIL_LOG, (send_id,), project=project, timeout=timeout)
 
-    async def get_message(
+    async def get_raw(
         self,
         send_id: str,
         *,
@@ -9793,7 +9817,7 @@ class AsyncInbox:
         """
         return await self._client._call(operations.DELETE_INBOX_MESSAGE, (id,), project=project, timeout=timeout)
 
-    async def get_message(
+    async def get_raw(
         self,
         id: str,
         *,
@@ -11676,8 +11700,8 @@ class AsyncProjects:
 
     async def delete(
         self,
+        id: str,
         *,
-        project: str | None = None,
         timeout: float | None = None,
     ) -> types.Deleted:
         """Delete a project with all its data.
@@ -11692,10 +11716,10 @@ class AsyncProjects:
         Credentials: developer.
 
         Args:
-            project: Project id, if not that of the client.
+            id: The project id.
             timeout: Seconds for one attempt, if not that of the client.
         """
-        return await self._client._call(operations.DELETE_PROJECT, (), project=project, timeout=timeout)
+        return await self._client._call(operations.DELETE_PROJECT, (id,), timeout=timeout)
 
     async def get(
         self,
@@ -12836,7 +12860,7 @@ class AsyncSso:
             timeout=timeout,
         )
 
-    async def test(
+    async def create_test_link(
         self,
         id: str,
         conn_id: str,
@@ -13684,7 +13708,7 @@ class AsyncWebhooks:
             timeout=timeout,
         )
 
-    async def test(
+    async def send_test(
         self,
         id: str,
         *,

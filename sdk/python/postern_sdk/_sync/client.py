@@ -23,6 +23,442 @@ if TYPE_CHECKING:
     from postern_sdk.events import Event
 
 
+class AppsCustomersSessions:
+    """The methods of `client.apps.customers.sessions`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def revoke(
+        self,
+        id: str,
+        session_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """End a session of a customer.
+
+        Its tokens are rejected from the next request on.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            session_id: The session id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+            SessionMissing
+        """
+        return self._client._call(
+            operations.REVOKE_CUSTOMER_SESSION_OF_APP,
+            (
+                id,
+                session_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    def revoke_all(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """End all sessions of a customer, including sign-ins that wait for a second factor.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+        """
+        return self._client._call(operations.REVOKE_CUSTOMER_SESSIONS_OF_APP, (id,), project=project, timeout=timeout)
+
+
+class AppsOrganizationsInvitations:
+    """The methods of `client.apps.organizations.invitations`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        id: str,
+        *,
+        status: Literal["ACCEPTED", "EXPIRED", "PENDING", "REVOKED"] | str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.OrganizationInvitation]:
+        """List the invitations to an organization, newest first.
+
+        Filter by `status`: PENDING, ACCEPTED, REVOKED or EXPIRED.
+
+        Permission: `organizations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            status: Status.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+        """
+        return self._client._list(
+            operations.LIST_ORGANIZATION_INVITATIONS_OF_APP,
+            (id,),
+            query={"status": status, "limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def create(
+        self,
+        id: str,
+        *,
+        email: str,
+        role: str | NotGiven = NOT_GIVEN,
+        expires_in_days: int | NotGiven = NOT_GIVEN,
+        accept_url: str | None | NotGiven = NOT_GIVEN,
+        invited_by_end_user_id: str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationInvitation:
+        """Invite an address to an organization, as MEMBER or another role of the scope ORGANIZATION.
+
+        Sends an e-mail with a link to `acceptUrl`, or to a hosted page with a button to accept. An invited
+        address can sign up even if sign-up is closed. The invitation expires after `expiresInDays` (1 to 30,
+        default 7). An address can have one pending invitation per organization.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            email: E-mail address.
+            role: Role of the person. Default: `"MEMBER"`.
+            expires_in_days: Number of days until the invitation expires. Default: `7`.
+            accept_url: URL of your page that accepts the invitation; `token` is added to its query. Default: a
+                hosted page.
+            invited_by_end_user_id: Id of the inviting customer; null if a developer or an API key invites.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AlreadyInvited
+            AlreadyMember
+            InviterUnknown
+            OrganizationMissing
+            OrganizationSuspended
+            RoleUnknown
+            TooManyInvitations
+        """
+        return self._client._call(
+            operations.CREATE_ORGANIZATION_INVITATION_OF_APP,
+            (id,),
+            body={
+                "email": email,
+                "role": role,
+                "expiresInDays": expires_in_days,
+                "acceptUrl": accept_url,
+                "invitedByEndUserId": invited_by_end_user_id,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def resend(
+        self,
+        id: str,
+        invitation_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationInvitation:
+        """Send an invitation again, with a new token and expiry.
+
+        The previous token becomes invalid.
+
+        At most once a minute (429). An expired invitation can be resent, unless the address has another pending
+        one (409). An accepted or revoked invitation cannot be resent (409).
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            invitation_id: The invitation id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AlreadyInvited
+            InvitationClosed
+            InvitationMissing
+            OrganizationSuspended
+            ResentTooSoon
+        """
+        return self._client._call(
+            operations.RESEND_ORGANIZATION_INVITATION_OF_APP,
+            (
+                id,
+                invitation_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    def revoke(
+        self,
+        id: str,
+        invitation_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationInvitation:
+        """Revoke an invitation; its token becomes invalid.
+
+        Returns 409 if it was accepted or revoked already.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            invitation_id: The invitation id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            InvitationClosed
+            InvitationMissing
+        """
+        return self._client._call(
+            operations.REVOKE_ORGANIZATION_INVITATION_OF_APP,
+            (
+                id,
+                invitation_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+
+class AppsOrganizationsMembers:
+    """The methods of `client.apps.organizations.members`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.OrganizationMember]:
+        """List the members of an organization, most recently joined first.
+
+        Permission: `organizations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+        """
+        return self._client._list(
+            operations.LIST_ORGANIZATION_MEMBERS_OF_APP,
+            (id,),
+            query={"limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def add(
+        self,
+        id: str,
+        *,
+        customer_id: str,
+        roles: Sequence[str] | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationMember:
+        """Add a customer to an organization, with roles of the scope ORGANIZATION (default MEMBER).
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            customer_id: Id of the customer.
+            roles: Keys of the roles.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AlreadyMember
+            OrganizationMissing
+            OrganizationSuspended
+            TooManyMembers
+        """
+        return self._client._call(
+            operations.ADD_ORGANIZATION_MEMBER_OF_APP,
+            (id,),
+            body={"customerId": customer_id, "roles": roles},
+            project=project,
+            timeout=timeout,
+        )
+
+    def get(
+        self,
+        id: str,
+        customer_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationMember:
+        """Get a member of an organization by the customer's id.
+
+        Permission: `organizations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            customer_id: The customer id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            MemberMissing
+            OrganizationMissing
+        """
+        return self._client._call(
+            operations.GET_ORGANIZATION_MEMBER_OF_APP,
+            (
+                id,
+                customer_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    def update(
+        self,
+        id: str,
+        customer_id: str,
+        *,
+        roles: Sequence[str],
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OrganizationMember:
+        """Replace the roles of a member.
+
+        Returns 409 if it would remove the last OWNER. Honours `If-Match`.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            customer_id: The customer id.
+            roles: Keys of the roles.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            LastOwner
+            MemberMissing
+            OrganizationMissing
+        """
+        return self._client._call(
+            operations.CHANGE_ORGANIZATION_MEMBER_OF_APP,
+            (
+                id,
+                customer_id,
+            ),
+            body={"roles": roles},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def remove(
+        self,
+        id: str,
+        customer_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Removed:
+        """Remove a customer from an organization.
+
+        The last OWNER cannot be removed (409).
+
+        The customer does not join again by domain or single sign-on until invited or added again.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            customer_id: The customer id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            LastOwner
+            MemberMissing
+            OrganizationMissing
+        """
+        return self._client._call(
+            operations.REMOVE_ORGANIZATION_MEMBER_OF_APP,
+            (
+                id,
+                customer_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+
 class AccessPermissions:
     """The methods of `client.access.permissions`."""
 
@@ -614,6 +1050,11 @@ class AppsCustomers:
     def __init__(self, client: Transport) -> None:
         self._client = client
 
+    @cached_property
+    def sessions(self) -> AppsCustomersSessions:
+        """Methods of `client.apps.customers.sessions`."""
+        return AppsCustomersSessions(self._client)
+
     def list(
         self,
         *,
@@ -890,65 +1331,6 @@ class AppsCustomers:
         """
         return self._client._call(operations.UNLOCK_CUSTOMER_OF_APP, (id,), project=project, timeout=timeout)
 
-    def revoke_session(
-        self,
-        id: str,
-        session_id: str,
-        *,
-        project: str | None = None,
-        timeout: float | None = None,
-    ) -> None:
-        """End a session of a customer.
-
-        Its tokens are rejected from the next request on.
-
-        Permission: `customers:write`.
-
-        Credentials: developer, secret key.
-
-        Args:
-            id: The id.
-            session_id: The session id.
-            project: Project id, if not that of the client.
-            timeout: Seconds for one attempt, if not that of the client.
-
-        Raises:
-            CustomerMissing
-            SessionMissing
-        """
-        return self._client._call(
-            operations.REVOKE_CUSTOMER_SESSION_OF_APP,
-            (
-                id,
-                session_id,
-            ),
-            project=project,
-            timeout=timeout,
-        )
-
-    def revoke_all_sessions(
-        self,
-        id: str,
-        *,
-        project: str | None = None,
-        timeout: float | None = None,
-    ) -> None:
-        """End all sessions of a customer, including sign-ins that wait for a second factor.
-
-        Permission: `customers:write`.
-
-        Credentials: developer, secret key.
-
-        Args:
-            id: The id.
-            project: Project id, if not that of the client.
-            timeout: Seconds for one attempt, if not that of the client.
-
-        Raises:
-            CustomerMissing
-        """
-        return self._client._call(operations.REVOKE_CUSTOMER_SESSIONS_OF_APP, (id,), project=project, timeout=timeout)
-
     def reset_mfa(
         self,
         id: str,
@@ -1058,6 +1440,16 @@ class AppsOrganizations:
 
     def __init__(self, client: Transport) -> None:
         self._client = client
+
+    @cached_property
+    def invitations(self) -> AppsOrganizationsInvitations:
+        """Methods of `client.apps.organizations.invitations`."""
+        return AppsOrganizationsInvitations(self._client)
+
+    @cached_property
+    def members(self) -> AppsOrganizationsMembers:
+        """Methods of `client.apps.organizations.members`."""
+        return AppsOrganizationsMembers(self._client)
 
     def list(
         self,
@@ -1257,362 +1649,6 @@ class AppsOrganizations:
         """
         return self._client._call(
             operations.DELETE_ORGANIZATION_OF_APP, (id,), if_match=if_match, project=project, timeout=timeout
-        )
-
-    def list_members(
-        self,
-        id: str,
-        *,
-        limit: int | None = None,
-        cursor: str | None = None,
-        project: str | None = None,
-        timeout: float | None = None,
-    ) -> Page[types.OrganizationMember]:
-        """List the members of an organization, most recently joined first.
-
-        Permission: `organizations:read`.
-
-        Credentials: developer, secret key.
-
-        Args:
-            id: The id.
-            limit: Maximum number of records.
-            cursor: The cursor from the previous response, with the same filters.
-            project: Project id, if not that of the client.
-            timeout: Seconds for one attempt, if not that of the client.
-
-        Raises:
-            OrganizationMissing
-        """
-        return self._client._list(
-            operations.LIST_ORGANIZATION_MEMBERS_OF_APP,
-            (id,),
-            query={"limit": limit, "cursor": cursor},
-            project=project,
-            timeout=timeout,
-        )
-
-    def add_member(
-        self,
-        id: str,
-        *,
-        customer_id: str,
-        roles: Sequence[str] | NotGiven = NOT_GIVEN,
-        project: str | None = None,
-        timeout: float | None = None,
-    ) -> types.OrganizationMember:
-        """Add a customer to an organization, with roles of the scope ORGANIZATION (default MEMBER).
-
-        Permission: `organizations:write`.
-
-        Credentials: developer, secret key.
-
-        Args:
-            id: The id.
-            customer_id: Id of the customer.
-            roles: Keys of the roles.
-            project: Project id, if not that of the client.
-            timeout: Seconds for one attempt, if not that of the client.
-
-        Raises:
-            AlreadyMember
-            OrganizationMissing
-            OrganizationSuspended
-            TooManyMembers
-        """
-        return self._client._call(
-            operations.ADD_ORGANIZATION_MEMBER_OF_APP,
-            (id,),
-            body={"customerId": customer_id, "roles": roles},
-            project=project,
-            timeout=timeout,
-        )
-
-    def get_member(
-        self,
-        id: str,
-        customer_id: str,
-        *,
-        project: str | None = None,
-        timeout: float | None = None,
-    ) -> types.OrganizationMember:
-        """Get a member of an organization by the customer's id.
-
-        Permission: `organizations:read`.
-
-        Credentials: developer, secret key.
-
-        Args:
-            id: The id.
-            customer_id: The customer id.
-            project: Project id, if not that of the client.
-            timeout: Seconds for one attempt, if not that of the client.
-
-        Raises:
-            MemberMissing
-            OrganizationMissing
-        """
-        return self._client._call(
-            operations.GET_ORGANIZATION_MEMBER_OF_APP,
-            (
-                id,
-                customer_id,
-            ),
-            project=project,
-            timeout=timeout,
-        )
-
-    def update_member(
-        self,
-        id: str,
-        customer_id: str,
-        *,
-        roles: Sequence[str],
-        if_match: str | None = None,
-        project: str | None = None,
-        timeout: float | None = None,
-    ) -> types.OrganizationMember:
-        """Replace the roles of a member.
-
-        Returns 409 if it would remove the last OWNER. Honours `If-Match`.
-
-        Permission: `organizations:write`.
-
-        Credentials: developer, secret key.
-
-        Args:
-            id: The id.
-            customer_id: The customer id.
-            roles: Keys of the roles.
-            if_match: Change only this version: `postern_sdk.etag(record)`.
-            project: Project id, if not that of the client.
-            timeout: Seconds for one attempt, if not that of the client.
-
-        Raises:
-            LastOwner
-            MemberMissing
-            OrganizationMissing
-        """
-        return self._client._call(
-            operations.CHANGE_ORGANIZATION_MEMBER_OF_APP,
-            (
-                id,
-                customer_id,
-            ),
-            body={"roles": roles},
-            if_match=if_match,
-            project=project,
-            timeout=timeout,
-        )
-
-    def remove_member(
-        self,
-        id: str,
-        customer_id: str,
-        *,
-        project: str | None = None,
-        timeout: float | None = None,
-    ) -> types.Removed:
-        """Remove a customer from an organization.
-
-        The last OWNER cannot be removed (409).
-
-        The customer does not join again by domain or single sign-on until invited or added again.
-
-        Permission: `organizations:write`.
-
-        Credentials: developer, secret key.
-
-        Args:
-            id: The id.
-            customer_id: The customer id.
-            project: Project id, if not that of the client.
-            timeout: Seconds for one attempt, if not that of the client.
-
-        Raises:
-            LastOwner
-            MemberMissing
-            OrganizationMissing
-        """
-        return self._client._call(
-            operations.REMOVE_ORGANIZATION_MEMBER_OF_APP,
-            (
-                id,
-                customer_id,
-            ),
-            project=project,
-            timeout=timeout,
-        )
-
-    def list_invitations(
-        self,
-        id: str,
-        *,
-        status: Literal["ACCEPTED", "EXPIRED", "PENDING", "REVOKED"] | str | None = None,
-        limit: int | None = None,
-        cursor: str | None = None,
-        project: str | None = None,
-        timeout: float | None = None,
-    ) -> Page[types.OrganizationInvitation]:
-        """List the invitations to an organization, newest first.
-
-        Filter by `status`: PENDING, ACCEPTED, REVOKED or EXPIRED.
-
-        Permission: `organizations:read`.
-
-        Credentials: developer, secret key.
-
-        Args:
-            id: The id.
-            status: Status.
-            limit: Maximum number of records.
-            cursor: The cursor from the previous response, with the same filters.
-            project: Project id, if not that of the client.
-            timeout: Seconds for one attempt, if not that of the client.
-
-        Raises:
-            OrganizationMissing
-        """
-        return self._client._list(
-            operations.LIST_ORGANIZATION_INVITATIONS_OF_APP,
-            (id,),
-            query={"status": status, "limit": limit, "cursor": cursor},
-            project=project,
-            timeout=timeout,
-        )
-
-    def create_invitation(
-        self,
-        id: str,
-        *,
-        email: str,
-        role: str | NotGiven = NOT_GIVEN,
-        expires_in_days: int | NotGiven = NOT_GIVEN,
-        accept_url: str | None | NotGiven = NOT_GIVEN,
-        invited_by_end_user_id: str | None | NotGiven = NOT_GIVEN,
-        project: str | None = None,
-        timeout: float | None = None,
-    ) -> types.OrganizationInvitation:
-        """Invite an address to an organization, as MEMBER or another role of the scope ORGANIZATION.
-
-        Sends an e-mail with a link to `acceptUrl`, or to a hosted page with a button to accept. An invited
-        address can sign up even if sign-up is closed. The invitation expires after `expiresInDays` (1 to 30,
-        default 7). An address can have one pending invitation per organization.
-
-        Permission: `organizations:write`.
-
-        Credentials: developer, secret key.
-
-        Args:
-            id: The id.
-            email: E-mail address.
-            role: Role of the person. Default: `"MEMBER"`.
-            expires_in_days: Number of days until the invitation expires. Default: `7`.
-            accept_url: URL of your page that accepts the invitation; `token` is added to its query. Default: a
-                hosted page.
-            invited_by_end_user_id: Id of the inviting customer; null if a developer or an API key invites.
-            project: Project id, if not that of the client.
-            timeout: Seconds for one attempt, if not that of the client.
-
-        Raises:
-            AlreadyInvited
-            AlreadyMember
-            InviterUnknown
-            OrganizationMissing
-            OrganizationSuspended
-            RoleUnknown
-            TooManyInvitations
-        """
-        return self._client._call(
-            operations.CREATE_ORGANIZATION_INVITATION_OF_APP,
-            (id,),
-            body={
-                "email": email,
-                "role": role,
-                "expiresInDays": expires_in_days,
-                "acceptUrl": accept_url,
-                "invitedByEndUserId": invited_by_end_user_id,
-            },
-            project=project,
-            timeout=timeout,
-        )
-
-    def resend_invitation(
-        self,
-        id: str,
-        invitation_id: str,
-        *,
-        project: str | None = None,
-        timeout: float | None = None,
-    ) -> types.OrganizationInvitation:
-        """Send an invitation again, with a new token and expiry.
-
-        The previous token becomes invalid.
-
-        At most once a minute (429). An expired invitation can be resent, unless the address has another pending
-        one (409). An accepted or revoked invitation cannot be resent (409).
-
-        Permission: `organizations:write`.
-
-        Credentials: developer, secret key.
-
-        Args:
-            id: The id.
-            invitation_id: The invitation id.
-            project: Project id, if not that of the client.
-            timeout: Seconds for one attempt, if not that of the client.
-
-        Raises:
-            AlreadyInvited
-            InvitationClosed
-            InvitationMissing
-            OrganizationSuspended
-            ResentTooSoon
-        """
-        return self._client._call(
-            operations.RESEND_ORGANIZATION_INVITATION_OF_APP,
-            (
-                id,
-                invitation_id,
-            ),
-            project=project,
-            timeout=timeout,
-        )
-
-    def revoke_invitation(
-        self,
-        id: str,
-        invitation_id: str,
-        *,
-        project: str | None = None,
-        timeout: float | None = None,
-    ) -> types.OrganizationInvitation:
-        """Revoke an invitation; its token becomes invalid.
-
-        Returns 409 if it was accepted or revoked already.
-
-        Permission: `organizations:write`.
-
-        Credentials: developer, secret key.
-
-        Args:
-            id: The id.
-            invitation_id: The invitation id.
-            project: Project id, if not that of the client.
-            timeout: Seconds for one attempt, if not that of the client.
-
-        Raises:
-            InvitationClosed
-            InvitationMissing
-        """
-        return self._client._call(
-            operations.REVOKE_ORGANIZATION_INVITATION_OF_APP,
-            (
-                id,
-                invitation_id,
-            ),
-            project=project,
-            timeout=timeout,
         )
 
 
@@ -2154,7 +2190,7 @@ class AppsSso:
             timeout=timeout,
         )
 
-    def test(
+    def create_test_link(
         self,
         id: str,
         conn_id: str,
@@ -3791,39 +3827,6 @@ class DevelopersPasskeys:
             (),
             body={"challengeId": challenge_id, "credential": credential},
             timeout=timeout,
-        )
-
-
-class DevelopersRecoveryCodes:
-    """The methods of `client.developers.recovery_codes`."""
-
-    def __init__(self, client: Transport) -> None:
-        self._client = client
-
-    def renew(
-        self,
-        *,
-        password: str,
-        code: str,
-        timeout: float | None = None,
-    ) -> types.DeveloperRecoveryCodes:
-        """Replace the recovery codes by ten new ones.
-
-        Credentials: developer.
-
-        Args:
-            password: Password. A new password must have at least 8 characters.
-            code: One-time code from the authenticator app or from the mail.
-            timeout: Seconds for one attempt, if not that of the client.
-
-        Raises:
-            CodeWrong
-            LockedOut
-            MfaNotEnrolled
-            PasswordWrong
-        """
-        return self._client._call(
-            operations.RENEW_DEVELOPER_RECOVERY_CODES, (), body={"password": password, "code": code}, timeout=timeout
         )
 
 
@@ -5555,7 +5558,7 @@ class Auth:
             timeout=timeout,
         )
 
-    def permissions(
+    def get_permissions(
         self,
         *,
         project: str | None = None,
@@ -5715,7 +5718,7 @@ class Auth:
             timeout=timeout,
         )
 
-    def request_code(
+    def request_sign_in_code(
         self,
         *,
         email: str,
@@ -5781,7 +5784,7 @@ class Auth:
             timeout=timeout,
         )
 
-    def request_link(
+    def request_sign_in_link(
         self,
         *,
         email: str,
@@ -6153,7 +6156,7 @@ class Auth:
             timeout=timeout,
         )
 
-    def start_provider(
+    def start_provider_sign_in(
         self,
         key: str,
         *,
@@ -6258,7 +6261,7 @@ class Auth:
             operations.FIND_SSO_CONNECTION, (), query={"email": email}, project=project, timeout=timeout
         )
 
-    def sign_out_everywhere(
+    def sign_out_with_sso(
         self,
         *,
         redirect_url: str | None | NotGiven = NOT_GIVEN,
@@ -7137,7 +7140,7 @@ class Campaigns:
             operations.SELECT_AB_TEST_WINNER, (id,), body={"variantId": variant_id}, project=project, timeout=timeout
         )
 
-    def test(
+    def send_test(
         self,
         id: str,
         *,
@@ -7175,7 +7178,7 @@ class Campaigns:
         """
         return self._client._call(operations.TEST_CAMPAIGN, (id,), body={"to": to}, project=project, timeout=timeout)
 
-    def test_seed_list(
+    def send_test_to_seed_list(
         self,
         id: str,
         *,
@@ -8308,11 +8311,6 @@ class Developers:
         return DevelopersPasskeys(self._client)
 
     @cached_property
-    def recovery_codes(self) -> DevelopersRecoveryCodes:
-        """Methods of `client.developers.recovery_codes`."""
-        return DevelopersRecoveryCodes(self._client)
-
-    @cached_property
     def sessions(self) -> DevelopersSessions:
         """Methods of `client.developers.sessions`."""
         return DevelopersSessions(self._client)
@@ -8514,6 +8512,32 @@ class Developers:
         """
         return self._client._call(
             operations.RESET_DEVELOPER_PASSWORD, (), body={"token": token, "newPassword": new_password}, timeout=timeout
+        )
+
+    def renew_recovery_codes(
+        self,
+        *,
+        password: str,
+        code: str,
+        timeout: float | None = None,
+    ) -> types.DeveloperRecoveryCodes:
+        """Replace the recovery codes by ten new ones.
+
+        Credentials: developer.
+
+        Args:
+            password: Password. A new password must have at least 8 characters.
+            code: One-time code from the authenticator app or from the mail.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeWrong
+            LockedOut
+            MfaNotEnrolled
+            PasswordWrong
+        """
+        return self._client._call(
+            operations.RENEW_DEVELOPER_RECOVERY_CODES, (), body={"password": password, "code": code}, timeout=timeout
         )
 
     def change_password(
@@ -8931,7 +8955,7 @@ class Emails:
         """
         return self._client._call(operations.GET_EMAIL_LOG, (send_id,), project=project, timeout=timeout)
 
-    def get_message(
+    def get_raw(
         self,
         send_id: str,
         *,
@@ -9767,7 +9791,7 @@ class Inbox:
         """
         return self._client._call(operations.DELETE_INBOX_MESSAGE, (id,), project=project, timeout=timeout)
 
-    def get_message(
+    def get_raw(
         self,
         id: str,
         *,
@@ -11646,8 +11670,8 @@ class Projects:
 
     def delete(
         self,
+        id: str,
         *,
-        project: str | None = None,
         timeout: float | None = None,
     ) -> types.Deleted:
         """Delete a project with all its data.
@@ -11662,10 +11686,10 @@ class Projects:
         Credentials: developer.
 
         Args:
-            project: Project id, if not that of the client.
+            id: The project id.
             timeout: Seconds for one attempt, if not that of the client.
         """
-        return self._client._call(operations.DELETE_PROJECT, (), project=project, timeout=timeout)
+        return self._client._call(operations.DELETE_PROJECT, (id,), timeout=timeout)
 
     def get(
         self,
@@ -12804,7 +12828,7 @@ class Sso:
             timeout=timeout,
         )
 
-    def test(
+    def create_test_link(
         self,
         id: str,
         conn_id: str,
@@ -13650,7 +13674,7 @@ class Webhooks:
             timeout=timeout,
         )
 
-    def test(
+    def send_test(
         self,
         id: str,
         *,

@@ -605,8 +605,8 @@ export interface AppsCustomersListAuditLogParams {
   cursor?: string | undefined;
 }
 
-/** Parameters of `auth.startProvider`. */
-export interface AuthStartProviderParams {
+/** Parameters of `auth.startProviderSignIn`. */
+export interface AuthStartProviderSignInParams {
   /** Redirect url. */
   redirectUrl: string;
   /** An S256 code challenge (RFC 7636 §4.2): 43 characters of base64url. */
@@ -1373,16 +1373,16 @@ export interface AppsOrganizationsListParams {
   cursor?: string | undefined;
 }
 
-/** Parameters of `apps.organizations.listMembers`. */
-export interface AppsOrganizationsListMembersParams {
+/** Parameters of `apps.organizations.members.list`. */
+export interface AppsOrganizationsMembersListParams {
   /** Maximum number of records. */
   limit?: number | undefined;
   /** The cursor from the previous response, with the same filters. */
   cursor?: string | undefined;
 }
 
-/** Parameters of `apps.organizations.listInvitations`. */
-export interface AppsOrganizationsListInvitationsParams {
+/** Parameters of `apps.organizations.invitations.list`. */
+export interface AppsOrganizationsInvitationsListParams {
   /** Status. */
   status?: "ACCEPTED" | "EXPIRED" | "PENDING" | "REVOKED" | (string & {}) | undefined;
   /** Maximum number of records. */
@@ -1567,7 +1567,14 @@ export interface DevelopersApi {
   resetPassword(params: ResetPassword, options?: RequestOptions): Promise<void>;
   readonly sessions: DevelopersSessionsApi;
   readonly totp: DevelopersTotpApi;
-  readonly recoveryCodes: DevelopersRecoveryCodesApi;
+  /**
+   * Replace the recovery codes by ten new ones
+   *
+   * Credentials: developer.
+   *
+   * Problems: `password_wrong`, `code_wrong`, `mfa_not_enrolled`, `locked_out`, `too_many_requests`, `database_away`.
+   */
+  renewRecoveryCodes(params: PasswordAndCode, options?: RequestOptions): Promise<DeveloperRecoveryCodes>;
   readonly passkeys: DevelopersPasskeysApi;
   /**
    * Change your password
@@ -1650,18 +1657,6 @@ export interface DevelopersTotpApi {
    * Problems: `password_wrong`, `code_wrong`, `mfa_not_enrolled`, `locked_out`, `too_many_requests`, `database_away`.
    */
   disable(params: PasswordAndCode, options?: RequestOptions): Promise<void>;
-}
-
-/** The methods of `client.developers.recoveryCodes`. */
-export interface DevelopersRecoveryCodesApi {
-  /**
-   * Replace the recovery codes by ten new ones
-   *
-   * Credentials: developer.
-   *
-   * Problems: `password_wrong`, `code_wrong`, `mfa_not_enrolled`, `locked_out`, `too_many_requests`, `database_away`.
-   */
-  renew(params: PasswordAndCode, options?: RequestOptions): Promise<DeveloperRecoveryCodes>;
 }
 
 /** The methods of `client.developers.passkeys`. */
@@ -1930,7 +1925,7 @@ export interface ProjectsApi {
    *
    * Problems: `too_many_requests`, `database_away`.
    */
-  delete(options?: RequestOptions): Promise<Deleted>;
+  delete(id: string, options?: RequestOptions): Promise<Deleted>;
   /**
    * Get a project with its settings
    *
@@ -2479,7 +2474,7 @@ export interface WebhooksApi {
    *
    * Problems: `webhook_missing`, `too_many_requests`, `database_away`.
    */
-  test(id: string, options?: RequestOptions): Promise<WebhookTestResult>;
+  sendTest(id: string, options?: RequestOptions): Promise<WebhookTestResult>;
 }
 
 /** The methods of `client.webhooks.deliveries`. */
@@ -3090,7 +3085,7 @@ export interface EmailsApi {
    *
    * Problems: `email_missing`, `message_gone`, `too_many_requests`, `database_away`.
    */
-  getMessage(sendId: string, options?: RequestOptions): Promise<Uint8Array>;
+  getRaw(sendId: string, options?: RequestOptions): Promise<Uint8Array>;
   /**
    * The delivery attempts of a send, each with the server's replies and the SMTP dialogue
    *
@@ -3652,28 +3647,7 @@ export interface AppsCustomersApi {
    * Problems: `customer_missing`, `too_many_requests`, `database_away`.
    */
   unlock(id: string, options?: RequestOptions): Promise<EndUser>;
-  /**
-   * End a session of a customer
-   *
-   * Its tokens are rejected from the next request on.
-   *
-   * Permission: `customers:write`.
-   *
-   * Credentials: developer, secret key.
-   *
-   * Problems: `customer_missing`, `session_missing`, `too_many_requests`, `database_away`.
-   */
-  revokeSession(id: string, sessionId: string, options?: RequestOptions): Promise<void>;
-  /**
-   * End all sessions of a customer, including sign-ins that wait for a second factor
-   *
-   * Permission: `customers:write`.
-   *
-   * Credentials: developer, secret key.
-   *
-   * Problems: `customer_missing`, `too_many_requests`, `database_away`.
-   */
-  revokeAllSessions(id: string, options?: RequestOptions): Promise<void>;
+  readonly sessions: AppsCustomersSessionsApi;
   /**
    * Remove the second factor and its recovery codes, for a customer who lost both
    *
@@ -3713,6 +3687,32 @@ export interface AppsCustomersApi {
    * Problems: `too_many_roles`, `customer_missing`, `role_unknown`, `too_many_requests`, `database_away`.
    */
   addRoles(id: string, params: RolesChange, options?: RequestOptions): Promise<EndUser>;
+}
+
+/** The methods of `client.apps.customers.sessions`. */
+export interface AppsCustomersSessionsApi {
+  /**
+   * End a session of a customer
+   *
+   * Its tokens are rejected from the next request on.
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `session_missing`, `too_many_requests`, `database_away`.
+   */
+  revoke(id: string, sessionId: string, options?: RequestOptions): Promise<void>;
+  /**
+   * End all sessions of a customer, including sign-ins that wait for a second factor
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `too_many_requests`, `database_away`.
+   */
+  revokeAll(id: string, options?: RequestOptions): Promise<void>;
 }
 
 /** The methods of `client.auth`. */
@@ -3771,7 +3771,7 @@ export interface AuthApi {
    *
    * Problems: `too_many_requests`, `database_away`.
    */
-  permissions(options?: RequestOptions): Promise<MyPermissions>;
+  getPermissions(options?: RequestOptions): Promise<MyPermissions>;
   readonly sessions: AuthSessionsApi;
   /**
    * Send a code to the address; `sign-up/verify` creates the account
@@ -3832,7 +3832,7 @@ export interface AuthApi {
    *
    * Problems: `sso_required`, `method_off`, `too_many_requests`, `database_away`.
    */
-  requestCode(params: EmailOnly, options?: RequestOptions): Promise<ChallengeSent>;
+  requestSignInCode(params: EmailOnly, options?: RequestOptions): Promise<ChallengeSent>;
   /**
    * Sign in with the code from the mail
    *
@@ -3858,7 +3858,7 @@ export interface AuthApi {
    *
    * Problems: `sso_required`, `method_off`, `too_many_requests`, `database_away`.
    */
-  requestLink(params: SignInLinkRequest, options?: RequestOptions): Promise<void>;
+  requestSignInLink(params: SignInLinkRequest, options?: RequestOptions): Promise<void>;
   /**
    * Sign in with the token of a link
    *
@@ -4001,7 +4001,7 @@ export interface AuthApi {
    *
    * Problems: `sso_required`, `provider_missing`, `too_many_requests`, `provider_trouble`, `database_away`.
    */
-  startProvider(key: string, params: AuthStartProviderParams, options?: RequestOptions): Promise<string>;
+  startProviderSignIn(key: string, params: AuthStartProviderSignInParams, options?: RequestOptions): Promise<string>;
   /**
    * Exchange the code from a provider or a hosted page for the tokens of a session
    *
@@ -4036,7 +4036,7 @@ export interface AuthApi {
    *
    * Problems: `too_many_requests`, `database_away`.
    */
-  signOutEverywhere(params?: SsoSignOutRequest, options?: RequestOptions): Promise<SsoSignOut>;
+  signOutWithSso(params?: SsoSignOutRequest, options?: RequestOptions): Promise<SsoSignOut>;
 }
 
 /** The methods of `client.signingKeys`. */
@@ -4705,7 +4705,7 @@ export interface SsoApi {
    * Problems: `organization_missing`, `sso_connection_missing`, `sso_connection_incomplete`, `too_many_requests`,
    * `database_away`.
    */
-  test(id: string, connId: string, options?: RequestOptions): Promise<SsoTest>;
+  createTestLink(id: string, connId: string, options?: RequestOptions): Promise<SsoTest>;
   /**
    * List the checks of the latest sign-ons, tests and logouts, newest first
    *
@@ -4859,7 +4859,7 @@ export interface AppsSsoApi {
    * Problems: `organization_missing`, `sso_connection_missing`, `sso_connection_incomplete`, `too_many_requests`,
    * `database_away`.
    */
-  test(id: string, connId: string, options?: RequestOptions): Promise<SsoTest>;
+  createTestLink(id: string, connId: string, options?: RequestOptions): Promise<SsoTest>;
   /**
    * List the checks of the latest sign-ons, tests and logouts, newest first
    *
@@ -5031,7 +5031,7 @@ export interface CampaignsApi {
    * `idempotency_key_in_progress`, `message_too_large`, `idempotency_key_reused`, `template_too_expensive`,
    * `template_crashed`, `rendering_busy`, `too_many_requests`, `no_smart_host`, `rendering_away`, `database_away`.
    */
-  test(id: string, params: CampaignTest, options?: RequestOptions): Promise<CampaignTestResult>;
+  sendTest(id: string, params: CampaignTest, options?: RequestOptions): Promise<CampaignTestResult>;
   /**
    * Send a test copy to every address of the project's seed list
    *
@@ -5043,7 +5043,7 @@ export interface CampaignsApi {
    * `idempotency_key_in_progress`, `message_too_large`, `idempotency_key_reused`, `template_too_expensive`,
    * `template_crashed`, `rendering_busy`, `too_many_requests`, `no_smart_host`, `rendering_away`, `database_away`.
    */
-  testSeedList(id: string, options?: RequestOptions): Promise<CampaignTestResult>;
+  sendTestToSeedList(id: string, options?: RequestOptions): Promise<CampaignTestResult>;
   /**
    * Create a new DRAFT with the same content, audience and variants
    *
@@ -5222,7 +5222,7 @@ export interface InboxApi {
    *
    * Problems: `captured_missing`, `too_many_requests`, `database_away`.
    */
-  getMessage(id: string, options?: RequestOptions): Promise<Uint8Array>;
+  getRaw(id: string, options?: RequestOptions): Promise<Uint8Array>;
   /**
    * An attachment by its number, as a download
    *
@@ -5847,6 +5847,12 @@ export interface AppsOrganizationsApi {
    * Problems: `organization_missing`, `sso_still_required`, `too_many_requests`, `database_away`.
    */
   delete(id: string, options?: RequestOptions): Promise<AppOrganization>;
+  readonly members: AppsOrganizationsMembersApi;
+  readonly invitations: AppsOrganizationsInvitationsApi;
+}
+
+/** The methods of `client.apps.organizations.members`. */
+export interface AppsOrganizationsMembersApi {
   /**
    * List the members of an organization, most recently joined first
    *
@@ -5856,7 +5862,7 @@ export interface AppsOrganizationsApi {
    *
    * Problems: `organization_missing`, `too_many_requests`, `database_away`.
    */
-  listMembers(id: string, params?: AppsOrganizationsListMembersParams, options?: RequestOptions): PagePromise<OrganizationMember>;
+  list(id: string, params?: AppsOrganizationsMembersListParams, options?: RequestOptions): PagePromise<OrganizationMember>;
   /**
    * Add a customer to an organization, with roles of the scope ORGANIZATION (default MEMBER)
    *
@@ -5867,7 +5873,7 @@ export interface AppsOrganizationsApi {
    * Problems: `organization_missing`, `already_member`, `organization_suspended`, `too_many_members`,
    * `too_many_requests`, `database_away`.
    */
-  addMember(id: string, params: NewOrganizationMember, options?: RequestOptions): Promise<OrganizationMember>;
+  add(id: string, params: NewOrganizationMember, options?: RequestOptions): Promise<OrganizationMember>;
   /**
    * Get a member of an organization by the customer's id
    *
@@ -5877,7 +5883,7 @@ export interface AppsOrganizationsApi {
    *
    * Problems: `organization_missing`, `member_missing`, `too_many_requests`, `database_away`.
    */
-  getMember(id: string, customerId: string, options?: RequestOptions): Promise<OrganizationMember>;
+  get(id: string, customerId: string, options?: RequestOptions): Promise<OrganizationMember>;
   /**
    * Replace the roles of a member
    *
@@ -5889,7 +5895,7 @@ export interface AppsOrganizationsApi {
    *
    * Problems: `organization_missing`, `member_missing`, `last_owner`, `too_many_requests`, `database_away`.
    */
-  updateMember(id: string, customerId: string, params: OrganizationMemberChange, options?: RequestOptions): Promise<OrganizationMember>;
+  update(id: string, customerId: string, params: OrganizationMemberChange, options?: RequestOptions): Promise<OrganizationMember>;
   /**
    * Remove a customer from an organization
    *
@@ -5903,7 +5909,11 @@ export interface AppsOrganizationsApi {
    *
    * Problems: `organization_missing`, `member_missing`, `last_owner`, `too_many_requests`, `database_away`.
    */
-  removeMember(id: string, customerId: string, options?: RequestOptions): Promise<Removed>;
+  remove(id: string, customerId: string, options?: RequestOptions): Promise<Removed>;
+}
+
+/** The methods of `client.apps.organizations.invitations`. */
+export interface AppsOrganizationsInvitationsApi {
   /**
    * List the invitations to an organization, newest first
    *
@@ -5915,7 +5925,7 @@ export interface AppsOrganizationsApi {
    *
    * Problems: `organization_missing`, `too_many_requests`, `database_away`.
    */
-  listInvitations(id: string, params?: AppsOrganizationsListInvitationsParams, options?: RequestOptions): PagePromise<OrganizationInvitation>;
+  list(id: string, params?: AppsOrganizationsInvitationsListParams, options?: RequestOptions): PagePromise<OrganizationInvitation>;
   /**
    * Invite an address to an organization, as MEMBER or another role of the scope ORGANIZATION
    *
@@ -5930,7 +5940,7 @@ export interface AppsOrganizationsApi {
    * Problems: `organization_missing`, `organization_suspended`, `already_invited`, `already_member`,
    * `too_many_invitations`, `inviter_unknown`, `role_unknown`, `too_many_requests`, `database_away`.
    */
-  createInvitation(id: string, params: NewOrganizationInvitation, options?: RequestOptions): Promise<OrganizationInvitation>;
+  create(id: string, params: NewOrganizationInvitation, options?: RequestOptions): Promise<OrganizationInvitation>;
   /**
    * Send an invitation again, with a new token and expiry
    *
@@ -5946,7 +5956,7 @@ export interface AppsOrganizationsApi {
    * Problems: `invitation_missing`, `invitation_closed`, `organization_suspended`, `already_invited`,
    * `resent_too_soon`, `too_many_requests`, `database_away`.
    */
-  resendInvitation(id: string, invitationId: string, options?: RequestOptions): Promise<OrganizationInvitation>;
+  resend(id: string, invitationId: string, options?: RequestOptions): Promise<OrganizationInvitation>;
   /**
    * Revoke an invitation; its token becomes invalid
    *
@@ -5958,7 +5968,7 @@ export interface AppsOrganizationsApi {
    *
    * Problems: `invitation_missing`, `invitation_closed`, `too_many_requests`, `database_away`.
    */
-  revokeInvitation(id: string, invitationId: string, options?: RequestOptions): Promise<OrganizationInvitation>;
+  revoke(id: string, invitationId: string, options?: RequestOptions): Promise<OrganizationInvitation>;
 }
 
 /** The methods of `client.billing`. */

@@ -25,7 +25,7 @@ developers.sessions.revoke DELETE /auth/sessions/{sessionId} E
 developers.totp.enroll POST /auth/mfa/totp j
 developers.totp.confirm POST /auth/mfa/totp/confirm j
 developers.totp.disable POST /auth/mfa/totp/disable jE
-developers.recoveryCodes.renew POST /auth/mfa/recovery-codes j
+developers.renewRecoveryCodes POST /auth/mfa/recovery-codes j
 developers.passkeys.beginRegistration POST /auth/passkeys/register/options j
 developers.passkeys.register POST /auth/passkeys/register j
 developers.passkeys.list GET /auth/passkeys
@@ -47,7 +47,7 @@ account.leave POST /account/leave E
 account.members.transferOwnership POST /account/members/{userId}/transfer-ownership j
 account.auditLog.list GET /account/audit-log qp
 account.export GET /account/export
-projects.delete DELETE /projects/{projectId}
+projects.delete DELETE /projects/{id}
 projects.get GET /projects/{projectId}
 projects.update PATCH /projects/{projectId} j
 projects.list GET /projects ql
@@ -90,7 +90,7 @@ webhooks.deliveries.list GET /projects/{projectId}/webhooks/{id}/deliveries ql
 webhooks.deliveries.get GET /projects/{projectId}/webhooks/{id}/deliveries/{deliveryId}
 webhooks.deliveries.replay POST /projects/{projectId}/webhooks/{id}/deliveries/{deliveryId}/replay E
 webhooks.deliveries.replayAll POST /projects/{projectId}/webhooks/{id}/deliveries/replay j
-webhooks.test POST /projects/{projectId}/webhooks/{id}/test
+webhooks.sendTest POST /projects/{projectId}/webhooks/{id}/test
 templates.list GET /projects/{projectId}/templates ql
 templates.create POST /projects/{projectId}/templates j
 templates.get GET /projects/{projectId}/templates/{id}
@@ -130,7 +130,7 @@ audiences.contacts.remove DELETE /projects/{projectId}/audiences/{id}/contacts/{
 emails.send POST /projects/{projectId}/emails ji
 emails.sendBatch POST /projects/{projectId}/emails/batch ji
 emails.get GET /projects/{projectId}/emails/logs/{sendId}
-emails.getMessage GET /projects/{projectId}/emails/logs/{sendId}/message B
+emails.getRaw GET /projects/{projectId}/emails/logs/{sendId}/message B
 emails.listAttempts GET /projects/{projectId}/emails/logs/{sendId}/attempts
 emails.reschedule PATCH /projects/{projectId}/emails/{sendId} j
 emails.cancel POST /projects/{projectId}/emails/{sendId}/cancel
@@ -173,8 +173,8 @@ apps.customers.listAuditLog GET /apps/{appId}/end-users/{id}/audit-log qp
 apps.customers.ban POST /apps/{appId}/end-users/{id}/ban j
 apps.customers.unban POST /apps/{appId}/end-users/{id}/unban
 apps.customers.unlock POST /apps/{appId}/end-users/{id}/unlock
-apps.customers.revokeSession POST /apps/{appId}/end-users/{id}/sessions/{sessionId}/revoke E
-apps.customers.revokeAllSessions POST /apps/{appId}/end-users/{id}/sessions/revoke-all E
+apps.customers.sessions.revoke POST /apps/{appId}/end-users/{id}/sessions/{sessionId}/revoke E
+apps.customers.sessions.revokeAll POST /apps/{appId}/end-users/{id}/sessions/revoke-all E
 apps.customers.resetMfa POST /apps/{appId}/end-users/{id}/mfa/reset E
 apps.customers.updateMetadata PATCH /apps/{appId}/end-users/{id}/metadata j
 apps.customers.addRoles PATCH /apps/{appId}/end-users/{id}/roles j
@@ -184,7 +184,7 @@ signingKeys.rotate POST /projects/{projectId}/auth/signing-keys/rotate E
 auth.signOut POST /projects/{projectId}/auth/sign-out E
 auth.me GET /projects/{projectId}/auth/me
 auth.updateMe PATCH /projects/{projectId}/auth/me j
-auth.permissions GET /projects/{projectId}/auth/permissions
+auth.getPermissions GET /projects/{projectId}/auth/permissions
 auth.sessions.list GET /projects/{projectId}/auth/sessions
 auth.sessions.revoke DELETE /projects/{projectId}/auth/sessions/{sessionId} E
 auth.sessions.revokeOthers POST /projects/{projectId}/auth/sessions/revoke-others E
@@ -192,9 +192,9 @@ auth.signUp POST /projects/{projectId}/auth/sign-up jn
 auth.resendSignUpCode POST /projects/{projectId}/auth/sign-up/resend jn
 auth.verifySignUp POST /projects/{projectId}/auth/sign-up/verify jn
 auth.signIn POST /projects/{projectId}/auth/sign-in jn
-auth.requestCode POST /projects/{projectId}/auth/sign-in/code jn
+auth.requestSignInCode POST /projects/{projectId}/auth/sign-in/code jn
 auth.signInWithCode POST /projects/{projectId}/auth/sign-in/code/verify jn
-auth.requestLink POST /projects/{projectId}/auth/sign-in/link jEn
+auth.requestSignInLink POST /projects/{projectId}/auth/sign-in/link jEn
 auth.signInWithLink POST /projects/{projectId}/auth/sign-in/link/verify jn
 auth.requestPasswordReset POST /projects/{projectId}/auth/password/forgot jEn
 auth.resetPassword POST /projects/{projectId}/auth/password/reset jEn
@@ -218,7 +218,7 @@ auth.passkeys.signIn POST /projects/{projectId}/auth/passkeys/sign-in jn
 providers.list GET /projects/{projectId}/auth/providers
 providers.set PUT /projects/{projectId}/auth/providers/{key} j
 providers.delete DELETE /projects/{projectId}/auth/providers/{key}
-auth.startProvider GET /projects/{projectId}/auth/providers/{key}/start qRn
+auth.startProviderSignIn GET /projects/{projectId}/auth/providers/{key}/start qRn
 pages.providerCallback GET /projects/{projectId}/auth/providers/callback qRn
 pages.submitProviderCallback POST /projects/{projectId}/auth/providers/callback fRn
 auth.exchangeCode POST /projects/{projectId}/auth/token jn
@@ -261,7 +261,7 @@ sso.getMetadata GET /projects/{projectId}/b2b/organizations/{id}/sso-connections
 sso.activate POST /projects/{projectId}/b2b/organizations/{id}/sso-connections/{connId}/activate
 sso.deactivate POST /projects/{projectId}/b2b/organizations/{id}/sso-connections/{connId}/deactivate
 sso.rotateCertificate POST /projects/{projectId}/b2b/organizations/{id}/sso-connections/{connId}/rotate-certificate
-sso.test POST /projects/{projectId}/b2b/organizations/{id}/sso-connections/{connId}/test
+sso.createTestLink POST /projects/{projectId}/b2b/organizations/{id}/sso-connections/{connId}/test
 sso.listTraces GET /projects/{projectId}/b2b/organizations/{id}/sso-connections/{connId}/traces ql
 apps.sso.list GET /apps/{appId}/organizations/{id}/sso-connections ql
 apps.sso.create POST /apps/{appId}/organizations/{id}/sso-connections j
@@ -272,7 +272,7 @@ apps.sso.getMetadata GET /apps/{appId}/organizations/{id}/sso-connections/{connI
 apps.sso.activate POST /apps/{appId}/organizations/{id}/sso-connections/{connId}/activate
 apps.sso.deactivate POST /apps/{appId}/organizations/{id}/sso-connections/{connId}/deactivate
 apps.sso.rotateCertificate POST /apps/{appId}/organizations/{id}/sso-connections/{connId}/rotate-certificate
-apps.sso.test POST /apps/{appId}/organizations/{id}/sso-connections/{connId}/test
+apps.sso.createTestLink POST /apps/{appId}/organizations/{id}/sso-connections/{connId}/test
 apps.sso.listTraces GET /apps/{appId}/organizations/{id}/sso-connections/{connId}/traces ql
 campaigns.list GET /projects/{projectId}/campaigns ql
 campaigns.create POST /projects/{projectId}/campaigns j
@@ -285,8 +285,8 @@ campaigns.pause POST /projects/{projectId}/campaigns/{id}/pause
 campaigns.resume POST /projects/{projectId}/campaigns/{id}/resume
 campaigns.cancelAbTest POST /projects/{projectId}/campaigns/{id}/ab-test/cancel
 campaigns.selectAbTestWinner POST /projects/{projectId}/campaigns/{id}/ab-test/select-winner j
-campaigns.test POST /projects/{projectId}/campaigns/{id}/test j
-campaigns.testSeedList POST /projects/{projectId}/campaigns/{id}/test-seed-list
+campaigns.sendTest POST /projects/{projectId}/campaigns/{id}/test j
+campaigns.sendTestToSeedList POST /projects/{projectId}/campaigns/{id}/test-seed-list
 campaigns.duplicate POST /projects/{projectId}/campaigns/{id}/duplicate
 campaigns.listSends GET /projects/{projectId}/campaigns/{id}/sends qp
 campaigns.exportSends GET /projects/{projectId}/campaigns/{id}/sends/export qT
@@ -302,7 +302,7 @@ emails.listHits GET /projects/{projectId}/emails/logs/{sendId}/hits
 inbox.list GET /projects/{projectId}/inbox qp
 inbox.get GET /projects/{projectId}/inbox/{id}
 inbox.delete DELETE /projects/{projectId}/inbox/{id}
-inbox.getMessage GET /projects/{projectId}/inbox/{id}/raw B
+inbox.getRaw GET /projects/{projectId}/inbox/{id}/raw B
 inbox.getAttachment GET /projects/{projectId}/inbox/{id}/attachments/{number} B
 automations.list GET /projects/{projectId}/automations ql
 automations.create POST /projects/{projectId}/automations j
@@ -350,15 +350,15 @@ apps.organizations.create POST /apps/{appId}/organizations j
 apps.organizations.get GET /apps/{appId}/organizations/{id}
 apps.organizations.update PATCH /apps/{appId}/organizations/{id} j
 apps.organizations.delete DELETE /apps/{appId}/organizations/{id}
-apps.organizations.listMembers GET /apps/{appId}/organizations/{id}/members ql
-apps.organizations.addMember POST /apps/{appId}/organizations/{id}/members j
-apps.organizations.getMember GET /apps/{appId}/organizations/{id}/members/{customerId}
-apps.organizations.updateMember PATCH /apps/{appId}/organizations/{id}/members/{customerId} j
-apps.organizations.removeMember DELETE /apps/{appId}/organizations/{id}/members/{customerId}
-apps.organizations.listInvitations GET /apps/{appId}/organizations/{id}/invitations ql
-apps.organizations.createInvitation POST /apps/{appId}/organizations/{id}/invitations j
-apps.organizations.resendInvitation POST /apps/{appId}/organizations/{id}/invitations/{invitationId}/resend
-apps.organizations.revokeInvitation DELETE /apps/{appId}/organizations/{id}/invitations/{invitationId}
+apps.organizations.members.list GET /apps/{appId}/organizations/{id}/members ql
+apps.organizations.members.add POST /apps/{appId}/organizations/{id}/members j
+apps.organizations.members.get GET /apps/{appId}/organizations/{id}/members/{customerId}
+apps.organizations.members.update PATCH /apps/{appId}/organizations/{id}/members/{customerId} j
+apps.organizations.members.remove DELETE /apps/{appId}/organizations/{id}/members/{customerId}
+apps.organizations.invitations.list GET /apps/{appId}/organizations/{id}/invitations ql
+apps.organizations.invitations.create POST /apps/{appId}/organizations/{id}/invitations j
+apps.organizations.invitations.resend POST /apps/{appId}/organizations/{id}/invitations/{invitationId}/resend
+apps.organizations.invitations.revoke DELETE /apps/{appId}/organizations/{id}/invitations/{invitationId}
 billing.get GET /account/auth-billing
 billing.beginCheckout POST /account/auth-billing/checkout j
 billing.beginB2bCheckout POST /account/auth-billing/b2b-enhanced j
@@ -383,7 +383,7 @@ pages.findSsoConnection POST /projects/{projectId}/auth/sso jn
 saml.getMetadata GET /sso/saml/{connId}/metadata.xml Tn
 saml.begin GET /sso/saml/{connId}/login qTn
 saml.receiveResponse POST /sso/saml/{connId}/acs fTn
-auth.signOutEverywhere POST /projects/{projectId}/auth/sso/sign-out j
+auth.signOutWithSso POST /projects/{projectId}/auth/sso/sign-out j
 saml.receiveLogout GET /sso/saml/{connId}/slo Tn
 saml.submitLogout POST /sso/saml/{connId}/slo fTn
 `;
