@@ -45,6 +45,14 @@ export class Mail {
     return this.message.subject;
   }
 
+  get recipients(): string[] {
+    return this.message.recipients;
+  }
+
+  get capturedAt(): string {
+    return this.message.capturedAt;
+  }
+
   get text(): string {
     return this.message.text ?? "";
   }
@@ -53,11 +61,16 @@ export class Mail {
     return this.message.html ?? "";
   }
 
-  /** The code of six digits. Throws SecretsHidden if this key may not read it, and PosternError if there is none. */
+  /**
+   * The first number of six digits in the body or the subject. Throws SecretsHidden if this key may not read it, and
+   * PosternError if there is none.
+   */
   get code(): string {
     this.#requireSecrets();
-    const [code] = /(?<![\w#&-])\d{6}(?![\w-])/.exec(this.text || this.html.replace(/<[^>]*>/g, " ")) ?? [];
-    if (code) return code;
+    for (const part of [this.text, this.html.replace(/<style\b.*?<\/style>|<[^>]*>/gis, " "), this.subject]) {
+      const [code] = /(?<![\w#&-])\d{6}(?![\w-])/.exec(part) ?? [];
+      if (code) return code;
+    }
     throw new PosternError(`The mail "${this.subject}" has no code of six digits.`);
   }
 
@@ -90,7 +103,7 @@ export async function waitForMail(client: Pick<Postern, "inbox">, query: MailQue
   const ends = Date.now() + timeout;
   const fits = (text: string) =>
     subject instanceof RegExp ? text.search(subject) >= 0 : text.toLowerCase().includes(subject.toLowerCase());
-  const since = after instanceof Mail ? Date.parse(after.message.capturedAt) : (after?.getTime() ?? -Infinity);
+  const since = after instanceof Mail ? Date.parse(after.capturedAt) : (after?.getTime() ?? -Infinity);
   for (;;) {
     const page = await client.inbox.list({ limit: LISTED, ...(to && { q: to }) }, options);
     const entry = page.data.find(
@@ -106,9 +119,11 @@ export async function waitForMail(client: Pick<Postern, "inbox">, query: MailQue
   }
   const newest = await client.inbox.list({ limit: NAMED }, options);
   const names = newest.data.map((each) => `"${each.subject}" to ${each.recipients.join(", ")}`).join("; ");
+  const wanted = (to ? ` to ${to}` : "") + (subject ? ` with the subject ${subject}` : "");
+  const from = after ? ` after ${after instanceof Mail ? `"${after.subject}"` : after.toISOString()}` : "";
   throw new MailNotFound(
-    `No such mail arrived in the inbox within ${timeout} ms. The newest there: ${names || "none"}. Mail is captured ` +
-      "if the project's transport is `capture`, and if it is sent with a test key.",
+    `No mail${wanted}${from} arrived in the inbox within ${timeout} ms. The newest there: ${names || "none"}. Mail is ` +
+      "captured if the project's transport is `capture`, and if it is sent with a test key.",
   );
 }
 

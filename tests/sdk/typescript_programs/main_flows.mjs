@@ -160,10 +160,18 @@ test("a wait for mail continues after a time or an earlier mail, and names the n
   for (const query of [{ to, after: first }, { to, after: new Date(Date.now() + 60_000) }, { to, subject: /^Other/g }, { to: "a@b.c" }]) {
     await assert.rejects(waitForMail(postern, { ...query, timeout: 0 }), (error) => {
       assert.ok(error instanceof MailNotFound && error instanceof sdk.PosternError);
+      assert.match(error.message, /^No mail to \S+@\S+( with the subject \/\^Other\/g| after \S.*)? arrived in/);
       assert.match(error.message, /within 0 ms\. The newest there: "First Message" to waiting-/);
       return true;
     });
   }
   await postern.emails.send({ ...mail, to: [to], subject: "Second Message" });
-  assert.equal((await waitForMail(postern, { to, after: first, subject: /message/i })).subject, "Second Message");
+  const second = await waitForMail(postern, { to, after: first, subject: /message/i });
+  assert.equal(second.subject, "Second Message");
+  assert.deepEqual(second.recipients, [to]);
+  assert.ok(second.capturedAt > first.capturedAt);
+  assert.throws(() => second.code, /has no code of six digits/);
+  const coded = { ...mail, text: undefined, html: "<style>a { color: #271828 }</style><p>Reference 1234567" };
+  await postern.emails.send({ ...coded, to: [to], subject: "271829 is your code" });
+  assert.equal((await waitForMail(postern, { to, after: second })).code, "271829");
 });
