@@ -112,10 +112,17 @@ async def test_a_test_key_does_not_continue_runs_of_live_keys(
 
 
 async def test_a_test_key_does_not_start_what_live_keys_share(
-    project, test_client, sink, email_step, create_automation, read_runs, run_due_work, clock
+    project, test_client, sink, email_step, create_automation, read_runs, run_due_work, clock, world
 ):
     automation = await create_automation({"type": "EVENT", "event": "order.placed"}, email_step("Thanks"))
     path = f"/automations/{automation}"
+    event = {"name": "order.placed", "email": "live@example.com"}
+    assert (await project.client.post("/events", event)).status_code == 201
+    async with world.db.connection() as connection:
+        fail = "update automation_runs set status = 'FAILED', due_at = null where project_id = %s"
+        await connection.execute(fail, [project.id])
+    (run,) = await read_runs(automation)
+    assert refused(await test_client.post(f"{path}/runs/{run['id']}/retry"))
     body = {"name": "A", "trigger": {"type": "CONTACT_CREATED"}, "steps": [email_step()]}
     assert refused(await test_client.post("/automations", {**body, "active": True}))
     assert (await test_client.post("/automations", body)).status_code == 201
@@ -133,6 +140,11 @@ async def test_a_test_key_does_not_start_what_live_keys_share(
     assert refused(await test_client.patch(campaign_path, {"scheduledAt": str(clock() + timedelta(minutes=1))}))
     assert (await test_client.post(f"{campaign_path}/test", {"to": "seed@example.com"})).status_code == 200
     assert (await test_client.post(f"{campaign_path}/cancel")).status_code == 200
+    campaign, _ = await create_campaign(project, 1, fromEmail="news@example.org", domainId=project_domain)
+    campaign_path = f"/campaigns/{campaign['id']}"
+    assert (await project.client.post(f"{campaign_path}/send")).status_code == 200
+    assert (await test_client.post(f"{campaign_path}/pause")).status_code == 200
+    assert refused(await test_client.post(f"{campaign_path}/resume"))
     assert refused(await test_client.post("/senders", {"email": "ada@gmail.example"}))
     assert refused(await test_client.post(f"/senders/{uuid4()}/resend")) is True
     sink.behaviour = Behaviour(replies={"DOT": b"550 5.7.1 Refused"})
