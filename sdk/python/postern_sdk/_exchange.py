@@ -16,10 +16,9 @@ from typing import Any, TypeVar
 import httpx
 import msgspec
 
-from postern_sdk._version import __version__
+from postern_sdk._request import USER_AGENT
 from postern_sdk.errors import ServerUnavailable
 
-USER_AGENT = f"postern-python/{__version__}"
 BODY_LIMIT = 1_048_576
 """Largest response body, in bytes, that is read."""
 WAIT_SECONDS = 60

@@ -13,6 +13,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from postern_sdk._version import __version__
 from postern_sdk.errors import ConfigurationError
 
+USER_AGENT = f"postern-python/{__version__}"
 DEFAULT_TIMEOUT_SECONDS = 30.0
 DEFAULT_RETRIES = 2
 RETRY_AFTER_LIMIT_SECONDS = 60.0
@@ -117,14 +118,14 @@ class Settings:
         operation: Operation,
         path_values: Iterable[str],
         *,
-        query: Mapping[str, Any] | None,
-        body: Mapping[str, Any] | None,
-        data: Any,
-        headers: Mapping[str, str | None] | None,
-        idempotency_key: str | None,
-        if_match: str | None,
-        project: str | None,
-        timeout: float | None,
+        query: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | None = None,
+        data: Any = None,
+        headers: Mapping[str, str | None] | None = None,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
     ) -> Request:
         """The request of a call. Raises ConfigurationError if the URL or the project is missing."""
         if not self.url:
@@ -133,7 +134,7 @@ class Settings:
             raise ConfigurationError(f"The server's URL {self.url!r} is not a URL such as https://postern.example.com.")
         sent = {name: value for name, value in (headers or {}).items() if value is not None}
         sent["Accept"] = "application/json, */*;q=0.5"
-        sent["User-Agent"] = f"postern-python/{__version__}"
+        sent["User-Agent"] = USER_AGENT
         if operation.idempotent:
             idempotency_key = idempotency_key or os.urandom(16).hex()
             sent["Idempotency-Key"] = idempotency_key
@@ -168,7 +169,7 @@ class Settings:
                 )
             return {}
         url = urlsplit(self.url)
-        if url.scheme != "https" and not self.insecure and not _is_loopback(url.hostname or ""):
+        if url.scheme != "https" and not self.insecure and not is_loopback(url.hostname or ""):
             raise ConfigurationError(
                 f"The key would be sent unencrypted to {self.url}: use https, or allow it with `insecure=True`."
             )
@@ -204,7 +205,8 @@ def _is_url(text: str) -> bool:
         return False
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether a host name is this machine's."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     from ipaddress import ip_address

@@ -21,7 +21,6 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from ipaddress import ip_address
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
@@ -31,6 +30,7 @@ from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
 from jwt.algorithms import ECAlgorithm
 
 from postern_sdk._exchange import ApiRequest, ApiResponse, Exchange, fetch, run, run_async, send
+from postern_sdk._request import is_loopback
 from postern_sdk.errors import ConfigurationError, PosternError, ServerUnavailable
 
 __all__ = [
@@ -520,13 +520,3 @@ def _server_url(url: str, *, insecure: bool) -> str:
             f"{url} is not https: the keys could be replaced on the way. Allow it with insecure=True."
         )
     return url.rstrip("/")
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host name is this machine's."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -38,6 +38,7 @@ from postern_sdk._exchange import (
     run_async,
     send,
 )
+from postern_sdk._request import is_loopback
 from postern_sdk.errors import PosternError, ServerUnavailable
 from postern_sdk.sessions import (
     CustomerSession,
@@ -46,7 +47,6 @@ from postern_sdk.sessions import (
     SessionVerifier,
     TokenExpired,
     TokenInvalid,
-    is_loopback,
 )
 
 __all__ = [

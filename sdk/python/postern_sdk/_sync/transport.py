@@ -96,47 +96,21 @@ class Transport:
     def __repr__(self) -> str:
         return f"{type(self).__name__}(url={self._settings.url!r}, project={self._settings.project!r})"
 
-    def _call(
-        self,
-        operation: Operation,
-        path_values: Iterable[str] = (),
-        *,
-        query: Mapping[str, Any] | None = None,
-        body: Mapping[str, Any] | None = None,
-        data: Any = None,
-        headers: Mapping[str, str | None] | None = None,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        project: str | None = None,
-        timeout: float | None = None,
-    ) -> Any:
-        """Call an operation. Raises APIError, ConnectionFailed, InvalidResponse or ConfigurationError."""
-        request = self._settings.request(
-            operation,
-            path_values,
-            query=query,
-            body=body,
-            data=data,
-            headers=headers,
-            idempotency_key=idempotency_key,
-            if_match=if_match,
-            project=project,
-            timeout=timeout,
-        )
-        return self._send(request)
+    def _call(self, operation: Operation, path_values: Iterable[str] = (), **values: Any) -> Any:
+        """Call an operation. `values` are those of `Settings.request`.
+
+        Raises APIError, ConnectionFailed, InvalidResponse or ConfigurationError.
+        """
+        return self._send(self._settings.request(operation, path_values, **values))
 
     def _list(
-        self, operation: Operation, path_values: Iterable[str] = (), *, query: Mapping[str, Any], **options: Any
+        self, operation: Operation, path_values: Iterable[str] = (), *, query: Mapping[str, Any], **values: Any
     ) -> "Page[Any]":
         """Read a list from its first page on. Raises like `_call`."""
-        values = tuple(path_values)
+        path_values = tuple(path_values)
 
         def read(changed: Mapping[str, Any]) -> Page[Any]:
-            fixed: dict[str, Any] = {
-                "body": None, "data": None, "headers": None, "idempotency_key": None, "if_match": None,
-                "project": None, "timeout": None,
-            }  # fmt: skip
-            request = self._settings.request(operation, values, query={**query, **changed}, **{**fixed, **options})
+            request = self._settings.request(operation, path_values, query={**query, **changed}, **values)
             return Page(self._send(request), read)
 
         return start_list(lambda: read({}))
