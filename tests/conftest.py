@@ -142,6 +142,8 @@ async def world(settings: Settings, database_url: str, clock: FixedClock) -> Asy
         resolver = world.resolver._resolver
         resolver.timeout, resolver.lifetime = (timeout.total_seconds() for timeout in PATIENT.values())
         world.outbound._total = world.outbound._connect = PATIENT["lookup_timeout"].total_seconds()
+        # On a slow machine, the last of 50 concurrent requests waits longer for a connection than users would.
+        world.db._pool.timeout = PATIENT["lookup_timeout"].total_seconds()
         yield world
 
 

@@ -24,6 +24,8 @@ import structlog
 from hypothesis import HealthCheck, Phase, settings
 from schemathesis import Case
 from schemathesis.checks import not_a_server_error
+from schemathesis.generation.feedback import FeedbackSources
+from schemathesis.pytest._test_builder import build_operation_test
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     negative_data_rejection,
@@ -206,10 +208,7 @@ config = schemathesis.Config.from_dict(
 schema = schemathesis.openapi.from_dict(DOCUMENT, config=config)
 
 
-# The server uses `random` in its thread, which Hypothesis attributes to the test.
-@pytest.mark.filterwarnings("ignore:Do not use the `random` module")
-@schema.parametrize()
-@settings(
+SETTINGS = settings(
     max_examples=EXAMPLES,
     deadline=None,
     derandomize=not FUZZ_EXAMPLES,
@@ -217,7 +216,26 @@ schema = schemathesis.openapi.from_dict(DOCUMENT, config=config)
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-def test_the_server_conforms_to_the_openapi_document(case: Case, actor: Actor) -> None:
+
+
+# The server uses `random` in its thread, which Hypothesis attributes to the test.
+@pytest.mark.filterwarnings("ignore:Do not use the `random` module")
+@pytest.mark.parametrize(("method", "path"), sorted(OPERATION_BY_ROUTE))
+def test_the_server_conforms_to_the_openapi_document(method: str, path: str, actor: Actor) -> None:
+    """`@schema.parametrize()` would generate the requests of all operations in every process of a run."""
+    test = build_operation_test(
+        config=schema.config,
+        operation=schema[path][method],
+        test_func=send_and_check,
+        given_kwargs={},
+        feedback=FeedbackSources(),
+        explicit_settings=SETTINGS,
+    )
+    test(actor=actor)
+
+
+def send_and_check(case: Case, actor: Actor) -> None:
+    """Send a generated request; raises FailureGroup if the response does not conform to the document."""
     operation = OPERATION_BY_ROUTE[case.method, case.path]
     number = zlib.crc32(repr((case.path_parameters, case.query, case.body)).encode("utf-8", "surrogatepass"))
     if number % 4:
