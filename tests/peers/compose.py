@@ -146,6 +146,7 @@ class Compose:
         options += [f"--network={self.project}_{network}:alias={name}" for network in service["networks"]]
         options += [f"--cap-drop={each}" for each in service.get("cap_drop", [])]
         options += [f"--security-opt={each.split(':')[0]}" for each in service.get("security_opt", [])]
+        options += [f"--dns-option={each}" for each in service.get("dns_opt", [])]
         options += [f"--tmpfs={each}:mode=1777" for each in service.get("tmpfs", [])]
         for volume in service.get("volumes", []):
             source, rest = volume.split(":", 1)
