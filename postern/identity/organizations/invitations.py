@@ -206,6 +206,7 @@ async def preview_invitation(call: Call, data: InvitationToken) -> InvitationPre
         InvitedSomebodyElse,
         AddressNotVerified,
         OrganizationSuspended,
+        RoleUnknown,
     ),
     example={"token": "019b1f3a5f0e7cc0a2f40c2f6a1f9d11.Zm9yIGV4YW1wbGU"},
     response_example={

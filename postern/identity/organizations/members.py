@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from postern.identity.access import operations as access
+from postern.identity.access.model import RoleUnknown
 from postern.identity.customers.model import CUSTOMER, CustomerMissing
 from postern.identity.customers.operations import lock_customer, require_customer
 from postern.identity.customers.sessions import bearer_of
@@ -51,7 +52,13 @@ async def list_organization_members(
     MEMBERS,
     needs="organizations:write",
     status=201,
-    problems=(OrganizationMissing, AlreadyOrganizationMember, OrganizationSuspended, TooManyOrganizationMembers),
+    problems=(
+        OrganizationMissing,
+        AlreadyOrganizationMember,
+        OrganizationSuspended,
+        TooManyOrganizationMembers,
+        RoleUnknown,
+    ),
     example={"customerId": "019b1f3a-5f0e-7cc0-a2f4-0c2f6a1f9d11", "roles": ["ADMIN"]},
 )
 async def add_organization_member(call: Call, id: UUID, data: NewOrganizationMember) -> OrganizationMember:
@@ -83,7 +90,7 @@ async def get_organization_member(call: Call, id: UUID, customer_id: UUID) -> Or
 @patch(
     f"{MEMBERS}/{{customer_id}}",
     needs="organizations:write",
-    problems=(OrganizationMissing, OrganizationMemberMissing, LastOwner),
+    problems=(OrganizationMissing, OrganizationMemberMissing, LastOwner, RoleUnknown),
     example={"roles": ["ADMIN", "billing"]},
 )
 async def change_organization_member(

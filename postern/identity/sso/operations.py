@@ -8,6 +8,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from postern.identity.access import operations as access
+from postern.identity.access.model import RoleUnknown
 from postern.identity.organizations.domains import owner_of_domain
 from postern.identity.organizations.model import OrganizationMissing, OrganizationRef
 from postern.identity.organizations.operations import lock_organization, require_organization, require_sso_works_after
@@ -96,7 +97,7 @@ async def list_sso_connections(
     CONNECTIONS,
     needs="sso:write",
     status=201,
-    problems=(OrganizationMissing, TooManySsoConnections, *IMPORT_PROBLEMS),
+    problems=(OrganizationMissing, TooManySsoConnections, RoleUnknown, *IMPORT_PROBLEMS),
     example={
         "name": "Acme Okta",
         "domain": "acme.example",
@@ -140,7 +141,7 @@ async def get_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoConnecti
 @patch(
     CONNECTION,
     needs="sso:write",
-    problems=(*MISSING, SsoConnectionIncomplete, SsoDomainServed, *IMPORT_PROBLEMS),
+    problems=(*MISSING, SsoConnectionIncomplete, SsoDomainServed, RoleUnknown, *IMPORT_PROBLEMS),
     example={"groupRoles": {"platform-admins": ["ADMIN"]}, "requireEncryption": True},
 )
 async def change_sso_connection(call: Call, id: UUID, conn_id: UUID, data: SsoConnectionChange) -> SsoConnection:

@@ -334,6 +334,7 @@ class AsyncAppsOrganizationsMembers:
             AlreadyMember
             OrganizationMissing
             OrganizationSuspended
+            RoleUnknown
             TooManyMembers
         """
         return await self._client._call(
@@ -408,6 +409,7 @@ class AsyncAppsOrganizationsMembers:
             LastOwner
             MemberMissing
             OrganizationMissing
+            RoleUnknown
         """
         return await self._client._call(
             operations.CHANGE_ORGANIZATION_MEMBER_OF_APP,
@@ -1784,6 +1786,7 @@ class AsyncAppsSso:
             MetadataTooLarge
             MetadataUnreachable
             OrganizationMissing
+            RoleUnknown
             TooManySsoConnections
         """
         return await self._client._call(
@@ -1950,6 +1953,7 @@ class AsyncAppsSso:
             MetadataTooLarge
             MetadataUnreachable
             OrganizationMissing
+            RoleUnknown
             SsoConnectionIncomplete
             SsoConnectionMissing
             SsoDomainServed
@@ -2620,6 +2624,7 @@ class AsyncAuthInvitations:
             InvitationMissing
             InvitedSomebodyElse
             OrganizationSuspended
+            RoleUnknown
         """
         return await self._client._call(
             operations.ACCEPT_INVITATION, (), body={"token": token}, project=project, timeout=timeout
@@ -4425,6 +4430,7 @@ class AsyncOrganizationsMembers:
             AlreadyMember
             OrganizationMissing
             OrganizationSuspended
+            RoleUnknown
             TooManyMembers
         """
         return await self._client._call(
@@ -4499,6 +4505,7 @@ class AsyncOrganizationsMembers:
             LastOwner
             MemberMissing
             OrganizationMissing
+            RoleUnknown
         """
         return await self._client._call(
             operations.CHANGE_ORGANIZATION_MEMBER,
@@ -12448,6 +12455,7 @@ class AsyncSso:
             MetadataTooLarge
             MetadataUnreachable
             OrganizationMissing
+            RoleUnknown
             TooManySsoConnections
         """
         return await self._client._call(
@@ -12614,6 +12622,7 @@ class AsyncSso:
             MetadataTooLarge
             MetadataUnreachable
             OrganizationMissing
+            RoleUnknown
             SsoConnectionIncomplete
             SsoConnectionMissing
             SsoDomainServed

@@ -332,6 +332,7 @@ class AppsOrganizationsMembers:
             AlreadyMember
             OrganizationMissing
             OrganizationSuspended
+            RoleUnknown
             TooManyMembers
         """
         return self._client._call(
@@ -406,6 +407,7 @@ class AppsOrganizationsMembers:
             LastOwner
             MemberMissing
             OrganizationMissing
+            RoleUnknown
         """
         return self._client._call(
             operations.CHANGE_ORGANIZATION_MEMBER_OF_APP,
@@ -1778,6 +1780,7 @@ class AppsSso:
             MetadataTooLarge
             MetadataUnreachable
             OrganizationMissing
+            RoleUnknown
             TooManySsoConnections
         """
         return self._client._call(
@@ -1944,6 +1947,7 @@ class AppsSso:
             MetadataTooLarge
             MetadataUnreachable
             OrganizationMissing
+            RoleUnknown
             SsoConnectionIncomplete
             SsoConnectionMissing
             SsoDomainServed
@@ -2614,6 +2618,7 @@ class AuthInvitations:
             InvitationMissing
             InvitedSomebodyElse
             OrganizationSuspended
+            RoleUnknown
         """
         return self._client._call(
             operations.ACCEPT_INVITATION, (), body={"token": token}, project=project, timeout=timeout
@@ -4415,6 +4420,7 @@ class OrganizationsMembers:
             AlreadyMember
             OrganizationMissing
             OrganizationSuspended
+            RoleUnknown
             TooManyMembers
         """
         return self._client._call(
@@ -4489,6 +4495,7 @@ class OrganizationsMembers:
             LastOwner
             MemberMissing
             OrganizationMissing
+            RoleUnknown
         """
         return self._client._call(
             operations.CHANGE_ORGANIZATION_MEMBER,
@@ -12416,6 +12423,7 @@ class Sso:
             MetadataTooLarge
             MetadataUnreachable
             OrganizationMissing
+            RoleUnknown
             TooManySsoConnections
         """
         return self._client._call(
@@ -12582,6 +12590,7 @@ class Sso:
             MetadataTooLarge
             MetadataUnreachable
             OrganizationMissing
+            RoleUnknown
             SsoConnectionIncomplete
             SsoConnectionMissing
             SsoDomainServed

@@ -4591,7 +4591,7 @@ export interface SsoApi {
    * Credentials: developer, secret key.
    *
    * Problems: `metadata_refused`, `metadata_unreachable`, `organization_missing`, `metadata_too_large`,
-   * `too_many_sso_connections`, `too_many_requests`, `database_away`.
+   * `too_many_sso_connections`, `role_unknown`, `too_many_requests`, `database_away`.
    */
   create(id: string, params: NewSsoConnection, options?: RequestOptions): Promise<SsoConnection>;
   /**
@@ -4620,7 +4620,8 @@ export interface SsoApi {
    * Credentials: developer, secret key.
    *
    * Problems: `metadata_refused`, `metadata_unreachable`, `organization_missing`, `sso_connection_missing`,
-   * `sso_connection_incomplete`, `sso_domain_served`, `metadata_too_large`, `too_many_requests`, `database_away`.
+   * `sso_connection_incomplete`, `sso_domain_served`, `metadata_too_large`, `role_unknown`, `too_many_requests`,
+   * `database_away`.
    */
   update(id: string, connId: string, params: SsoConnectionChange, options?: RequestOptions): Promise<SsoConnection>;
   /**
@@ -4745,7 +4746,7 @@ export interface AppsSsoApi {
    * Credentials: developer, secret key.
    *
    * Problems: `metadata_refused`, `metadata_unreachable`, `organization_missing`, `metadata_too_large`,
-   * `too_many_sso_connections`, `too_many_requests`, `database_away`.
+   * `too_many_sso_connections`, `role_unknown`, `too_many_requests`, `database_away`.
    */
   create(id: string, params: NewSsoConnection, options?: RequestOptions): Promise<AppSsoConnection>;
   /**
@@ -4774,7 +4775,8 @@ export interface AppsSsoApi {
    * Credentials: developer, secret key.
    *
    * Problems: `metadata_refused`, `metadata_unreachable`, `organization_missing`, `sso_connection_missing`,
-   * `sso_connection_incomplete`, `sso_domain_served`, `metadata_too_large`, `too_many_requests`, `database_away`.
+   * `sso_connection_incomplete`, `sso_domain_served`, `metadata_too_large`, `role_unknown`, `too_many_requests`,
+   * `database_away`.
    */
   update(id: string, connId: string, params: SsoConnectionChange, options?: RequestOptions): Promise<AppSsoConnection>;
   /**
@@ -5551,7 +5553,7 @@ export interface OrganizationsMembersApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `organization_missing`, `already_member`, `organization_suspended`, `too_many_members`,
+   * Problems: `organization_missing`, `already_member`, `organization_suspended`, `too_many_members`, `role_unknown`,
    * `too_many_requests`, `database_away`.
    */
   add(id: string, params: NewOrganizationMember, options?: RequestOptions): Promise<OrganizationMember>;
@@ -5574,7 +5576,8 @@ export interface OrganizationsMembersApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `organization_missing`, `member_missing`, `last_owner`, `too_many_requests`, `database_away`.
+   * Problems: `organization_missing`, `member_missing`, `last_owner`, `role_unknown`, `too_many_requests`,
+   * `database_away`.
    */
   update(id: string, customerId: string, params: OrganizationMemberChange, options?: RequestOptions): Promise<OrganizationMember>;
   /**
@@ -5698,7 +5701,7 @@ export interface AuthInvitationsApi {
    * Credentials: customer.
    *
    * Problems: `invited_somebody_else`, `address_not_verified`, `invitation_missing`, `invitation_closed`,
-   * `organization_suspended`, `too_many_requests`, `database_away`.
+   * `organization_suspended`, `role_unknown`, `too_many_requests`, `database_away`.
    */
   accept(params: InvitationToken, options?: RequestOptions): Promise<AcceptedInvitation>;
 }
@@ -5870,7 +5873,7 @@ export interface AppsOrganizationsMembersApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `organization_missing`, `already_member`, `organization_suspended`, `too_many_members`,
+   * Problems: `organization_missing`, `already_member`, `organization_suspended`, `too_many_members`, `role_unknown`,
    * `too_many_requests`, `database_away`.
    */
   add(id: string, params: NewOrganizationMember, options?: RequestOptions): Promise<OrganizationMember>;
@@ -5893,7 +5896,8 @@ export interface AppsOrganizationsMembersApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `organization_missing`, `member_missing`, `last_owner`, `too_many_requests`, `database_away`.
+   * Problems: `organization_missing`, `member_missing`, `last_owner`, `role_unknown`, `too_many_requests`,
+   * `database_away`.
    */
   update(id: string, customerId: string, params: OrganizationMemberChange, options?: RequestOptions): Promise<OrganizationMember>;
   /**
