@@ -172,13 +172,14 @@ def read_json(decoder: "msgspec.json.Decoder[T]", body: bytes | msgspec.Raw) -> 
 
     Parts of type `msgspec.Raw` are checked when they are decoded later.
     """
-    if len(memoryview(body)) > JSON_VALUES_LIMIT and has_too_many_values(bytes(body)):
+    document = bytes(body)
+    if len(document) > JSON_VALUES_LIMIT and has_too_many_values(document):
         raise BodyInvalid(MANY_VALUES, errors=[ProblemError(path="", code="too_many_values", message=MANY_VALUES)])
     try:
-        value = decoder.decode(body)
-        if is_too_deep(bytes(body)):
+        value = decoder.decode(document)
+        if is_too_deep(document):
             raise _nested_too_deeply()
-        if any(mark in bytes(body) for mark in UNSTORABLE_MARKS):
+        if any(mark in document for mark in UNSTORABLE_MARKS):
             _reject_unstorable(value, "")
     except msgspec.ValidationError as error:
         raise invalid_value(error, decoder.type) from None
