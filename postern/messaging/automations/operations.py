@@ -355,9 +355,10 @@ async def retry_automation_run(call: Call, id: UUID, run_id: UUID) -> Automation
     of the automation.
     """
     async with call.db.transaction() as tx:
-        started = await store.started_run(tx, project_id=call.project_id, automation_id=id, id=run_id)
-        if started is not None and not await events.test_events(tx, call.project_id, [started.trigger_event_id]):
-            call.require_live("resume a run that no TEST key started")
+        if call.environment == "TEST":
+            started = await store.started_run(tx, project_id=call.project_id, automation_id=id, id=run_id)
+            if started is not None and not await events.test_events(tx, call.project_id, [started.trigger_event_id]):
+                call.require_live("resume a run that no TEST key started")
         retried = await _retry(tx, call, id, run_id, limit=1)
         if not retried:
             existing = await store.run(tx, project_id=call.project_id, automation_id=id, id=run_id)
