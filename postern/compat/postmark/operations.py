@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Annotated
 from uuid import UUID
 
 import msgspec
@@ -28,7 +27,8 @@ from postern.compat.postmark.rules import (
 )
 from postern.kernel.http.binding import read_item
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import HeaderParameter, post
+from postern.kernel.http.idempotency import IdempotencyHeader
+from postern.kernel.http.operation import post
 from postern.kernel.http.problems import Problem
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import to_json
@@ -49,7 +49,6 @@ from postern.protocols.mail.templates.composing import address_of
 OUTCOMES = "data"
 """The field of stored responses in which the erasure of an address finds the outcomes."""
 EMAIL_DECODER = msgspec.json.Decoder(PostmarkEmail)
-IdempotencyHeader = Annotated[str | None, HeaderParameter("Idempotency-Key")]
 
 
 @post("/email", needs="emails:send", body_limit=SINGLE_BYTES, compatible_api=POSTMARK)

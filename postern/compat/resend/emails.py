@@ -19,6 +19,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.http.binding import read_item
 from postern.kernel.http.call import Call
 from postern.kernel.http.compatible_api import NotOffered
+from postern.kernel.http.idempotency import IdempotencyHeader
 from postern.kernel.http.operation import HeaderParameter, get, patch, post
 from postern.kernel.http.pagination import Page
 from postern.kernel.http.problems import Invalid, Missing, Problem
@@ -45,7 +46,6 @@ from postern.protocols.mail import mime
 
 BATCH_EMAILS = 100
 """Maximum e-mails of one batch of this API."""
-"""Between name and value of a tag, which are one text in our API."""
 
 DOWNLOADED_BYTES = BATCH_BYTES * 3 // 4
 """The largest size of all files that are read from URLs for one request: as much as base64 in the largest body."""
@@ -70,7 +70,6 @@ LAST_EVENTS: Mapping[str, str] = {
 
 EMAIL_DECODER = msgspec.json.Decoder(ResendEmail)
 
-IdempotencyHeader = Annotated[str | None, HeaderParameter("Idempotency-Key")]
 ValidationHeader = Annotated[str | None, HeaderParameter("x-batch-validation")]
 
 

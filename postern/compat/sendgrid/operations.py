@@ -8,6 +8,7 @@ from postern.compat.sendgrid.errors import SENDGRID
 from postern.compat.sendgrid.model import SendGridMail
 from postern.compat.sendgrid.rules import emails_of, is_sandbox, path_in_request, require_valid, template_id_of
 from postern.kernel.http.call import Call
+from postern.kernel.http.idempotency import IdempotencyHeader
 from postern.kernel.http.operation import HeaderParameter, post
 from postern.kernel.http.problems import Invalid, Problem
 from postern.kernel.http.responses import HttpResponse
@@ -25,7 +26,7 @@ MESSAGE_ID = "X-Message-Id"
 async def send_sendgrid_mail(
     call: Call,
     data: SendGridMail,
-    idempotency_key: Annotated[str | None, HeaderParameter("Idempotency-Key")] = None,
+    idempotency_key: IdempotencyHeader = None,
     on_behalf_of: Annotated[str | None, HeaderParameter("On-Behalf-Of")] = None,
 ) -> HttpResponse:
     """Send a message for each personalization: all of them, or none if one is not accepted.

@@ -9,7 +9,8 @@ import msgspec
 
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import HeaderParameter, post
+from postern.kernel.http.idempotency import IdempotencyHeader, digest_of, read_key
+from postern.kernel.http.operation import post
 from postern.kernel.http.problems import Invalid, ProblemError, Unprocessable
 from postern.kernel.values import Body, Record, as_id, to_json
 from postern.messaging.audiences import contacts, imports, membership
@@ -25,7 +26,6 @@ DATA_BYTES = 16_384
 KEY_WINDOW = timedelta(hours=24)
 """Time within which an idempotency key identifies the same event."""
 
-IdempotencyKey = Annotated[str | None, HeaderParameter("Idempotency-Key")]
 EventKey = Annotated[
     str,
     msgspec.Meta(
@@ -82,7 +82,7 @@ class CustomEventBatchResult(Record):
     example={"name": "order.placed", "email": "ada@example.com", "data": {"total": 42}},
 )
 async def record_custom_event(
-    call: Call, data: CustomEvent, idempotency_key: IdempotencyKey = None
+    call: Call, data: CustomEvent, idempotency_key: IdempotencyHeader = None
 ) -> CustomEventResult:
     """Record a custom event: something that happened in your own product.
 
@@ -104,7 +104,7 @@ async def record_custom_event(
     example={"events": [{"name": "order.placed", "email": "ada@example.com", "data": {"total": 42}}]},
 )
 async def record_custom_events(
-    call: Call, data: CustomEventBatch, idempotency_key: IdempotencyKey = None
+    call: Call, data: CustomEventBatch, idempotency_key: IdempotencyHeader = None
 ) -> CustomEventBatchResult:
     """Record up to 500 custom events at once: all or none. The results are in the order of the request.
 
@@ -174,22 +174,17 @@ def _check(items: list[CustomEvent], *, single: bool) -> None:
 
 def _keys(call: Call, items: list[CustomEvent], header: str | None, *, single: bool) -> list[str | None]:
     """The hashed idempotency key of each event: that of the event or, if it has none, the header's with the index."""
-    if header is not None:
-        # The key may be sent in double quotes, as the draft of the header's standard requires, or without.
-        header = header[1:-1] if len(header) >= 2 and header[0] == header[-1] == '"' else header
-        if not 1 <= len(header) <= 255 or not header.isascii() or not header.isprintable():
-            raise Invalid.at("header/Idempotency-Key", "A key must have 1 to 255 printable ASCII characters.")
+    request_key = read_key(header)
     keys: list[str | None] = []
     for index, item in enumerate(items):
         index_suffix = "" if single else f"#{index}"
         own_key = None if item.idempotency_key is None else f"event:{item.idempotency_key}"
-        keys.append(own_key or (None if header is None else f"request:{header}{index_suffix}"))
+        keys.append(own_key or (None if request_key is None else f"request:{request_key}{index_suffix}"))
     used_keys = [key for key in keys if key]
     if len(set(used_keys)) != len(used_keys):
         raise Invalid.at("/events", "Two events have the same idempotency key.", "duplicate")
-    # Keys may contain personal data, so only a digest is stored.
     prefix = "test:" if call.environment == "TEST" else ""
-    return [None if key is None else hashlib.sha256(f"{prefix}{key}".encode()).hexdigest() for key in keys]
+    return [None if key is None else digest_of(f"{prefix}{key}") for key in keys]
 
 
 def _event(call: Call, item: CustomEvent, contact_id: UUID | None) -> Event:

@@ -15,6 +15,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries
 from postern.kernel.http.binding import read_item
 from postern.kernel.http.call import NOBODY, Call, LiveKeyRequired, Origin
+from postern.kernel.http.idempotency import IdempotencyHeader
 from postern.kernel.http.operation import HeaderParameter, get, patch, post
 from postern.kernel.http.problems import Invalid, Problem
 from postern.kernel.http.responses import HttpResponse
@@ -105,9 +106,6 @@ SEND_PROBLEMS: list[type[Problem]] = [
     *RENDER_PROBLEMS,
 ]
 
-IdempotencyHeader = Annotated[
-    str | None, HeaderParameter("Idempotency-Key"), msgspec.Meta(description="Makes a retry safe for 24 hours.")
-]
 PreferHeader = Annotated[
     str | None, HeaderParameter("Prefer"), msgspec.Meta(description="`wait=N`: seconds to wait for the delivery.")
 ]

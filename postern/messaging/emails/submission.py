@@ -18,6 +18,7 @@ import psycopg
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Transaction
 from postern.kernel.http.call import Call
+from postern.kernel.http.idempotency import digest_of, read_key
 from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.values import as_id, new_id
 from postern.messaging.audiences.contacts import contact_ids
@@ -407,27 +408,24 @@ def _schedule(call: Call, data: Email) -> Moment | None:
     return Moment.of(begins) if begins > call.now else None
 
 
-def parse_key(call: Call, route: str, text: str | None, data: Any) -> IdempotencyKey | None:
-    """Parse an `Idempotency-Key`, with or without quotes (RFC 8941 string); None without one. Raises Invalid.
+def parse_key(call: Call, route: str, header: str | None, data: Any) -> IdempotencyKey | None:
+    """Return the key of a request with the header `Idempotency-Key`; None without one. Raises Invalid.
 
     The same key can be used again for another `route`, and in the other environment. `data` is the request body, of
     which a hash is stored.
     """
-    if text is None:
+    key = read_key(header)
+    if key is None:
         return None
-    key = text[1:-1] if len(text) >= 2 and text[0] == text[-1] == '"' else text
-    if not 1 <= len(key) <= 255 or not key.isascii() or not key.isprintable():
-        raise Invalid.at("header/Idempotency-Key", "A key must have 1 to 255 printable ASCII characters.")
     encoded: bytes = msgspec.json.encode(data)
     try:
         canonical: bytes = msgspec.json.encode(msgspec.json.decode(encoded), order="sorted")
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         canonical = encoded  # An invalid e-mail of a batch is compared byte for byte.
-    # Keys may contain personal data, so only a digest is stored.
     return IdempotencyKey(
         project_id=call.project_id,
         route=route if call.environment == "LIVE" else f"{route}?test",
-        key=hashlib.sha256(key.encode()).hexdigest(),
+        key=digest_of(key),
         body_hash=hashlib.sha256(canonical).digest(),
     )
 
