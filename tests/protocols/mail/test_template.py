@@ -29,6 +29,13 @@ def render(source: str, kind: OutputFormat = OutputFormat.TEXT) -> str:
     return compile_template(source, kind).render(VALUES)
 
 
+@pytest.mark.parametrize("source", ["icon \ue004\ue005 {{ first }} \ue005\ue004", "\ue005\ue004"])
+def test_the_delimiters_of_comments_in_the_engine_are_refused(source):
+    with pytest.raises(TemplateInvalid, match="U\\+E004 and U\\+E005"):
+        render(source)
+    assert render("\ue004 {{ first }}{# note #} \ue005") == "\ue004 Ada \ue005"
+
+
 @pytest.mark.parametrize(
     ("source", "expected"),
     [

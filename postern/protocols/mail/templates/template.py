@@ -26,9 +26,10 @@ FUEL_OF_LARGE_VALUES: Final = 5_000
 OUTPUT_LIMIT: Final = 10_000_000
 """Characters of the output of one rendering, in addition to those of the template."""
 WORK_LIMIT: Final = 64_000_000
-"""A rendering that could write more octets than this, by the bounds of the template, counts what it writes."""
+"""If a rendering could write more octets than this, by the bounds of the template, it runs with a counter of its output
+and with less fuel; a single value that could exceed this is refused."""
 GROWTH_LIMIT: Final = 1_000
-"""The factor by which assignments may enlarge a value by joining it with others."""
+"""The factor by which an expression or a chain of assignments may enlarge a value by joining it with others."""
 RANGE_LIMIT: Final = 1_000
 """Numbers of one `range()`."""
 EXPRESSION_DEPTH: Final = 100
@@ -200,7 +201,7 @@ ENVIRONMENTS_KEPT: Final = 8
 """Engine environments cached per template, one per set of names with list or object values."""
 RESERVED: Final = frozenset({"loop", "self", "super", "caller", RANGE})
 COMMENT: Final = ("\ue004\ue005", "\ue005\ue004")
-"""The engine's comment delimiters: as long as `{#` and `#}`, and impossible in templates."""
+"""The engine's comment delimiters: as long as `{#` and `#}`; a template that contains one is refused."""
 
 _STRING = r""""(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'"""
 _TOKEN = re.compile(
@@ -335,7 +336,7 @@ def _parse(source: str, translation: "_Translation", kind: OutputFormat) -> None
 
 
 def _empty_environment(kind: OutputFormat) -> minijinja.Environment:
-    """An engine environment without templates and functions."""
+    """An engine environment with the built-in functions and filters of the engine, without templates."""
     return minijinja.Environment(
         undefined_behavior="chainable",
         auto_escape_callback=lambda _: kind is OutputFormat.HTML,
@@ -574,7 +575,7 @@ class _Bound(msgspec.Struct, frozen=True):
     emits: int
     """The maximum number of values that one rendering writes."""
     growth: int
-    """The maximum size of a value, as a multiple of the size of all variables."""
+    """The maximum size of a value, as a multiple of the size of the largest variable."""
     fuel: int
     """The maximum number of engine steps."""
 
@@ -584,7 +585,7 @@ class _Translation(msgspec.Struct, frozen=True):
 
     engine_source: str
     edits: list[tuple[int, int, int]]
-    """Replacements of different length: offset and length in the engine's source, length in the author's source."""
+    """Replacements: offset and length in the engine's source, length in the author's source."""
     bound: _Bound
     all_tags_closed: bool
     """A template with a tag that is not closed is invalid."""
@@ -600,7 +601,15 @@ class _Translation(msgspec.Struct, frozen=True):
 
 
 def _translate(source: str) -> _Translation:
-    """Translate a template for the engine and compute its cost bounds. Raises TemplateInvalid if one is too high."""
+    """Translate a template for the engine and compute its cost bounds.
+
+    Raises TemplateInvalid if a bound is too high, and for statements, filters, functions and characters that are not
+    allowed.
+    """
+    for delimiter in COMMENT:
+        if delimiter in source:
+            message = "The private-use characters U+E004 and U+E005 cannot stand side by side in a template."
+            raise TemplateInvalid.at(source, source.index(delimiter), message)
     growth: dict[str, int] = {}
     blocks: list[str] = []
     branches = loop_depth = outputs = longest_literal = end = 0
@@ -732,7 +741,7 @@ _OPERATOR_KEYWORDS = frozenset({"not", "and", "or", "in", "is", "if", "else"})
 def _check_statement(source: str, tokens: list[TemplateToken], growth: dict[str, int]) -> int:
     """Validate a statement; returns the same as `_check_expression` for the expression in it.
 
-    `growth` has the factor of each variable that the template assigns; assignments are added.
+    `growth` has the factor of each variable that the template assigns; those that this tag assigns are entered.
     """
     word, rest = tokens[0], tokens[1:]
     if word.text not in _STATEMENTS:
