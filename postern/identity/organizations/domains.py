@@ -21,7 +21,7 @@ from postern.identity.organizations.model import (
 )
 from postern.identity.organizations.operations import lock_organization, require_organization, require_sso_works_after
 from postern.identity.organizations.rules import (
-    check_outcome,
+    domain_input,
     parse_organization_domain,
     record_name_of,
     record_value_of,
@@ -208,7 +208,7 @@ async def record_check(
     misses = 0 if record_exists else row.misses
     if status == "VERIFIED" and record_exists is False:
         missing_since, misses = missing_since or now, misses + 1
-    outcome = check_outcome(
+    outcome = domain_input(
         status,
         record_exists=record_exists,
         watched_since=watched_since,

@@ -6,7 +6,6 @@ from uuid import UUID
 from postern.identity.organizations.model import OrganizationInvitationRow
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
-from postern.kernel.values import Record
 
 
 # Insert an invitation whose e-mail is due now. Returns None if the address already has a pending invitation to the
@@ -48,24 +47,19 @@ async def lock_pending_invitation(
 ) -> OrganizationInvitationRow | None: ...
 
 
-class InvitationExists(Record):
-    """Whether an invitation exists."""
-
-    exists: bool
-
-
 # Whether an address has a pending invitation, not expired, to an ACTIVE organization.
 @statement("""
-    select exists (
-        select from invitations invitation join organizations organization
-          on organization.project_id = invitation.project_id and organization.id = invitation.organization_id
-         and organization.status = 'ACTIVE'
-        where invitation.project_id = %(project_id)s and invitation.email_key = %(email_key)s
-          and invitation.status = 'PENDING' and invitation.expires_at > %(now)s) as exists
+    select from invitations invitation join organizations organization
+      on organization.project_id = invitation.project_id and organization.id = invitation.organization_id
+     and organization.status = 'ACTIVE'
+    where invitation.project_id = %(project_id)s and invitation.email_key = %(email_key)s
+      and invitation.status = 'PENDING' and invitation.expires_at > %(now)s
+    limit 1
 """)
-async def is_invited(db: Queries, *, project_id: UUID, email_key: str, now: Moment) -> InvitationExists: ...
+async def is_invited(db: Queries, *, project_id: UUID, email_key: str, now: Moment) -> bool: ...
 
 
+# Includes invitations whose expiry has passed and that the worker has not marked yet.
 @statement("""
     select count(*)::int from invitations
     where project_id = %(project_id)s and organization_id = %(organization_id)s and status = 'PENDING'
@@ -73,7 +67,8 @@ async def is_invited(db: Queries, *, project_id: UUID, email_key: str, now: Mome
 async def count_pending_invitations(db: Queries, *, project_id: UUID, organization_id: UUID) -> int: ...
 
 
-# The invitations with `status`, or all if it is None. A pending invitation counts as EXPIRED after its expiry.
+# The invitations with `status`, or all if it is None, newest first, with ids below `before`. For the filter, a pending
+# invitation counts as EXPIRED after its expiry; its row says PENDING until the worker has marked it.
 @statement("""
     select * from invitations
     where project_id = %(project_id)s and organization_id = %(organization_id)s
@@ -145,8 +140,9 @@ async def accept_invitation(
 async def expire_invitation(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> bool: ...
 
 
-# Store that the e-mail number `generation` was sent, or finally failed with `problem`. Returns False if the
-# invitation was changed or claimed again since the claim `attempt`.
+# Store that the e-mail was sent, or finally failed with `problem`. `attempt` is that of the worker's claim;
+# `generation` counts how often the invitation was renewed. Returns False if it was changed, renewed or claimed again
+# since the claim.
 @statement("""
     update invitations set mailed = %(generation)s, mailed_at = %(mailed_at)s, mail_problem = %(problem)s,
         due_at = %(due_at)s
@@ -166,17 +162,19 @@ async def record_mail_result(
 ) -> bool: ...
 
 
-# Schedule the next attempt to send the e-mail; returns False like `record_mail_result`.
+# Schedule the next attempt to send the e-mail. Returns False in the same cases as `record_mail_result`.
 @statement("""
     update invitations set mail_problem = %(problem)s, due_at = %(due_at)s
-    where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s and status = 'PENDING'
+    where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s and generation = %(generation)s
+      and status = 'PENDING'
 """)
 async def postpone_mail(
-    db: Queries, *, project_id: UUID, id: UUID, attempt: int, problem: str | None, due_at: Moment
+    db: Queries, *, project_id: UUID, id: UUID, attempt: int, generation: int, problem: str | None, due_at: Moment
 ) -> bool: ...
 
 
-# Delete the invitations to the addresses of customers, and to those of their former addresses that no customer has now.
+# Delete the invitations that were mailed to the addresses of customers, or to their former addresses that no customer
+# has now.
 @statement("""
     delete from invitations invitation using (
         select email_key from customers where project_id = %(project_id)s and id = any (%(customer_ids)s)
@@ -188,4 +186,4 @@ async def postpone_mail(
     ) as address
     where invitation.project_id = %(project_id)s and invitation.email_key = address.email_key
 """)
-async def delete_invitations_of_customers(tx: Transaction, *, project_id: UUID, customer_ids: list[UUID]) -> None: ...
+async def delete_invitations_to_customers(tx: Transaction, *, project_id: UUID, customer_ids: list[UUID]) -> None: ...

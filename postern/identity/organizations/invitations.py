@@ -257,7 +257,7 @@ async def accept_invitation(call: Call, data: InvitationToken) -> AcceptedInvita
 
 async def is_invited(db: Queries, project_id: UUID, email_key: str, now: Moment) -> bool:
     """Whether an address has a pending invitation, not expired, to an ACTIVE organization."""
-    return (await invitation_store.is_invited(db, project_id=project_id, email_key=email_key, now=now)).exists
+    return await invitation_store.is_invited(db, project_id=project_id, email_key=email_key, now=now)
 
 
 async def join_by_invitation(tx: Transaction, call: Call, row: OrganizationInvitationRow, customer_id: UUID) -> None:

@@ -16,7 +16,7 @@ from postern.identity.organizations.model import (
     OrganizationSuspended,
     TooManyOrganizationMembers,
 )
-from postern.identity.organizations.rules import domain_of, is_public_mailbox
+from postern.identity.organizations.rules import domain_of, is_mailbox_provider_domain
 from postern.identity.organizations.store import JoinCandidate
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
@@ -71,7 +71,7 @@ def reason_of(candidate: JoinCandidate) -> JoinReason:
     if candidate.email_key is None or not candidate.email_verified:
         return "EMAIL_NOT_VERIFIED"
     if candidate.organization_id is None:
-        return "PUBLIC_DOMAIN" if is_public_mailbox(domain_of(candidate.email_key)) else "NO_MATCHING_DOMAIN"
+        return "PUBLIC_DOMAIN" if is_mailbox_provider_domain(domain_of(candidate.email_key)) else "NO_MATCHING_DOMAIN"
     if candidate.is_member:
         return "ALREADY_MEMBER"
     if candidate.organization_suspended:
@@ -98,7 +98,7 @@ async def on_customer_events(tx: Transaction, events: list[Event]) -> None:
             await store.move_memberships(tx, project_id=event.project_id, now=event.occurred_at, **ids)
         else:
             await transfer_ownership(tx, event)
-            await invitation_store.delete_invitations_of_customers(
+            await invitation_store.delete_invitations_to_customers(
                 tx, project_id=event.project_id, customer_ids=[event.subject_id]
             )
 

@@ -19,7 +19,7 @@ from postern.identity.organizations.model import (
     DomainStatus,
 )
 from postern.kernel.http.problems import Invalid
-from postern.kernel.values import NO_ID, as_id
+from postern.kernel.values import NO_ID
 from postern.messaging.domains.rules import parse_domain
 from postern.security.secrets import Secrets, new_token
 
@@ -27,6 +27,8 @@ RECORD_LABEL = "_postern-verification"
 RECORD_PREFIX = "postern-verification="
 MAX_DOMAIN_LENGTH = 253 - len(RECORD_LABEL) - 1
 NUMBERED_SLUGS_END = 5
+SUFFIX_LENGTH = 8
+"""Characters of the random suffix of a slug."""
 MAILBOX_BRANDS = frozenset(
     ("gmail", "gmx", "googlemail", "hotmail", "protonmail", "rocketmail", "yahoo", "yandex", "ymail")
 )
@@ -55,20 +57,21 @@ def slug_candidates(slug: str) -> Iterator[str]:
     for number in range(2, NUMBERED_SLUGS_END):
         yield f"{slug[: SLUG_LIMIT - 2].rstrip('-')}-{number}"
     while True:
-        yield f"{slug[: SLUG_LIMIT - 9].rstrip('-')}-{new_token(8).lower()}"
+        suffix = new_token(SUFFIX_LENGTH).lower()
+        yield f"{slug[: SLUG_LIMIT - SUFFIX_LENGTH - 1].rstrip('-')}-{suffix}"
 
 
 @cache
-def public_mailboxes() -> frozenset[str]:
-    """The domains in `public_mailboxes.txt`, the list of public mailbox providers in this package."""
+def mailbox_provider_domains() -> frozenset[str]:
+    """The domains of public mailbox providers: those in `public_mailboxes.txt` of this package."""
     text = files("postern.identity.organizations").joinpath("public_mailboxes.txt").read_text("ascii")
     return frozenset(line for line in text.split("\n") if line and not line.startswith("#"))
 
 
-def is_public_mailbox(domain: str) -> bool:
-    """Whether `domain` belongs to a public mailbox provider, where anyone can get an address."""
+def is_mailbox_provider_domain(domain: str) -> bool:
+    """Whether a domain, or one above it, belongs to a public mailbox provider, where anyone can get an address."""
     labels = domain.split(".")
-    if any(".".join(labels[start:]) in public_mailboxes() for start in range(len(labels) - 1)):
+    if any(".".join(labels[start:]) in mailbox_provider_domains() for start in range(len(labels) - 1)):
         return True
     return PUBLIC_SUFFIXES(domain).domain in MAILBOX_BRANDS
 
@@ -76,14 +79,14 @@ def is_public_mailbox(domain: str) -> bool:
 def parse_organization_domain(text: str) -> str:
     """The domain in lower-case A-labels. Raises Invalid if it is malformed or too long, a public suffix, or belongs to
     a public mailbox provider."""
-    domain = parse_domain(text)
+    domain = parse_domain(text)  # Rejects malformed names and public suffixes.
     if len(domain) > MAX_DOMAIN_LENGTH:
         raise Invalid.at(
             "/domain",
             "The domain is too long: the name of its verification record would exceed 253 characters.",
             "invalid_domain",
         )
-    if is_public_mailbox(domain):
+    if is_mailbox_provider_domain(domain):
         message = (
             f"Anyone can get an address at {domain}, so no organization can claim it. Use a domain of the company."
         )
@@ -106,7 +109,7 @@ def domain_of(email: str) -> str:
     return email.rpartition("@")[2].lower()
 
 
-def check_outcome(
+def domain_input(
     status: DomainStatus,
     *,
     record_exists: bool | None,
@@ -115,9 +118,11 @@ def check_outcome(
     misses: int,
     now: datetime,
 ) -> DomainInput:
-    """The outcome of a check, for NEXT_DOMAIN_STATUS. `record_exists` is None if the DNS lookup failed.
+    """What a DNS check of a domain with `status` means for NEXT_DOMAIN_STATUS. `record_exists` is None if it failed.
 
-    `misses` counts successive checks of a VERIFIED domain without the record, the first of them at `missing_since`.
+    `misses` counts successive checks of a VERIFIED domain without the record, this one included; the first was at
+    `missing_since`. In other statuses, the record has been missing too long MAX_PENDING after `watched_since`, which is
+    when the present wait for it began.
     """
     if record_exists is None:
         return "UNSURE"
@@ -147,15 +152,15 @@ def time_until_next_check(status: DomainStatus, *, watched_since: datetime, now:
 
 
 def invitation_token(secrets: Secrets, project_id: UUID, id: UUID, generation: int) -> str:
-    """The token in e-mail number `generation` of an invitation: the id of the invitation, and a signature over the id
-    and that number."""
+    """The token in the mail of an invitation: its id, and a signature over the project, the id and `generation`, which
+    counts how often the invitation was renewed: earlier tokens are not valid."""
     return f"{id.hex}.{secrets.sign('invitation', f'{project_id}|{id}|{generation}'.encode())}"
 
 
 def read_invitation_token(token: str) -> UUID:
     """The invitation id in a token, not verified; NO_ID if the token is malformed."""
     id_text = token.partition(".")[0]
-    return as_id(str(UUID(id_text))) if re.fullmatch(r"[0-9a-f]{32}", id_text) else NO_ID
+    return UUID(id_text) if re.fullmatch(r"[0-9a-f]{32}", id_text) else NO_ID
 
 
 def is_current_token(secrets: Secrets, token: str, project_id: UUID, id: UUID, generation: int) -> bool:

@@ -24,7 +24,7 @@ from postern.identity.organizations.model import (
     OrganizationInvitationRow,
 )
 from postern.kernel.database.catalog import delete_rows, dependent_rows
-from postern.kernel.due import Work, one_by_one
+from postern.kernel.due import Work, for_each_row
 from postern.kernel.http.problems import Problem
 from postern.kernel.values import Record
 from postern.platform.events.operations import make_event, record_all
@@ -66,7 +66,12 @@ async def _mail(world: "World", row: OrganizationInvitationRow) -> None:
     )
     if organization is None:
         return
-    claim_key: dict[str, Any] = {"project_id": row.project_id, "id": row.id, "attempt": row.attempt}
+    claim_key: dict[str, Any] = {
+        "project_id": row.project_id,
+        "id": row.id,
+        "attempt": row.attempt,
+        "generation": row.generation,
+    }
     if organization.status == "SUSPENDED":
         due_at = min(world.clock() + SUSPENDED_RETRY_DELAY, row.expires_at)
         await invitation_store.postpone_mail(world.db, **claim_key, problem=None, due_at=due_at)
@@ -87,7 +92,6 @@ async def _mail(world: "World", row: OrganizationInvitationRow) -> None:
     await invitation_store.record_mail_result(
         world.db,
         **claim_key,
-        generation=row.generation,
         mailed_at=mailed_at,
         problem=problem,
         due_at=row.expires_at,
@@ -139,7 +143,7 @@ WORK: list[Work[Any]] = [
         "organizations",
         DeletedOrganization,
         DELETION_LEASE,
-        one_by_one(delete_organization_rows),
+        for_each_row(delete_organization_rows),
         claim_size=1,
         max_claims=2,
     ),
@@ -148,14 +152,14 @@ WORK: list[Work[Any]] = [
         "invitations",
         OrganizationInvitationRow,
         MAIL_LEASE,
-        one_by_one(process_invitation),
+        for_each_row(process_invitation),
     ),
     Work(
         "organizations.domains",
         "organization_domains",
         OrganizationDomainRow,
         CHECK_LEASE,
-        one_by_one(check_due_domain),
+        for_each_row(check_due_domain),
         claim_size=50,
     ),
 ]

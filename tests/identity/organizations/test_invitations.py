@@ -9,12 +9,16 @@ from uuid import UUID
 import lxml.html
 import pytest
 
+from postern.identity.organizations import invitation_store
 from postern.identity.organizations.mails import url_with_token
 from postern.identity.organizations.model import NEXT_INVITATION_STATUS, InvitationStatus
 from postern.identity.organizations.rules import invitation_token
+from postern.identity.organizations.work import WORK
+from postern.kernel.due import Lane, claim
 from tests.identity.customers.conftest import GOOD, new_address
 
 ACTIONS = ("ACCEPT", "REVOKE", "RESEND")
+INVITATIONS = next(work for work in WORK if work.name == "organizations.invitations")
 
 
 async def invite(directory, organization, email, **fields):
@@ -152,6 +156,31 @@ async def test_resending_issues_a_new_token_at_most_once_a_minute(directory, aut
     ada = await signed_in(auth, directory, "ada@example.com")
     assert (await ada.post("/invitations/accept", {"token": old})).status_code == 404
     assert (await ada.post("/invitations/accept", {"token": new})).status_code == 200
+
+
+async def test_a_worker_with_a_former_claim_does_not_postpone_the_mail_of_a_renewed_invitation(directory, world, clock):
+    acme = await directory.organization()
+    invitation = (await invite(directory, acme, "ada@example.com")).json()
+    lane = Lane(UUID(directory.project.id))
+    (former,) = await claim(world.db, INVITATIONS, lane, clock(), 10)
+    clock.move(timedelta(minutes=1))
+    path = f"/apps/{directory.project.id}/organizations/{acme['id']}/invitations/{invitation['id']}"
+    assert (await directory.project.client.post(f"{path}/resend")).status_code == 200
+    (present,) = await claim(world.db, INVITATIONS, lane, clock(), 10)
+    assert (present.attempt, present.generation) == (former.attempt, former.generation + 1)
+    result = {"problem": "refused", "due_at": clock() + timedelta(days=1)}
+    postponed = [
+        await invitation_store.postpone_mail(
+            world.db,
+            project_id=row.project_id,
+            id=row.id,
+            attempt=row.attempt,
+            generation=row.generation,
+            **result,
+        )
+        for row in (former, present)
+    ]
+    assert postponed == [False, True]
 
 
 async def test_an_invitation_expires_with_an_event(directory, auth, clock, run_due_work):
