@@ -1,11 +1,13 @@
 """Background work without a job table: a row that needs work is itself the job.
 
 A table with work has two columns. `due_at` is the time of the next work, or null; `attempt` counts the claims. A claim
-moves `due_at` one lease ahead, so the records of a killed worker become due again by themselves. A result is stored
-only if `attempt` is unchanged, so a worker whose lease has expired cannot overwrite a later result (fencing).
+moves `due_at` one lease ahead, so the rows of a killed worker become due again by themselves. `Work.do` must store a
+result only if `attempt` is unchanged, so that a worker whose lease has expired cannot overwrite a later result
+(fencing).
 
 Fairness: a worker finds the lanes with due rows (one index probe per lane) and claims up to `Work.claim_size` rows of
-each. A lane is a partition, which is a project for most work, or one value of `Work.group_column` within a partition.
+each. A lane is a partition (the rows of one tenant: of a project for most work), or one value of `Work.group_column`
+within a partition.
 """
 
 import asyncio
@@ -26,7 +28,7 @@ from psycopg_pool import PoolTimeout
 from postern.kernel.clock import Clock
 from postern.kernel.database.statements import Database, limit_connections, row_maker
 
-Job = TypeVar("Job")
+Row = TypeVar("Row")
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 MAX_LANES_FOUND = 200
@@ -34,6 +36,9 @@ MAX_LANES_FOUND = 200
 
 IDLE_PAUSE_SECONDS = 0.05
 """Pause before the next search if other workers had already claimed the due rows."""
+
+ERROR_PAUSE_SECONDS = 0.2
+"""Pause after a failure before the lane can be claimed again, so that a lane that always fails is no busy loop."""
 
 POLL = timedelta(seconds=1)
 """Maximum time between two searches, and so the maximum delay if a notification is lost."""
@@ -51,15 +56,15 @@ class WorkContext(Protocol):
 
 
 @dataclass(frozen=True)
-class Work(Generic[Job]):
-    """A kind of background work: the table of its records, their type, and the function that processes them."""
+class Work(Generic[Row]):
+    """A kind of background work: the table of its rows, their type, and the function that processes them."""
 
     name: str
     table: LiteralString
-    kind: type[Job]
+    row_type: type[Row]
     """The Struct type of the claimed rows."""
     lease: timedelta
-    do: Callable[[Any, list[Job]], Awaitable[None]]
+    do: Callable[[Any, list[Row]], Awaitable[None]]
     """Processes claimed rows of one lane; called with the World and the rows. A row whose result the function does not
     store becomes due again after the lease."""
     claim_size: int = 100
@@ -96,7 +101,7 @@ class DueWork:
     lanes: list[Lane]
     """The lanes with due rows, longest-waiting first."""
     next_at: datetime | None
-    """When the next of the other examined lanes becomes due; None if there is none."""
+    """The earliest time of work in the lanes that were found and are not due yet; None if there is none."""
 
 
 # An index skip scan: one probe of (partition, due_at) finds the earliest row of each partition with pending rows.
@@ -166,7 +171,7 @@ def _due_query(work: Work[Any]) -> Composed:
     return FIND_DUE_GROUPS.format(group=Identifier(work.group_column), **parts)
 
 
-async def claim(db: Database, work: Work[Job], lane: Lane, now: datetime, limit: int) -> list[Job]:
+async def claim(db: Database, work: Work[Row], lane: Lane, now: datetime, limit: int) -> list[Row]:
     """Claim up to `limit` due rows of one lane, and return them; empty if other workers hold all of them.
 
     Moves their `due_at` one lease ahead, increments their `attempt` and commits.
@@ -180,31 +185,31 @@ async def claim(db: Database, work: Work[Job], lane: Lane, now: datetime, limit:
     values = {"partition": lane.partition, "group": lane.group, "now": now, "limit": limit, "lease": work.lease}
     async with db.connection() as connection:
         cursor = await connection.execute(query, values)
-        make = row_maker(work.kind, [column.name for column in cursor.description or ()])
+        make = row_maker(work.row_type, [column.name for column in cursor.description or ()])
         return [make(row) for row in await cursor.fetchall()]
 
 
-def one_by_one(
-    do: Callable[[Any, Job], Awaitable[None]], *, max_concurrent: int = 10
-) -> Callable[[Any, list[Job]], Awaitable[None]]:
+def for_each_row(
+    do: Callable[[Any, Row], Awaitable[None]], *, max_concurrent: int = 10
+) -> Callable[[Any, list[Row]], Awaitable[None]]:
     """Turn a function for one row into one for `Work.do`, which processes up to `max_concurrent` rows at a time.
 
     The exception of a row is logged; that row becomes due again after its lease, and the other rows are not affected.
     """
 
-    async def do_all(world: Any, jobs: list[Job]) -> None:
+    async def do_all(world: Any, rows: list[Row]) -> None:
         semaphore = asyncio.Semaphore(max_concurrent)
 
-        async def process(job: Job) -> None:
+        async def process(row: Row) -> None:
             async with semaphore:
                 try:
-                    await do(world, job)
-                except Exception:  # The record becomes due again when its lease expires.
-                    log.exception("due_record_failed", record=str(getattr(job, "id", "?")))
+                    await do(world, row)
+                except Exception:  # The row becomes due again when its lease expires.
+                    log.exception("due_row_failed", row=str(getattr(row, "id", "?")))
 
         async with asyncio.TaskGroup() as group:
-            for job in jobs:
-                group.create_task(process(job))
+            for row in rows:
+                group.create_task(process(row))
 
     return do_all
 
@@ -212,21 +217,21 @@ def one_by_one(
 async def drain(world: WorkContext, works: Sequence[Work[Any]], *, rounds: int = 1_000) -> int:
     """Process all due work until nothing is due, for tests. Returns the number of processed rows.
 
-    Raises AssertionError if work is still due after `rounds` passes.
+    Raises AssertionError if each of `rounds` passes processed rows.
     """
     processed = 0
     for _ in range(rounds):
         processed_in_round = 0
         for work in works:
             for lane in (await find_due(world.db, work, world.clock())).lanes:
-                jobs = await claim(world.db, work, lane, world.clock(), work.claim_size)
-                if jobs:
-                    await work.do(world, jobs)
-                processed_in_round += len(jobs)
+                rows = await claim(world.db, work, lane, world.clock(), work.claim_size)
+                if rows:
+                    await work.do(world, rows)
+                processed_in_round += len(rows)
         if not processed_in_round:
             return processed
         processed += processed_in_round
-    raise AssertionError(f"Still not drained after {rounds} rounds.")
+    raise AssertionError(f"Each of {rounds} passes processed rows.")
 
 
 @dataclass
@@ -260,7 +265,7 @@ class Worker:
 
     async def _loop(self, work: Work[Any]) -> None:
         wake_event = self._wake_events[work.name]
-        claims = asyncio.Semaphore(work.max_claims)
+        claim_slots = asyncio.Semaphore(work.max_claims)
         running: set[asyncio.Task[int]] = set()
         claims_of_lane: Counter[Lane] = Counter()
 
@@ -269,7 +274,7 @@ class Worker:
             claims_of_lane[lane] -= 1
             if not claims_of_lane[lane]:
                 del claims_of_lane[lane]
-            claims.release()
+            claim_slots.release()
             claimed_rows = 0 if task.cancelled() else task.result()
             asyncio.get_running_loop().call_later(0 if claimed_rows else IDLE_PAUSE_SECONDS, wake_event.set)
 
@@ -286,7 +291,7 @@ class Worker:
             for lane in due.lanes:
                 if claims_of_lane[lane] >= work.max_claims_per_lane:
                     continue
-                await claims.acquire()
+                await claim_slots.acquire()
                 if self.stopping.is_set():
                     break
                 claims_of_lane[lane] += 1
@@ -306,14 +311,19 @@ class Worker:
                 return await self._claim_and_process(work, lane)
         except (OperationalError, PoolTimeout) as error:
             log.warning("database_away", work=work.name, error=str(error).strip())
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(ERROR_PAUSE_SECONDS)
         except Exception:
-            log.exception("share_failed", work=work.name, partition=str(lane.partition))
-            await asyncio.sleep(0.2)
+            log.exception(
+                "lane_failed", work=work.name, partition=str(lane.partition), group=lane.group and str(lane.group)
+            )
+            await asyncio.sleep(ERROR_PAUSE_SECONDS)
         return 0
 
     def _connection_limits_of(self, work: Work[Any], lane: Lane) -> tuple[asyncio.Semaphore, asyncio.Semaphore]:
-        """Connection limits of work with a `group_column`: a quarter of the pool per partition, half of it for all."""
+        """Connection limits of work with a `group_column`: half of the pool in total, a quarter per partition.
+
+        So neither one tenant nor one kind of work can take the connections that other work needs.
+        """
         size = self.world.db.size
         of_work = self._connection_limits.setdefault((work.name, None), asyncio.Semaphore(max(1, size // 2)))
         return self._connection_limits.setdefault(
@@ -321,12 +331,12 @@ class Worker:
         ), of_work
 
     async def _claim_and_process(self, work: Work[Any], lane: Lane) -> int:
-        jobs = await claim(self.world.db, work, lane, self.world.clock(), work.claim_size)
-        if len(jobs) == work.claim_size:
+        rows = await claim(self.world.db, work, lane, self.world.clock(), work.claim_size)
+        if len(rows) == work.claim_size:
             self._wake_events[work.name].set()  # There are probably more rows: search again at once.
-        if jobs:
-            await work.do(self.world, jobs)
-        return len(jobs)
+        if rows:
+            await work.do(self.world, rows)
+        return len(rows)
 
     def _time_until(self, next_at: datetime | None) -> timedelta:
         if next_at is None:
@@ -340,7 +350,7 @@ class Worker:
             pass
 
     async def _listen(self) -> None:
-        """Wake the loop of a table when another process notifies that it has due rows."""
+        """Wake the loops of all work on a table when a process notifies that the table has due rows."""
         while True:
             try:
                 connection = await AsyncConnection.connect(self.world.db.url, autocommit=True)
@@ -355,9 +365,9 @@ class Worker:
 
 
 class DueNotifier:
-    """Notifies the workers of other processes that a table has due rows, at most once per `INTERVAL`.
+    """Notifies the workers of all processes that a table has due rows, at most once per `INTERVAL`.
 
-    Debounced, because a NOTIFY in every commit reduces the commit rate of a busy server to a third.
+    Not at each commit, because a NOTIFY in every commit reduces the commit rate of a busy server to a third.
     """
 
     INTERVAL = timedelta(milliseconds=50)
@@ -366,11 +376,18 @@ class DueNotifier:
         self._db = db
         db.notify_due = self.notify_due
         self._waiting: dict[str, asyncio.Task[None]] = {}
+        """By table: those whose INTERVAL has not passed."""
+        self._unsent = set[asyncio.Task[None]]()
 
     def notify_due(self, table: str) -> None:
-        """Notify the workers within INTERVAL. Only the database calls this; other code calls `tx.mark_due`."""
+        """Notify the workers after INTERVAL, once for all calls in that time.
+
+        Only the database calls this; other code calls `tx.mark_due`.
+        """
         if table not in self._waiting:
-            self._waiting[table] = asyncio.create_task(self._notify(table))
+            self._waiting[table] = task = asyncio.create_task(self._notify(table))
+            self._unsent.add(task)
+            task.add_done_callback(self._unsent.discard)
 
     async def _notify(self, table: str) -> None:
         try:
@@ -384,5 +401,5 @@ class DueNotifier:
             pass  # Workers search at least once per POLL.
 
     async def aclose(self) -> None:
-        """Wait until the pending notifications are sent."""
-        await asyncio.gather(*self._waiting.values(), return_exceptions=True)
+        """Wait until the pending notifications are sent; those that fail are dropped."""
+        await asyncio.gather(*self._unsent, return_exceptions=True)

@@ -17,7 +17,7 @@ from postern.identity.customers.model import CODE_LIFE, LINK_LIFE, RESET_LIFE, C
 from postern.identity.customers.store import QueuedMail
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
-from postern.kernel.due import Work, one_by_one
+from postern.kernel.due import Work, for_each_row
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Problem
 from postern.kernel.values import Record, new_id
@@ -206,4 +206,4 @@ async def send_rendered(
     )
 
 
-MAILS = Work("customers.mails", "customer_mails", QueuedMail, timedelta(minutes=1), one_by_one(send_queued_mail))
+MAILS = Work("customers.mails", "customer_mails", QueuedMail, timedelta(minutes=1), for_each_row(send_queued_mail))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from postern.identity.entitlements import store
 from postern.identity.entitlements.model import EXPIRY_LEASE, OverrideRow
 from postern.identity.organizations.operations import advance_entitlements_version, lock_organization_of_work
-from postern.kernel.due import Work, one_by_one
+from postern.kernel.due import Work, for_each_row
 from postern.platform.events.operations import make_event, record_all
 
 if TYPE_CHECKING:
@@ -31,6 +31,6 @@ async def expire_override(world: "World", row: OverrideRow) -> None:
 
 
 WORK: list[Work[Any]] = [
-    Work("entitlements.expiry", "entitlement_overrides", OverrideRow, EXPIRY_LEASE, one_by_one(expire_override)),
+    Work("entitlements.expiry", "entitlement_overrides", OverrideRow, EXPIRY_LEASE, for_each_row(expire_override)),
 ]
 """Due work of this feature."""

@@ -8,7 +8,7 @@ from postern.identity.sso.keys import key_of_place
 from postern.identity.sso.metadata_refresh import refresh_metadata
 from postern.identity.sso.model import LEASE, WARNING_TIMES, ConnectionRow, MetadataRow
 from postern.kernel.clock import Moment
-from postern.kernel.due import Work, one_by_one
+from postern.kernel.due import Work, for_each_row
 from postern.kernel.values import Record
 from postern.platform.events import operations as events
 from postern.platform.events.model import Event
@@ -76,8 +76,8 @@ async def delete_expired_traces(world: "World", rows: list[ExpiringSsoRow]) -> N
 
 
 WORK: list[Work[Any]] = [
-    Work("sso.metadata", "sso_metadata", MetadataRow, LEASE, one_by_one(refresh_metadata)),
-    Work("sso.certificates", "sso_connections", ConnectionRow, LEASE, one_by_one(record_certificate_warnings)),
+    Work("sso.metadata", "sso_metadata", MetadataRow, LEASE, for_each_row(refresh_metadata)),
+    Work("sso.certificates", "sso_connections", ConnectionRow, LEASE, for_each_row(record_certificate_warnings)),
     Work("sso.requests", "sso_requests", ExpiringSsoRow, LEASE, delete_expired_requests, claim_size=1_000),
     Work("sso.sign_ons", "sso_sign_ons", ExpiringSsoRow, LEASE, delete_expired_sign_ons, claim_size=1_000),
     Work("sso.traces", "sso_traces", ExpiringSsoRow, LEASE, delete_expired_traces, claim_size=1_000),

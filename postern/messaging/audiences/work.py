@@ -10,7 +10,7 @@ from psycopg import DataError
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Database
-from postern.kernel.due import Work, one_by_one
+from postern.kernel.due import Work, for_each_row
 from postern.kernel.http.problems import Problem
 from postern.messaging.audiences import import_store, store
 from postern.messaging.audiences.attributes import known_types
@@ -281,18 +281,18 @@ WORK: list[Work[Any]] = [
     Work[ImportJob](
         name="contact_imports",
         table="contact_imports",
-        kind=ImportJob,
+        row_type=ImportJob,
         lease=LEASE,
-        do=one_by_one(run_import, max_concurrent=1),
+        do=for_each_row(run_import, max_concurrent=1),
         claim_size=1,
         max_claims=2,
     ),
     Work[RefillJob](
         name="audiences",
         table="audiences",
-        kind=RefillJob,
+        row_type=RefillJob,
         lease=timedelta(minutes=10),
-        do=one_by_one(recompute_timed_audience, max_concurrent=1),
+        do=for_each_row(recompute_timed_audience, max_concurrent=1),
         claim_size=5,
         max_claims=1,
     ),

@@ -150,7 +150,7 @@ WORK = [
     Work(
         name="automations",
         table="automation_runs",
-        kind=DueRun,
+        row_type=DueRun,
         lease=LEASE,
         do=advance,
         claim_size=RUNS_PER_CLAIM,
@@ -159,7 +159,7 @@ WORK = [
     Work(
         name="automations.calls",
         table="automation_runs",
-        kind=DueRun,
+        row_type=DueRun,
         lease=LEASE,
         do=call_webhooks,
         claim_size=CALLS_PER_CLAIM,

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from postern.kernel.due import Work, one_by_one
+from postern.kernel.due import Work, for_each_row
 from postern.messaging.campaigns.model import CampaignRow
 from postern.messaging.campaigns.running import run
 
@@ -10,9 +10,9 @@ WORK: list[Work[CampaignRow]] = [
     Work(
         name="campaigns",
         table="campaigns",
-        kind=CampaignRow,
+        row_type=CampaignRow,
         lease=timedelta(seconds=30),
-        do=one_by_one(run, max_concurrent=4),
+        do=for_each_row(run, max_concurrent=4),
         claim_size=4,
         max_claims=4,
     )

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Transaction
-from postern.kernel.due import Work, one_by_one
+from postern.kernel.due import Work, for_each_row
 from postern.kernel.values import to_plain
 from postern.messaging.domains import store
 from postern.messaging.domains.blocklists import check_listings
@@ -66,17 +66,17 @@ WORK: list[Work[Any]] = [
     Work(
         name="domain_checks",
         table="domains",
-        kind=StoredDomain,
+        row_type=StoredDomain,
         lease=CHECK_LEASE,
-        do=one_by_one(run_domain_check),
+        do=for_each_row(run_domain_check),
         claim_size=50,
     ),
     Work(
         name="blocklist_checks",
         table="blocklist_watches",
-        kind=BlocklistWatch,
+        row_type=BlocklistWatch,
         lease=CHECK_LEASE,
-        do=one_by_one(check_listings),
+        do=for_each_row(check_listings),
         claim_size=50,
     ),
 ]

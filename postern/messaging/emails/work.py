@@ -114,7 +114,7 @@ SENDS: list[Work[Send]] = [
     Work(
         name="sends.transactional",
         table="sends",
-        kind=Send,
+        row_type=Send,
         lease=Settings().lease,
         do=deliver_share,
         claim_size=250,
@@ -124,7 +124,7 @@ SENDS: list[Work[Send]] = [
     Work(
         name="sends.marketing",
         table="sends",
-        kind=Send,
+        row_type=Send,
         lease=Settings().lease,
         do=deliver_share,
         claim_size=250,

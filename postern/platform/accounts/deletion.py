@@ -14,7 +14,7 @@ import structlog
 from postern.kernel.clock import Moment
 from postern.kernel.database.catalog import MAX_CHUNKS, PROJECT_CONDITION, RowsToDelete, delete_rows, tenant_tables
 from postern.kernel.database.statements import Transaction
-from postern.kernel.due import Work, one_by_one
+from postern.kernel.due import Work, for_each_row
 from postern.kernel.http.call import Call, PermissionMissing, ProjectMissing
 from postern.kernel.http.operation import DEVELOPER_ONLY, delete
 from postern.kernel.values import Body, Deleted, Record
@@ -207,9 +207,9 @@ DELETIONS: Work[DeletionRow] = Work(
     name="deletions",
     table="deletions",
     partition_column="target_id",
-    kind=DeletionRow,
+    row_type=DeletionRow,
     lease=timedelta(minutes=5),
-    do=one_by_one(continue_deletion),
+    do=for_each_row(continue_deletion),
     claim_size=1,
     max_claims=2,
 )

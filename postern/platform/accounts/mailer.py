@@ -14,7 +14,7 @@ import structlog
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
-from postern.kernel.due import Work, one_by_one
+from postern.kernel.due import Work, for_each_row
 from postern.kernel.http.call import Call
 from postern.kernel.values import NO_ID, Record, new_id
 from postern.platform.accounts import store
@@ -187,7 +187,7 @@ MAILS: Work[AccountMail] = Work(
     name="account-mails",
     table="account_mails",
     partition_column="account_id",
-    kind=AccountMail,
+    row_type=AccountMail,
     lease=timedelta(minutes=15),
-    do=one_by_one(deliver_mail),
+    do=for_each_row(deliver_mail),
 )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from postern.kernel.due import Work, one_by_one
+from postern.kernel.due import Work, for_each_row
 from postern.platform.billing import store
 from postern.platform.billing.model import BillingAccount, BillingUnavailable, SubscriptionState
 from postern.platform.billing.providers import provider_of
@@ -55,8 +55,8 @@ async def reconcile(world: "World", account: BillingAccount) -> None:
 BILLING: Work[BillingAccount] = Work(
     name="billing",
     table="billing_accounts",
-    kind=BillingAccount,
+    row_type=BillingAccount,
     lease=timedelta(minutes=2),
-    do=one_by_one(reconcile),
+    do=for_each_row(reconcile),
     partition_column="account_id",
 )

@@ -14,7 +14,7 @@ import msgspec
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
-from postern.kernel.due import Work, one_by_one
+from postern.kernel.due import Work, for_each_row
 from postern.kernel.values import to_json
 from postern.platform.events import operations as events
 from postern.platform.webhooks import rules, store
@@ -173,7 +173,7 @@ WORK = [
     Work(
         name="webhooks",
         table="webhook_deliveries",
-        kind=DueDelivery,
+        row_type=DueDelivery,
         lease=LEASE,
         do=deliver,
         claim_size=100,
@@ -183,8 +183,8 @@ WORK = [
     Work(
         name="webhook-tidying",
         table="webhooks",
-        kind=WebhookCleanup,
+        row_type=WebhookCleanup,
         lease=timedelta(minutes=10),
-        do=one_by_one(delete_expired),
+        do=for_each_row(delete_expired),
     ),
 ]
