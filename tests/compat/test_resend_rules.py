@@ -51,6 +51,22 @@ async def test_a_key_needs_the_permission_of_our_operation(captured):
     assert await refusal(await writer.post(f"{BASE}/broadcasts", broadcast)) == (401, "restricted_api_key")
 
 
+async def test_suppressions_are_filtered_by_the_origin_that_they_show(captured):
+    for reason in ("BOUNCE", "COMPLAINT", "MANUAL", "UNSUBSCRIBE"):
+        suppression = {"address": f"{reason.lower()}@example.org", "reason": reason}
+        assert (await captured.client.post("/suppressions", suppression)).status_code == 201
+    listed = (await captured.client.get(f"{BASE}/suppressions")).json()["data"]
+    assert sorted({item["origin"] for item in listed}) == ["bounce", "complaint", "manual"]
+    for origin in ("bounce", "complaint", "manual"):
+        expected = [item for item in listed if item["origin"] == origin]
+        filtered = f"{BASE}/suppressions?origin={origin}&limit=1"
+        pages = [(await captured.client.get(filtered)).json()]
+        while pages[-1]["has_more"]:
+            pages.append((await captured.client.get(f"{filtered}&after={pages[-1]['data'][-1]['id']}")).json())
+        assert [item for page in pages for item in page["data"]] == expected
+    assert (await captured.client.get(f"{BASE}/suppressions?origin=other")).status_code == 422
+
+
 async def test_a_broadcast_is_changed_only_with_all_permissions_for_the_change(captured):
     segment = (await captured.client.post(f"{BASE}/segments", {"name": "All"})).json()["id"]
     broadcast = {"segment_id": segment, "from": "a@acme.example", "subject": "News", "html": "<p>News</p>"}
@@ -219,7 +235,7 @@ async def test_an_email_with_too_many_attachments_reads_none(captured, receiver)
 async def test_files_from_urls_have_a_size_limit_for_each_email_and_request(captured, receiver, monkeypatch):
     size = 1_000
     monkeypatch.setattr("postern.protocols.mail.mime.MESSAGE_BYTES_LIMIT", 2 * size)
-    monkeypatch.setattr("postern.compat.resend.emails.DOWNLOADED_BYTES", 3 * size)
+    monkeypatch.setattr("postern.compat.resend.emails.FETCHED_BYTES", 3 * size)
     file = {"path": receiver.url(f"/a.txt?size={size}")}
     response = await captured.client.post(SEND, {**EMAIL, "attachments": [file] * 3})
     assert (response.status_code, "too large" in response.json()["message"]) == (422, True)
@@ -233,7 +249,7 @@ async def test_files_from_urls_have_a_size_limit_for_each_email_and_request(capt
 
 
 async def test_all_files_of_a_request_have_one_time_limit(captured, receiver, monkeypatch):
-    monkeypatch.setattr("postern.compat.resend.emails.DOWNLOADS_TIMEOUT", timedelta(milliseconds=50))
+    monkeypatch.setattr("postern.compat.resend.emails.FETCH_TIMEOUT", timedelta(milliseconds=50))
     one = {**EMAIL, "attachments": [{"path": receiver.url("/a.txt?mode=silent")}]}
     batch = await captured.client.post(f"{SEND}/batch", [one, EMAIL, one], headers={"x-batch-validation": "permissive"})
     assert ["took longer" in error["message"] for error in batch.json()["errors"]] == [True, True]

@@ -1,7 +1,7 @@
 """Contacts, their segments and their properties in Resend's form.
 
-A contact's names are our attributes `firstName` and `lastName`, and its properties are the other attributes. Segments
-and the former audiences of Resend are our audiences.
+A contact's names are our attributes `firstName` and `lastName`, and its properties are the other attributes. Resend's
+segments, which it formerly called audiences, are our audiences.
 """
 
 from collections.abc import Awaitable
@@ -98,8 +98,8 @@ class ResendProperty(LenientBody):
 async def create_resend_contact(call: Call, data: ResendContact) -> dict[str, Any]:
     """Create a contact, or change the one with this address, and add it to segments.
 
-    `unsubscribed: false` does not subscribe a contact that exists; changing the contact does.
-    """
+    `unsubscribed: false` does not subscribe a contact again that exists: for that, change the contact with PATCH.
+    Values that are null are ignored here. `topics` are refused. Segments need the permission `audiences:write`."""
     return await _create(call, data, [*_segment_ids(data.segments), *([data.audience_id] if data.audience_id else [])])
 
 
@@ -134,7 +134,7 @@ async def list_resend_segment_contacts(
     call: Call, id: UUID, limit: ItemLimit = LIST_DEFAULT, after: str | None = None, before: str | None = None
 ) -> dict[str, Any]:
     """The contacts of a segment, newest contact first."""
-    call.require("audiences:read")
+    call.require("audiences:read")  # For list_resend_contacts, which calls this and needs `contacts:read` only.
 
     def read(cursor: str | None, limit: int) -> Awaitable[Page[Contact]]:
         return audiences.list_audience_contacts(call, id, limit=limit, cursor=cursor)
@@ -183,7 +183,7 @@ async def update_resend_contact_of_audience(
 
 
 @delete_("/audiences/{audience_id}/contacts/{id_or_email}", needs="audiences:write", compatible_api=RESEND)
-async def delete_resend_contact_of_audience(call: Call, audience_id: UUID, id_or_email: str) -> dict[str, Any]:
+async def remove_resend_contact_from_audience(call: Call, audience_id: UUID, id_or_email: str) -> dict[str, Any]:
     """Remove a contact from an audience. The contact itself stays."""
     contact = await _find_member(call, audience_id, id_or_email)
     await audiences.remove_contact_from_audience(call, audience_id, contact.id)
@@ -194,7 +194,7 @@ async def delete_resend_contact_of_audience(call: Call, audience_id: UUID, id_or
 async def list_resend_segments_of_contact(call: Call, id_or_email: str) -> dict[str, Any]:
     """The segments of a contact."""
     contact = await _find(call, id_or_email)
-    ids = await audiences_of(call, contact.id)
+    ids = await contacts.list_audiences_of_contact(call, contact.id)
     segments = [await audiences.require_audience(call.db, call.project_id, segment_id) for segment_id in ids]
     return {"object": "list", "has_more": False, "data": [_segment(segment) for segment in segments]}
 
@@ -306,7 +306,7 @@ async def create_resend_property(call: Call, data: ResendProperty) -> dict[str, 
 async def list_resend_properties(
     call: Call, limit: ItemLimit = LIST_DEFAULT, after: str | None = None, before: str | None = None
 ) -> dict[str, Any]:
-    """The properties of contacts that have a type, newest first."""
+    """The declared properties of contacts, newest first."""
 
     def read(cursor: str | None, limit: int) -> Awaitable[LinkedList[ContactAttribute]]:
         return attributes.list_contact_attributes(call, limit=limit, cursor=cursor)
@@ -387,14 +387,9 @@ async def _find_member(call: Call, audience_id: UUID, id_or_email: str) -> Conta
     call.require("audiences:read")
     await audiences.require_audience(call.db, call.project_id, audience_id)
     contact = await _find(call, id_or_email)
-    if audience_id not in await audiences_of(call, contact.id):
+    if audience_id not in await contacts.list_audiences_of_contact(call, contact.id):
         raise ContactMissing
     return contact
-
-
-async def audiences_of(call: Call, contact_id: UUID) -> list[UUID]:
-    """The ids of the audiences of a contact."""
-    return await contacts.list_audiences_of_contact(call, contact_id)
 
 
 def _require_no_filter(filter: Any) -> None:

@@ -47,12 +47,12 @@ from postern.protocols.mail import mime
 BATCH_EMAILS = 100
 """Maximum e-mails of one batch of this API."""
 
-DOWNLOADED_BYTES = BATCH_BYTES * 3 // 4
-"""The largest size of all files that are read from URLs for one request: as much as base64 in the largest body."""
-DOWNLOADS_TIMEOUT = timedelta(seconds=30)
-"""The time limit for reading all files of one request from URLs."""
-DOWNLOAD_TIME = timedelta(hours=1)
-DOWNLOAD_PURPOSE = "resend-attachment"
+FETCHED_BYTES = BATCH_BYTES * 3 // 4
+"""Maximum total size of the files that are fetched from URLs for one request: as much as base64 in the largest body."""
+FETCH_TIMEOUT = timedelta(seconds=30)
+"""The time limit for fetching all files of one request from URLs."""
+DOWNLOAD_LINK_LIFETIME = timedelta(hours=1)
+DOWNLOAD_LINK_PURPOSE = "resend-attachment"
 LAST_EVENTS: Mapping[str, str] = {
     "SCHEDULED": "scheduled",
     "QUEUED": "queued",
@@ -91,11 +91,11 @@ class ResendAttachmentMissing(Missing):
 @post("/emails", needs="emails:send", compatible_api=RESEND, body_limit=SINGLE_BYTES)
 async def send_resend_email(call: Call, data: ResendEmail, idempotency_key: IdempotencyHeader = None) -> HttpResponse:
     """Send an e-mail. The workers transmit it; the response has only its id."""
-    # The key belongs to the body as it was sent: the time that `in 1 min` names is another one in a repeated request.
+    # The key is bound to the body as it was sent: a relative time such as `in 1 min` is another time in a repetition.
     key = parse_key(call, "resend/emails", idempotency_key, data)
-    response = await _replay_before_downloads(call, [data], key)
+    response = await _replay_before_fetching(call, [data], key)
     if response is None:
-        email = to_email(await _with_files(data, Downloads(call)), call)
+        email = to_email(await _with_files(data, AttachmentFetcher(call)), call)
         response = await emails.accept_email(call, email, key, wait=timedelta())
     result = msgspec.json.decode(_content(response), type=SendResult)
     return HttpResponse(to_json({"id": result.id}), headers=response.headers)
@@ -115,10 +115,10 @@ async def send_resend_batch(
     is_strict = x_batch_validation != "permissive"
     key = parse_key(call, "resend/batch", idempotency_key, data)
     items = [read_item(EMAIL_DECODER, raw) for raw in data]
-    response = await _replay_before_downloads(call, items, key)
+    response = await _replay_before_fetching(call, items, key)
     if response is None:
-        downloads = Downloads(call)
-        batch = [await _email_of(item, downloads) for item in items]
+        fetcher = AttachmentFetcher(call)
+        batch = [await _email_of(item, fetcher) for item in items]
         response = await emails.accept_batch(call, batch, key, all_or_nothing=is_strict)
     result = msgspec.json.decode(_content(response), type=EmailBatchResult)
     body: dict[str, Any] = {"data": [{"id": item.id} for item in result.data if item.id is not None]}
@@ -133,29 +133,31 @@ async def send_resend_batch(
 async def list_resend_emails(
     call: Call, limit: ItemLimit = LIST_DEFAULT, after: str | None = None, before: str | None = None
 ) -> dict[str, Any]:
-    """The sends, newest first, without their content."""
+    """The e-mails, newest first, without their content."""
 
     def read(cursor: str | None, limit: int) -> Awaitable[Page[EmailLogEntry]]:
         return logs.list_email_logs(call, limit=limit, cursor=cursor)
 
-    return await read_list(call, read, "email-logs|{}", _listed, limit=limit, after=after, before=before, is_page=True)
+    return await read_list(
+        call, read, "email-logs|{}", _list_item, limit=limit, after=after, before=before, is_page=True
+    )
 
 
 @get("/emails/{id}", needs="emails:read", compatible_api=RESEND)
 async def get_resend_email(call: Call, id: UUID) -> dict[str, Any]:
-    """A send with its content, as long as that is stored."""
+    """An e-mail with its content; `html` and `text` are null once that is no longer stored."""
     send = await emails.require_send(call.db, call.project_id, id)
     content = await emails.stored_content(call.db, send)
     html, text = (content.html, content.text) if content else (None, None)
     if content is not None and content.engine != "none":
         html, text = await _rendered_parts(call, id)
     reply_to = content.reply_to if content else []
-    return {"object": "email", **_listed(emails.entry_of(send)), "reply_to": reply_to, "html": html, "text": text}
+    return {"object": "email", **_list_item(emails.entry_of(send)), "reply_to": reply_to, "html": html, "text": text}
 
 
 @patch("/emails/{id}", needs="emails:write", compatible_api=RESEND)
 async def update_resend_email(call: Call, id: UUID, data: ResendReschedule) -> dict[str, Any]:
-    """Reschedule a scheduled e-mail."""
+    """Reschedule a scheduled e-mail. Without `scheduled_at`, nothing is changed."""
     if data.scheduled_at is not None:
         scheduled_at = parse_schedule(data.scheduled_at, call.now)
         await emails.reschedule_email(call, id, EmailReschedule(scheduled_at=scheduled_at))
@@ -166,28 +168,28 @@ async def update_resend_email(call: Call, id: UUID, data: ResendReschedule) -> d
 
 @post("/emails/{id}/cancel", needs="emails:write", compatible_api=RESEND)
 async def cancel_resend_email(call: Call, id: UUID) -> dict[str, Any]:
-    """Cancel a waiting e-mail."""
+    """Cancel an e-mail that is scheduled, queued or delayed."""
     await emails.cancel_email(call, id)
     return {"object": "email", "id": id}
 
 
 @get("/emails/{id}/attachments", needs="emails:read", compatible_api=RESEND)
 async def list_resend_attachments(call: Call, id: UUID) -> dict[str, Any]:
-    """The attachments of a send, as long as its content is stored."""
-    files = await _attachments(call, id)
+    """The attachments of an e-mail; none once its content is no longer stored."""
+    files = await _stored_attachments(call, id)
     return {
         "object": "list",
         "has_more": False,
-        "data": [_retrieved(call, id, index, file) for index, file in enumerate(files)],
+        "data": [_attachment_response(call, id, index, file) for index, file in enumerate(files)],
     }
 
 
 @get("/emails/{id}/attachments/{attachment_id}", needs="emails:read", compatible_api=RESEND)
 async def get_resend_attachment(call: Call, id: UUID, attachment_id: UUID) -> dict[str, Any]:
     """An attachment of a send, with a URL from which it can be downloaded for an hour."""
-    for index, file in enumerate(await _attachments(call, id)):
+    for index, file in enumerate(await _stored_attachments(call, id)):
         if _attachment_id(id, index) == attachment_id:
-            return {"object": "attachment", **_retrieved(call, id, index, file)}
+            return {"object": "attachment", **_attachment_response(call, id, index, file)}
     raise ResendAttachmentMissing
 
 
@@ -199,7 +201,7 @@ async def download_resend_attachment(call: Call, token: str) -> HttpResponse:
         payload = urlsafe_b64decode(body + "=" * (-len(body) % 4))
     except ValueError:
         raise ResendAttachmentMissing from None
-    if not call.world.secrets.verify(DOWNLOAD_PURPOSE, payload, signature):
+    if not call.world.secrets.verify(DOWNLOAD_LINK_PURPOSE, payload, signature):
         raise ResendAttachmentMissing
     link = msgspec.json.decode(payload, type=DownloadLink)
     if link.expires_at <= call.now.timestamp():
@@ -211,7 +213,7 @@ async def download_resend_attachment(call: Call, token: str) -> HttpResponse:
     file = content.attachments[link.index]
     name = quote(file.filename, safe="")
     headers = {
-        # Never shown in the browser: whoever can send mail chooses the type.
+        # The content is untrusted, so the browser must download it and never render it on our origin.
         "Content-Disposition": f"attachment; filename*=UTF-8''{name}",
         "Content-Security-Policy": "sandbox",
     }
@@ -235,7 +237,7 @@ def to_email(data: ResendEmail, call: Call) -> Email:
         "text": data.text,
         "headers": data.headers,
         "tags": [_tag(tag) for tag in data.tags or []] or None,
-        "attachments": [_attachment(file) for file in data.attachments or []] or None,
+        "attachments": [_attachment_fields(file) for file in data.attachments or []] or None,
         "scheduledAt": parse_schedule(data.scheduled_at, call.now) if data.scheduled_at else None,
         "engine": "none",
     }
@@ -249,52 +251,59 @@ def to_email(data: ResendEmail, call: Call) -> Email:
         raise invalid_value(error, Email) from None
 
 
-async def _email_of(item: ResendEmail | Problem, downloads: "Downloads") -> Email | Problem:
+async def _email_of(item: ResendEmail | Problem, fetcher: "AttachmentFetcher") -> Email | Problem:
     if isinstance(item, Problem):
         return item
     try:
-        return to_email(await _with_files(item, downloads), downloads.call)
+        return to_email(await _with_files(item, fetcher), fetcher.call)
     except Problem as problem:
         return problem
 
 
-async def _replay_before_downloads(
+async def _replay_before_fetching(
     call: Call, items: Sequence[ResendEmail | Problem], key: IdempotencyKey | None
 ) -> HttpResponse | None:
-    """The first response to a repeated request with URLs, whose files need not be read again; None for others."""
+    """The stored response to a repeated request that has attachments as URLs, so that these are not fetched again.
+
+    None for a first request, and without URLs: then sending returns the stored response by itself.
+    """
     if key is None or not any(isinstance(item, ResendEmail) and _has_urls(item) for item in items):
         return None
     stored = await stored_response(call, key)
     return None if stored is None else await emails.replay(call, stored)
 
 
-class Downloads:
-    """Reads the attachments of one request that are given as URLs, within limits of size and time."""
+class AttachmentFetcher:
+    """Fetches the attachments of one request that are given as URLs, within limits of size and time."""
 
     def __init__(self, call: Call) -> None:
         self.call = call
-        self._capacity = DOWNLOADED_BYTES
-        self._deadline = asyncio.get_running_loop().time() + DOWNLOADS_TIMEOUT.total_seconds()
+        self._capacity = FETCHED_BYTES
+        self._deadline = asyncio.get_running_loop().time() + FETCH_TIMEOUT.total_seconds()
 
-    async def read(self, url: str, path: str, keep: int) -> bytes:
-        """The file at a URL, of at most `keep` bytes. Raises Invalid at `path`."""
-        keep = min(keep, self._capacity)
+    async def fetch(self, url: str, error_path: str, max_bytes: int) -> bytes:
+        """The file at a URL.
+
+        Raises Invalid at `error_path` if it cannot be read, is larger than `max_bytes`, or exceeds what is left of the
+        size or time of the request.
+        """
+        max_bytes = min(max_bytes, self._capacity)
         try:
             async with asyncio.timeout_at(self._deadline):
-                outcome = await self.call.world.outbound.get(url, keep=keep)
+                outcome = await self.call.world.outbound.get(url, keep=max_bytes)
         except TimeoutError:
-            seconds = DOWNLOADS_TIMEOUT.total_seconds()
+            seconds = FETCH_TIMEOUT.total_seconds()
             raise Invalid.at(
-                path, f"The file at this URL cannot be read: the files took longer than {seconds:g} s."
+                error_path, f"The file at this URL cannot be read: the files took longer than {seconds:g} s."
             ) from None
         if not isinstance(outcome, OutboundResponse):
-            raise Invalid.at(path, f"The file at this URL cannot be read: {outcome.reason}")
+            raise Invalid.at(error_path, f"The file at this URL cannot be read: {outcome.reason}")
         self._capacity -= len(outcome.body)
         if not outcome.ok:
-            raise Invalid.at(path, f"The file at this URL cannot be read: status {outcome.status}")
+            raise Invalid.at(error_path, f"The file at this URL cannot be read: status {outcome.status}")
         if not outcome.complete:
             sentence = "The file at this URL is too large, alone or with the other files."
-            raise Invalid.at(path, sentence, "message_too_large")
+            raise Invalid.at(error_path, sentence, "message_too_large")
         return outcome.body
 
 
@@ -302,7 +311,7 @@ def _has_urls(data: ResendEmail) -> bool:
     return any(file.path is not None for file in data.attachments or [])
 
 
-async def _with_files(data: ResendEmail, downloads: Downloads) -> ResendEmail:
+async def _with_files(data: ResendEmail, fetcher: AttachmentFetcher) -> ResendEmail:
     """The e-mail with the content of the attachments that are given as URLs. Raises Invalid if one cannot be read."""
     if not _has_urls(data):
         return data
@@ -310,7 +319,7 @@ async def _with_files(data: ResendEmail, downloads: Downloads) -> ResendEmail:
     files: list[ResendAttachment] = []
     for index, file in enumerate(data.attachments or []):
         if file.path is not None:
-            body = await downloads.read(file.path, f"/attachments/{index}/path", capacity)
+            body = await fetcher.fetch(file.path, f"/attachments/{index}/path", capacity)
             capacity -= len(body)
             name = file.filename or urlsplit(file.path).path.rpartition("/")[2] or None
             file = msgspec.structs.replace(file, content=b64encode(body).decode(), filename=name)
@@ -318,7 +327,7 @@ async def _with_files(data: ResendEmail, downloads: Downloads) -> ResendEmail:
     return msgspec.structs.replace(data, attachments=files)
 
 
-def _listed(entry: EmailLogEntry) -> dict[str, Any]:
+def _list_item(entry: EmailLogEntry) -> dict[str, Any]:
     return {
         "id": entry.id,
         "message_id": entry.message_id,
@@ -331,12 +340,12 @@ def _listed(entry: EmailLogEntry) -> dict[str, Any]:
         "reply_to": [],
         "last_event": _last_event(entry),
         "scheduled_at": entry.scheduled_at,
-        "tags": [{"name": name, "value": value} for name, value in tags_of(entry.tags).items()],
+        "tags": [{"name": name, "value": value} for name, value in split_tags(entry.tags).items()],
     }
 
 
-def tags_of(tags: Sequence[str]) -> dict[str, str]:
-    """The values of tags by their names."""
+def split_tags(tags: Sequence[str]) -> dict[str, str]:
+    """Split tags that join name and value into a dict; the value is empty if a tag has none."""
     return {name: value for name, _, value in (tag.partition(TAG_PAIR_SEPARATOR) for tag in tags)}
 
 
@@ -354,7 +363,7 @@ async def _rendered_parts(call: Call, id: UUID) -> tuple[str | None, str | None]
     return html.get_content() if html else None, text.get_content() if text else None
 
 
-async def _attachments(call: Call, id: UUID) -> list[StoredAttachment]:
+async def _stored_attachments(call: Call, id: UUID) -> list[StoredAttachment]:
     send = await emails.require_send(call.db, call.project_id, id)
     content = await emails.stored_content(call.db, send)
     return content.attachments if content else []
@@ -364,13 +373,13 @@ def _attachment_id(send_id: UUID, index: int) -> UUID:
     return uuid5(send_id, str(index))
 
 
-def _retrieved(call: Call, send_id: UUID, index: int, file: StoredAttachment) -> dict[str, Any]:
-    expires_at = Moment.of(call.now + DOWNLOAD_TIME)
+def _attachment_response(call: Call, send_id: UUID, index: int, file: StoredAttachment) -> dict[str, Any]:
+    expires_at = Moment.of(call.now + DOWNLOAD_LINK_LIFETIME)
     payload = msgspec.json.encode(
         DownloadLink(project_id=call.project_id, send_id=send_id, index=index, expires_at=int(expires_at.timestamp()))
     )
     body = urlsafe_b64encode(payload).rstrip(b"=").decode()
-    token = f"{body}.{call.world.secrets.sign(DOWNLOAD_PURPOSE, payload)}"
+    token = f"{body}.{call.world.secrets.sign(DOWNLOAD_LINK_PURPOSE, payload)}"
     return {
         "id": _attachment_id(send_id, index),
         "filename": file.filename,
@@ -396,7 +405,7 @@ def _tag(tag: ResendTag) -> str:
     return f"{tag.name}{TAG_PAIR_SEPARATOR}{tag.value}" if tag.value else tag.name
 
 
-def _attachment(file: ResendAttachment) -> dict[str, Any]:
+def _attachment_fields(file: ResendAttachment) -> dict[str, Any]:
     content = b64encode(bytes(file.content)).decode() if isinstance(file.content, list) else file.content
     return {
         "filename": file.filename or "attachment",

@@ -16,21 +16,20 @@ from postern.kernel.http.problems import Invalid
 from postern.kernel.values import LenientBody, as_id
 from postern.messaging.automations import custom_events
 from postern.messaging.emails import suppressions
-from postern.messaging.emails.model import Suppression, SuppressionMissing
+from postern.messaging.emails.model import Suppression, SuppressionMissing, SuppressionReason
 from postern.messaging.emails.suppressions import AlreadySuppressed, NewSuppression
 from postern.protocols.mail.address import AddressInvalid, parse_address
 
 BATCH_ADDRESSES = 100
 """Maximum addresses or ids of one batch."""
-ORIGINS: Mapping[str, str] = {
-    "BOUNCE": "bounce",
-    "COMPLAINT": "complaint",
-    "MANUAL": "manual",
-    "UNSUBSCRIBE": "manual",
+REASONS_OF_ORIGIN: Mapping[str, list[SuppressionReason]] = {
+    "bounce": ["BOUNCE"],
+    "complaint": ["COMPLAINT"],
+    "manual": ["MANUAL", "UNSUBSCRIBE"],
 }
-REASONS = {"bounce": "BOUNCE", "complaint": "COMPLAINT", "manual": "MANUAL"}
+ORIGIN_OF_REASON = {reason: origin for origin, reasons in REASONS_OF_ORIGIN.items() for reason in reasons}
 
-Texts = Annotated[list[str], msgspec.Meta(max_length=BATCH_ADDRESSES)]
+AddressesOrIds = Annotated[list[str], msgspec.Meta(max_length=BATCH_ADDRESSES)]
 
 
 class ResendSuppression(LenientBody):
@@ -42,14 +41,14 @@ class ResendSuppression(LenientBody):
 class ResendSuppressions(LenientBody):
     """Addresses to suppress."""
 
-    emails: Texts
+    emails: AddressesOrIds
 
 
 class ResendSuppressionRemoval(LenientBody):
     """Suppressions to remove, by address or id."""
 
-    emails: Texts | None = None
-    ids: Texts | None = None
+    emails: AddressesOrIds | None = None
+    ids: AddressesOrIds | None = None
 
 
 class ResendEvent(LenientBody):
@@ -69,7 +68,7 @@ async def add_resend_suppression(call: Call, data: ResendSuppression) -> dict[st
 
 @post("/suppressions/batch/add", needs="emails:write", compatible_api=RESEND)
 async def add_resend_suppressions(call: Call, data: ResendSuppressions) -> dict[str, Any]:
-    """Suppress several addresses."""
+    """Suppress several addresses: none if one is invalid. Those that are suppressed already stay as they are."""
     for index, email in enumerate(data.emails):
         try:
             parse_address(email)
@@ -100,15 +99,15 @@ async def list_resend_suppressions(
     after: str | None = None,
     before: str | None = None,
 ) -> dict[str, Any]:
-    """The suppressed addresses, newest first."""
-    reason: Any = None if origin is None else REASONS.get(origin)
-    if origin is not None and reason is None:
+    """The suppressed addresses, newest first. `origin` filters by `bounce`, `complaint` or `manual`."""
+    reasons = None if origin is None else REASONS_OF_ORIGIN.get(origin)
+    if origin is not None and reasons is None:
         raise Invalid.at("query/origin", "`origin` must be `bounce`, `complaint` or `manual`.")
 
     def read(cursor: str | None, limit: int) -> Awaitable[Page[Suppression]]:
-        return suppressions.list_suppressions(call, reason=reason, limit=limit, cursor=cursor)
+        return suppressions.page_of_suppressions(call, reasons, limit=limit, cursor=cursor)
 
-    scope = f"suppressions|{reason or ''}|"
+    scope = suppressions.suppressions_scope(reasons)
     return await read_list(call, read, scope, _render, limit=limit, after=after, before=before, is_page=True)
 
 
@@ -127,7 +126,7 @@ async def remove_resend_suppression(call: Call, id_or_email: str) -> dict[str, A
 
 @post("/events/send", needs="events:write", compatible_api=RESEND)
 async def send_resend_event(call: Call, data: ResendEvent) -> dict[str, Any]:
-    """Record a custom event of a contact. The event needs no declaration before."""
+    """Record a custom event of a contact. The name of the event need not be declared first."""
     if data.contact_id is None and data.email is None:
         raise Invalid.at("/email", "Send `contact_id` or `email`.", "required")
     custom_event = checked(
@@ -164,7 +163,7 @@ def _render(suppression: Suppression) -> dict[str, Any]:
     return {
         "id": suppression.id,
         "email": suppression.address,
-        "origin": ORIGINS[suppression.reason],
+        "origin": ORIGIN_OF_REASON[suppression.reason],
         "source_id": suppression.send_id,
         "created_at": suppression.created_at,
     }

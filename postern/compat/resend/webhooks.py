@@ -11,7 +11,7 @@ from uuid import UUID, uuid5
 import msgspec
 
 from postern.compat.resend.contacts import FIRST_NAME, LAST_NAME
-from postern.compat.resend.emails import tags_of
+from postern.compat.resend.emails import split_tags
 from postern.compat.resend.errors import RESEND
 from postern.compat.resend.lists import LIST_DEFAULT, ItemLimit, read_list
 from postern.compat.resend.model import checked
@@ -218,7 +218,7 @@ def _email_data(event: Event) -> dict[str, Any]:
         "from": source.get("from"),
         "to": source.get("to") or [],
         "subject": source.get("subject") or "",
-        "tags": tags_of(source.get("tags") or []),
+        "tags": split_tags(source.get("tags") or []),
     }
     if source.get("campaignId"):
         data["broadcast_id"] = source["campaignId"]

@@ -32,7 +32,8 @@ async def send_sendgrid_mail(
     """Send a message for each personalization: all of them, or none if one is not accepted.
 
     The response 202 means that the messages are stored and will be sent; its `X-Message-Id` is the id of the first
-    send. With sandbox mode the response is 200, and nothing is sent. An `Idempotency-Key` works as for `POST /emails`.
+    message. With sandbox mode the response is 200, and nothing is sent. An `Idempotency-Key` works as for
+    `POST /emails`. A request with `On-Behalf-Of` is refused, because there are no subusers.
     """
     if on_behalf_of is not None:
         message = "There are no subusers here. Use a key of the project that sends."
@@ -69,12 +70,14 @@ async def _check(call: Call, data: SendGridMail) -> emails.CheckedBatch:
 
 
 async def _template(call: Call, mail: SendGridMail, context: SubmissionContext) -> TemplateContent | None:
-    """The content of the template; None without one. Raises Invalid for an unknown template."""
+    """The content of the template, also kept in `context` for the checks; None without a template. Raises Invalid for
+    an unknown template."""
     template_id = template_id_of(mail)
     if template_id is None:
         return None
     content = await templates.get_content(call.db, call.project_id, template_id)
     if content is None:
+        # The first sentence is SendGrid's.
         message = (
             f"The template_id must be a valid GUID, you provided '{(mail.template_id or '')[:100]}'. Use the id of a "
             "template of this project, with or without `d-` before it."

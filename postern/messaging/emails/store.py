@@ -200,13 +200,13 @@ async def finish_keys(db: Queries, keys: list[IdempotencyKey]) -> None:
     """Store status and response of keys that have none yet."""
 
 
-# Delete up to 10,000 keys that are older than `window`; False if there are none.
+# Delete up to `limit` keys that are older than `window`; False if there are none.
 @statement("""
     delete from idempotency_keys where ctid = any (array(
-        select ctid from idempotency_keys where created_at <= now() - %(window)s::interval limit 10000
+        select ctid from idempotency_keys where created_at <= now() - %(window)s::interval limit %(limit)s
     ))
 """)
-async def delete_expired_keys(db: Queries, *, window: timedelta) -> bool: ...
+async def delete_expired_keys(db: Queries, *, window: timedelta, limit: int) -> bool: ...
 
 
 @statement("select * from sends where project_id = %(project_id)s and id = %(id)s")
@@ -607,7 +607,7 @@ async def suppressed_address(db: Queries, *, project_id: UUID, id: UUID) -> str 
     select id, address, reason, source, detail, send_id, history, created_at,
            coalesce(updated_at, created_at) as updated_at
     from suppressions
-    where project_id = %(project_id)s and (%(reason)s::text is null or reason = %(reason)s)
+    where project_id = %(project_id)s and (%(reasons)s::text[] is null or reason = any (%(reasons)s::text[]))
       and (%(pattern)s::text is null or address like %(pattern)s) and (%(before)s::uuid is null or id < %(before)s)
     order by id desc limit %(limit)s offset %(offset)s
 """)
@@ -615,7 +615,7 @@ async def suppressions(
     db: Queries,
     *,
     project_id: UUID,
-    reason: str | None,
+    reasons: list[str] | None,
     pattern: str | None,
     before: UUID | None,
     limit: int,
@@ -627,21 +627,23 @@ async def suppressions(
     select id, address, reason, source, detail, send_id, history, created_at,
            coalesce(updated_at, created_at) as updated_at
     from suppressions
-    where project_id = %(project_id)s and (%(reason)s::text is null or reason = %(reason)s)
+    where project_id = %(project_id)s and (%(reasons)s::text[] is null or reason = any (%(reasons)s::text[]))
       and (%(pattern)s::text is null or address like %(pattern)s)
     order by id desc
 """)
 def stream_suppressions(
-    tx: Transaction, *, project_id: UUID, reason: str | None, pattern: str | None
+    tx: Transaction, *, project_id: UUID, reasons: list[str] | None, pattern: str | None
 ) -> AsyncIterator[Suppression]: ...
 
 
 @statement("""
     select count(*)::int from suppressions
-    where project_id = %(project_id)s and (%(reason)s::text is null or reason = %(reason)s)
+    where project_id = %(project_id)s and (%(reasons)s::text[] is null or reason = any (%(reasons)s::text[]))
       and (%(pattern)s::text is null or address like %(pattern)s)
 """)
-async def count_suppressions(db: Queries, *, project_id: UUID, reason: str | None, pattern: str | None) -> int: ...
+async def count_suppressions(
+    db: Queries, *, project_id: UUID, reasons: list[str] | None, pattern: str | None
+) -> int: ...
 
 
 # Count a soft bounce; returns one value: whether there are now `times` of them, spread over at least `span`.

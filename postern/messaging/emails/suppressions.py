@@ -68,20 +68,38 @@ async def list_suppressions(
     cursor: Cursor | None = None,
 ) -> Page[Suppression]:
     """The suppressed addresses with their reasons, newest first. `q` filters by part of the address."""
-    scope = f"suppressions|{reason or ''}|{q or ''}"
+    return await page_of_suppressions(call, [reason] if reason else None, q or "", page, limit, cursor)
+
+
+async def page_of_suppressions(
+    call: Call,
+    reasons: list[SuppressionReason] | None = None,
+    q: str = "",
+    page: int = 1,
+    limit: int = 25,
+    cursor: str | None = None,
+) -> Page[Suppression]:
+    """One page of the addresses that are suppressed for one of `reasons` (None: for any), newest first."""
+    scope = suppressions_scope(reasons, q)
     position = position_of(call, scope, page, limit, cursor)
     pattern = like_pattern(q) if q else None
-    total = await store.count_suppressions(call.db, project_id=call.project_id, reason=reason, pattern=pattern)
+    names: list[str] | None = [*reasons] if reasons else None
+    total = await store.count_suppressions(call.db, project_id=call.project_id, reasons=names, pattern=pattern)
     rows = await store.suppressions(
         call.db,
         project_id=call.project_id,
-        reason=reason,
+        reasons=names,
         pattern=pattern,
         before=position.after,
         limit=limit + 1,
         offset=position.offset,
     )
     return page_at(call, scope, rows, total, position, limit)
+
+
+def suppressions_scope(reasons: Sequence[SuppressionReason] | None, q: str = "") -> str:
+    """The scope of a cursor: it is valid for the same filters only."""
+    return f"suppressions|{','.join(reasons or [])}|{q}"
 
 
 @get("/projects/{project_id}/suppressions/export", needs="emails:read", media_types=["text/csv"])
@@ -92,10 +110,13 @@ async def export_suppressions(
 ) -> HttpResponse:
     """The suppressed addresses as CSV, newest first, with the filters of the list."""
     pattern = like_pattern(q) if q else None
+    reasons: list[str] | None = [reason] if reason else None
 
     async def csv_rows() -> AsyncIterator[Sequence[Any]]:
         async with call.db.transaction() as tx:
-            async for row in store.stream_suppressions(tx, project_id=call.project_id, reason=reason, pattern=pattern):
+            async for row in store.stream_suppressions(
+                tx, project_id=call.project_id, reasons=reasons, pattern=pattern
+            ):
                 yield [row.address, row.reason, row.source, row.detail, row.send_id, row.created_at, row.id]
 
     header = ["address", "reason", "source", "detail", "sendId", "createdAt", "id"]
