@@ -60,7 +60,7 @@ LEVEL = {feature: level for level, feature in enumerate(feature for layer in ORD
 ALL_OPERATIONS = [*postern.app.OPERATIONS, *postern.app.COMPATIBLE_OPERATIONS]
 
 WITHOUT_PROJECT = re.compile(
-    r"^postern\.(instance_store|platform\.(audit|accounts|billing))\.|^postern\.platform\.projects\.store\.(keys_in_use|insert_project|projects_of|mark_deleted|stop_capturing_mail|delete_keys_of_account)$"
+    r"^postern\.(instance_store|platform\.(audit|accounts|billing))\.|^postern\.platform\.projects\.store\.(keys_by_hash|insert_project|projects_of|mark_deleted|reset_capturing_transport|delete_keys_of_account)$"
     r"|^postern\.messaging\.domains\.store\.all_keys$"
     r"|^postern\.messaging\.analytics\.store\.merge_sums$"
     r"|^postern\.identity\.sso\.store\.project_of_connection$"

@@ -1,8 +1,7 @@
 """Run one API process or one worker process.
 
-`postern serve` starts `python -m postern.cli.processes api SOCKET` and `… worker`. Importing this module loads the
-whole application.
-"""
+`postern serve` starts `python -m postern.cli.processes api DESCRIPTOR` (of a listening socket) and `… worker`.
+Importing this module loads the whole application."""
 
 import asyncio
 import gc
@@ -64,7 +63,7 @@ class ParentPipe:
 
 
 def run_api(settings: Settings, url: str, *, listener: int | None = None, parent: ParentPipe | None = None) -> None:
-    """Serve the API until SIGTERM, SIGINT or the end of the parent; running requests are finished first.
+    """Serve the API until SIGTERM, SIGINT or the end of the parent; running requests get the drain timeout to finish.
 
     `listener` is the file descriptor of a listening socket; without one, POSTERN_HOST and POSTERN_PORT are opened.
     Raises SettingInvalid, WrongMasterKey, and OperationalError or PoolTimeout if the database stays unreachable.
@@ -119,7 +118,9 @@ def uvicorn_config(settings: Settings, world: World) -> uvicorn.Config:
 
 
 def run_worker(settings: Settings, url: str, *, parent: ParentPipe | None = None) -> None:
-    """Run due jobs until SIGTERM, SIGINT or the end of the parent; running jobs get the drain timeout to finish.
+    """Run due work until SIGTERM, SIGINT or the end of the parent; running work gets the drain timeout to finish.
+
+    Also sends heartbeats, deletes expired data and merges statistics.
 
     Raises SettingInvalid, WrongMasterKey, and OperationalError or PoolTimeout if the database stays unreachable.
     """
@@ -131,7 +132,7 @@ def run_worker(settings: Settings, url: str, *, parent: ParentPipe | None = None
             await world.rendering.start()
             _relax_garbage_collection()
             _stop_on_signals(worker.stop, parent)
-            background_tasks = asyncio.gather(_send_heartbeats(world), _run_retention(world))
+            background_tasks = asyncio.gather(_send_heartbeats(world), _clean_up(world))
             worker_task = asyncio.create_task(worker.run())
             await asyncio.wait(
                 [worker_task, asyncio.create_task(worker.stopping.wait())], return_when="FIRST_COMPLETED"
@@ -174,10 +175,11 @@ async def _send_heartbeats(world: World) -> None:
             await asyncio.sleep(HEARTBEAT.total_seconds())
     finally:
         with suppress(OperationalError, PoolTimeout):
+            # And the records of workers that were killed, which have been silent for long.
             await remove_worker(world.db, id=worker_id, before=world.clock() - 10 * SILENCE)
 
 
-async def _run_retention(world: World) -> None:
+async def _clean_up(world: World) -> None:
     """Delete expired rows, merge statistics and delete stale sign-ups, every RETENTION_EVERY, until cancelled."""
     while True:
         try:
@@ -185,7 +187,7 @@ async def _run_retention(world: World) -> None:
             await merge_sums(world)
             await delete_stale_sign_ups(world)
         except (OperationalError, PoolTimeout) as error:
-            log.warning("tidying_missed", error=str(error).strip())
+            log.warning("clean_up_failed", error=str(error).strip())
         await asyncio.sleep(RETENTION_EVERY.total_seconds())
 
 
@@ -205,7 +207,7 @@ def _stop_on_signals(stop: Callable[[], None], parent: ParentPipe | None) -> Non
 
 
 def main() -> None:
-    """Run `api SOCKET` or `worker`, depending on the arguments, until the parent process ends."""
+    """Run `api DESCRIPTOR` or `worker`, depending on the arguments, until the parent process ends."""
     process_type, *sockets = sys.argv[1:]
     with report_expected_errors():
         settings, parent = read_settings(), ParentPipe()

@@ -1,4 +1,4 @@
-"""Parsing JSON of third-party servers; documents with content that cannot be stored or compared are rejected."""
+"""Parsing JSON of third-party servers; documents that PostgreSQL cannot store are rejected."""
 
 import math
 from typing import Any, Final
@@ -19,8 +19,8 @@ def read_untrusted_json(document: bytes) -> Any:
     """Parse a JSON document (RFC 8259) to dicts, lists and plain values. Raises JsonRefused.
 
     Besides invalid JSON and invalid UTF-8, the function rejects nesting deeper than 32, NUL characters and unpaired
-    surrogates in strings and object keys (PostgreSQL stores neither), and numbers that are not finite or exceed 63
-    bits.
+    surrogates in strings and object keys (PostgreSQL stores neither), integers that exceed 63 bits, and numbers that
+    are not finite.
     """
     try:
         value = msgspec.json.decode(document.decode("utf-8"))

@@ -35,7 +35,8 @@ class PasswordBreached(BadRequest):
 async def require_unbreached(world: "World", password: str, *, path: str = "/password") -> None:
     """Raise PasswordBreached, at the JSON pointer `path`, if the password is in a known data breach.
 
-    Accepts any password if no service is configured, or if the service does not respond within TIMEOUT.
+    Accepts any password if no service is configured, and if the service cannot be reached, responds with an error, or
+    does not respond within TIMEOUT.
     """
     service = world.settings.breached_passwords
     if service is None:

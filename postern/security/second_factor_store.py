@@ -8,7 +8,7 @@ from postern.kernel.values import Record
 
 
 class SecondFactor(Record):
-    """The authenticator app of a subject. It is on once `confirmed_at` is set."""
+    """The TOTP factor of a subject: enrolled, and turned on once `confirmed_at` is set."""
 
     project_id: UUID
     subject_id: UUID
@@ -34,7 +34,7 @@ async def enrol(tx: Transaction, *, project_id: UUID, subject_id: UUID, secret: 
 async def get(db: Queries, *, project_id: UUID, subject_id: UUID) -> SecondFactor | None: ...
 
 
-# Record that the code of a step was used. Returns False if it or a later one was used before: a replayed code.
+# Record that the code of a time step was used. Returns False for a replay: the code of this or a later step was used.
 @statement("""
     update second_factors set used_step = %(step)s
     where project_id = %(project_id)s and subject_id = %(subject_id)s and used_step < %(step)s
@@ -42,7 +42,8 @@ async def get(db: Queries, *, project_id: UUID, subject_id: UUID) -> SecondFacto
 async def use_step(tx: Transaction, *, project_id: UUID, subject_id: UUID, step: int) -> bool: ...
 
 
-# Turn the second factor on. Returns False if it is on, or if its secret is not `secret`, the one that was checked.
+# Turn the second factor on. Returns False if it is on, or if another enrolment replaced the secret since the code was
+# checked; `secret` is the encrypted one that was read then.
 @statement("""
     update second_factors set confirmed_at = %(now)s
     where project_id = %(project_id)s and subject_id = %(subject_id)s and confirmed_at is null
@@ -51,7 +52,8 @@ async def use_step(tx: Transaction, *, project_id: UUID, subject_id: UUID, step:
 async def confirm(tx: Transaction, *, project_id: UUID, subject_id: UUID, secret: bytes, now: Moment) -> bool: ...
 
 
-# Store a second factor that is on. Returns False, and changes nothing, if one is on already.
+# Store a second factor and turn it on, for sign-ins that enrol: they check a code before anything is stored. Returns
+# False, and changes nothing, if one is on already.
 @statement("""
     insert into second_factors as existing (project_id, subject_id, secret, used_step, created_at, confirmed_at)
     values (%(project_id)s, %(subject_id)s, %(secret)s, %(step)s, %(now)s, %(now)s)
@@ -88,7 +90,7 @@ async def insert_recovery_codes(
 ) -> None: ...
 
 
-# Delete the recovery code with one of the hashes. Returns False if there is none.
+# Delete a recovery code; `hashes` are those of the same code with each current key. Returns False if there is none.
 @statement("""
     delete from recovery_codes
     where project_id = %(project_id)s and subject_id = %(subject_id)s and hash = any (%(hashes)s::bytea[])
@@ -111,4 +113,7 @@ async def count_recovery_codes(db: Queries, *, project_id: UUID, subject_id: UUI
     where project_id = %(project_id)s and subject_id = %(loser)s
 """)
 async def move(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID, secret: bytes) -> None:
-    """Give the second factor and the recovery codes of `loser` to `survivor`; `secret` is encrypted for `survivor`."""
+    """Move the second factor and the recovery codes of `loser`, which is merged into `survivor`.
+
+    `secret` is encrypted anew, because the ciphertext is bound to the subject.
+    """

@@ -1,6 +1,7 @@
 """Functions that mark an address as verified, after a mailed code or link was used or an identity provider verified it.
 
-They find or create the customer, and remove credentials that another person may have set before.
+They find or create the customer, and remove credentials that another person may have set before. `register_customer`
+creates a customer with or without a verified address.
 """
 
 from postern.identity.customers import mailer, store
@@ -20,11 +21,11 @@ from postern.platform.projects.quotas import require_quota
 from postern.security import passkeys
 
 
-async def create_customer_row(
+async def register_customer(
     tx: Transaction,
     call: Call,
     email: str | None,
-    key: str | None,
+    email_key: str | None,
     *,
     name: str | None,
     password_hash: str | None,
@@ -33,7 +34,7 @@ async def create_customer_row(
 ) -> CustomerRow | None:
     """Create a customer and record `customer.signed_up` with `method`. Returns None if the address is taken.
 
-    `key` is the lookup key of `email`. Raises PlanLimitReached.
+    `email_key` is the lookup key of `email`. Raises PlanLimitReached.
     """
     await require_quota(tx, call, "customers")
     customer = await insert_customer(
@@ -41,7 +42,7 @@ async def create_customer_row(
         call,
         external_id=None,
         email=email,
-        email_key=key,
+        email_key=email_key,
         verified=verified,
         phone=None,
         name=name,
@@ -67,16 +68,16 @@ async def create_customer_row(
 async def find_or_create_verified(
     tx: Transaction, call: Call, project: Project, email: str, email_key: str
 ) -> CustomerRow:
-    """Return the locked customer with an address, or create the customer, and mark the address as verified.
+    """Find the customer who has this address, or create one; the address is verified afterwards. The row is locked.
 
-    Call this only after an invitation that was mailed to the address was opened: a new customer is recorded with the
-    sign-up method INVITATION. For an existing one, see `verify_address`. Raises CustomerEmailTaken if a concurrent
-    request takes the address, and PlanLimitReached.
+    Call this only after the secret link of an invitation that was mailed to the address was used: a new customer is
+    recorded with the sign-up method INVITATION. For an existing one, see `verify_address`. Raises CustomerEmailTaken if
+    a concurrent request takes the address, and PlanLimitReached.
     """
     customer = await store.lock_by_email(tx, project_id=call.project_id, email_key=email_key)
     if customer is not None:
         return await verify_address(tx, call, project, customer, email_key)
-    created = await create_customer_row(
+    created = await register_customer(
         tx, call, email, email_key, name=None, password_hash=None, verified=True, method="INVITATION"
     )
     if created is None:
@@ -87,7 +88,7 @@ async def find_or_create_verified(
 async def verify_address(
     tx: Transaction, call: Call, project: Project, customer: CustomerRow, email_key: str
 ) -> CustomerRow:
-    """Mark a primary or secondary address of a locked customer as verified. Returns the changed row.
+    """Mark a primary or secondary address of a customer, whose row is locked, as verified. Returns the changed row.
 
     Call this only after the customer has used a code or link that was mailed to the address, or an identity provider
     has verified the address. Does nothing if the address is verified already. Otherwise records
@@ -97,35 +98,35 @@ async def verify_address(
     If this is the first verified address, another person may have created the account: its password, sessions, second
     factor, passkeys and linked accounts are removed.
     """
-    others = await store.other_addresses(tx, project_id=call.project_id, customer_ids=[customer.id])
-    other = next((row for row in others if row.email_key == email_key), None)
-    if (customer.email_verified_at if other is None else other.verified_at) is not None:
+    secondary_addresses = await store.other_addresses(tx, project_id=call.project_id, customer_ids=[customer.id])
+    secondary = next((row for row in secondary_addresses if row.email_key == email_key), None)
+    if (customer.email_verified_at if secondary is None else secondary.verified_at) is not None:
         return customer
-    had_verified_address = customer.email_verified_at is not None or any(row.verified_at for row in others)
+    had_verified_address = customer.email_verified_at is not None or any(row.verified_at for row in secondary_addresses)
     if not had_verified_address:
         await revoke_credentials(tx, call, customer)
-    if other is None:
+    if secondary is None:
         assert customer.email is not None
         customer = await set_primary_email(tx, call, customer, customer.email, email_key, call.now)
     elif customer.email_verified_at is not None:
         await store.verify_other_address(
             tx, project_id=call.project_id, customer_id=customer.id, email_key=email_key, now=call.now
         )
-        await mailer.notify(tx, call, project, customer, "IDENTITY_CHANGED", change=f"{other.email} was confirmed")
+        await mailer.notify(tx, call, project, customer, "IDENTITY_CHANGED", change=f"{secondary.email} was confirmed")
     else:
         # The verified address becomes the primary one; the unverified one is kept as a secondary one.
         old_email, old_key = customer.email, customer.email_key
-        customer = await set_primary_email(tx, call, customer, other.email, email_key, call.now)
+        customer = await set_primary_email(tx, call, customer, secondary.email, email_key, call.now)
         if old_email is not None and old_key is not None:
             await add_other_address(tx, call, customer.id, old_email, old_key, None)
-    # `changed` means that a new address replaced the old one; here an existing address was verified.
+    # `changed` is for a new address that the customer entered. Here it was an address of the account before.
     await events.record(tx, call, "customer.email_verified", customer.id, changed=False)
     return customer
 
 
 async def revoke_credentials(tx: Transaction, call: Call, customer: CustomerRow) -> None:
-    """Remove the password, second factor, passkeys, linked accounts and sessions of an account. Records no event but
-    `customer.session_revoked`."""
+    """Remove the password, second factor, passkeys, linked accounts and sessions of an account. The only event that is
+    recorded is `customer.session_revoked`."""
     await end_sessions(tx, call, customer.id)
     await store.set_password(tx, project_id=call.project_id, id=customer.id, password_hash=None, now=call.now)
     await remove_second_factor(tx, call, customer)

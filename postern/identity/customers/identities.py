@@ -1,6 +1,6 @@
 """Find or create the customer for an account at a provider. OIDC, OAuth and SAML follow the same rules.
 
-A customer is identified by issuer and subject. An e-mail address links the account to an existing customer only if
+An account is identified by provider, issuer and subject. An e-mail address links it to an existing customer only if
 the provider says that the address is verified. If the customer's address was never verified, linking revokes all
 sign-in methods and sessions of that customer, because somebody else may have registered the address (pre-hijacking).
 """
@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from postern.identity.customers import mailer, rules, store
-from postern.identity.customers.address_proofs import create_customer_row, verify_address
+from postern.identity.customers.address_proofs import register_customer, verify_address
 from postern.identity.customers.model import CustomerRow, CustomerSignUpClosed
 from postern.identity.customers.operations import require_customer, set_primary_email
 from postern.identity.customers.requirements import is_sign_up_open
@@ -48,7 +48,9 @@ class ExternalIdentity(Record):
     """An account at an identity provider, with the profile that the provider asserts."""
 
     provider: str
+    """The name of the configured provider or connection."""
     issuer: str
+    """The issuer of OIDC, the entity id of SAML."""
     subject: str
     email: str | None
     email_verified: bool
@@ -64,16 +66,21 @@ async def find_or_create_customer(
     may_sign_up: bool | None = None,
     hold: bool = False,
 ) -> CustomerRow:
-    """The customer for an account at a provider, locked: the linked one, the one with its address, or a new one.
+    """The customer for an account at a provider, whose row is locked: the linked one, the one with its address, or a
+    new one.
 
-    Links the account, verifies the address (see `address_proofs.verify_address`) and records the events. `may_sign_up`
-    overrides the project's `signUp`.
+    A linked customer gets the new address if the provider reports one. The customer with the address of the account is
+    linked to it, and the address is verified (see `address_proofs.verify_address`). Otherwise a new customer is created
+    if the project's `signUp` is set or the address may sign up for another reason, such as an invitation;
+    `may_sign_up` overrides this. Records the events and mails the notices.
 
-    Raises AccountNotLinked if a customer has the address, but the provider has not verified it; IdentityTaken if a
-    concurrent request linked the account (the next attempt finds the customer); CustomerSignUpClosed; PlanLimitReached;
-    and IdentityConflict if the customer with the address is linked to another subject of this issuer, because the
-    address may have been reassigned to another person. With `hold`, IdentityHeld replaces IdentityConflict, unless an
-    administrator has rejected the account; the caller then adds a request (`identity_requests.request_identity`).
+    Raises AccountNotLinked if a customer has the address, but the provider has not verified it, or if a concurrent
+    request registered the address; IdentityTaken if a concurrent request linked the account (the next attempt finds the
+    customer); CustomerSignUpClosed; PlanLimitReached; and IdentityConflict if the customer with the address is linked
+    to another account of this provider and issuer, because the address may have been reassigned to another person.
+
+    With `hold`, such a conflict raises IdentityHeld instead, upon which the caller adds a request
+    (`identity_requests.request_identity`), unless an administrator has rejected the account before.
     """
     linked = await store.lock_by_identity(
         tx,
@@ -90,14 +97,15 @@ async def find_or_create_customer(
         if not identity.email_verified:
             raise AccountNotLinked
         await _require_no_other_subject(tx, call, holder, identity, hold=hold)
-        customer = await verify_address(tx, call, project, holder, key or "")
+        assert key is not None
+        customer = await verify_address(tx, call, project, holder, key)
         customer = await link_identity(tx, call, customer, identity)
         await record_linked_identity(tx, call, project, customer, identity)
         return customer
-    invited = key is not None and identity.email_verified and await is_sign_up_open(tx, call, project, key)
-    if not ((project.settings.sign_in.sign_up or invited) if may_sign_up is None else may_sign_up):
+    address_may_sign_up = key is not None and identity.email_verified and await is_sign_up_open(tx, call, project, key)
+    if not ((project.settings.sign_in.sign_up or address_may_sign_up) if may_sign_up is None else may_sign_up):
         raise CustomerSignUpClosed
-    created = await create_customer_row(
+    created = await register_customer(
         tx,
         call,
         email,
@@ -107,7 +115,7 @@ async def find_or_create_customer(
         verified=identity.email_verified,
         method=identity.provider,
     )
-    if created is None:  # A concurrent request registered the address after it was looked up.
+    if created is None:  # A concurrent request registered the address; the next attempt finds the customer.
         raise AccountNotLinked
     return await link_identity(tx, call, created, identity)
 

@@ -1,7 +1,7 @@
 """Codes and links sent to an address by mail, and their verification.
 
-Responses do not reveal whether an address has an account: status, body and work are the same for known and unknown
-addresses.
+Responses do not reveal whether an address has an account: status, body, the statements that run, and so the response
+time, are the same for known and unknown addresses.
 """
 
 from datetime import timedelta
@@ -71,10 +71,11 @@ async def mail_challenge(
 ) -> tuple[UUID, Moment]:
     """Store a challenge for an address, and queue the mail with its code or link. Returns its id and expiry time.
 
-    `secret` verifies the challenge. For a mailed code, pass the same value as `code`; for a link, `secret` becomes part
-    of the token that is appended to the URL `target`. An address without an account gets no mail, and a challenge that
-    cannot be verified, unless `mail_unknown_addresses` is set and the address may sign up. Raises Invalid, SsoRequired
-    and TooManyRequests.
+    `secret` verifies the challenge. For a code, pass it as both `secret` and `code`; for a link, `secret` becomes part
+    of the token that is appended to the URL `target`. The mail goes to the address as the customer has stored it, not
+    as the request spells it. For an address without an account, no mail is sent and the stored challenge can never be
+    verified, unless `mail_unknown_addresses` is set and the address may sign up. Raises Invalid, SsoRequired and
+    TooManyRequests.
     """
     purpose = challenges.purpose_of(kind)
     address, key = rules.read_email(email)
@@ -99,6 +100,7 @@ async def mail_challenge(
             separator = "&" if "?" in target else "?"
             values["link"] = f"{target}{separator}{urlencode({'token': challenges.token_of(challenge_id, secret)})}"
         to = (customer.matched_email if customer else address) if gets_mail else None
+        # Without a recipient the same rows are written, so that the duration does not tell whether there is an account.
         await mailer.enqueue_security_mail(tx, call, purpose, to, customer.id if customer else None, **values)
     return challenge_id, expires_at
 
@@ -107,7 +109,7 @@ async def verify_code(call: Call, kind: type[M], data: CodeVerification) -> Chal
     """Verify a mailed code and return its challenge, which stays open until `challenges.consume`. Raises CodeInvalid.
 
     Each call counts as one of the challenge's tries. A wrong code is recorded as `customer.sign_in_failed`, but does
-    not lock the address: otherwise another person could prevent the use of a correct code.
+    not lock out the address: otherwise another person could prevent the use of a correct code.
     """
     challenge_id = as_id(data.challenge_id)
     issued = await challenges.get(call, kind, challenge_id)
@@ -121,12 +123,11 @@ async def verify_code(call: Call, kind: type[M], data: CodeVerification) -> Chal
 
 
 async def lock_mailed_customer(tx: Transaction, call: Call, challenge: Challenge[M]) -> CustomerRow | None:
-    """Lock and return the customer that a challenge was mailed to; None if the address had no account at that time.
+    """Lock the row of the customer that a challenge was mailed to; None if the address had no account at that time.
 
-    Raises CodeInvalid if the address no longer belongs to the customer. Call this before `challenges.consume`. Lock
-    order: first the customer row, then the challenge. Ending all sessions of a customer takes the locks in the same
-    order, so that the two cannot deadlock.
-    """
+    Raises CodeInvalid if the customer is deleted or the address no longer belongs to it. Call this before
+    `challenges.consume`. Lock order: first the customer row, then the challenge. Ending all sessions of a customer
+    takes the locks in the same order, so that the two cannot deadlock."""
     if challenge.subject_id is None:
         return None
     customer = await store.lock_customer(tx, project_id=call.project_id, id=challenge.subject_id)
@@ -136,9 +137,9 @@ async def lock_mailed_customer(tx: Transaction, call: Call, challenge: Challenge
 
 
 async def clear_failed_attempts(tx: Transaction, call: Call, challenge: Challenge[M], customer: CustomerRow) -> None:
-    """Delete the counts of failed attempts from the caller's network at the address that the challenge was mailed to.
+    """Forget the failed sign-ins with the address of the challenge that came from the caller's network.
 
-    Does nothing while the customer's address is unverified.
+    Does nothing for an unverified address, because whoever registered it may not own it.
     """
     if challenge.identifier is not None and customer.may_clear_attempts:
         await clear_attempts(tx, call.project_id, challenge.identifier, network_of(call.origin.ip))
@@ -160,5 +161,5 @@ def link_target(call: Call, project: Project, redirect_url: str | None, page: st
 
 
 def new_code(call: Call) -> str:
-    """A random six-digit code."""
+    """A six-digit code from the random generator of the operating system."""
     return f"{call.world.random.randrange(1_000_000):06d}"

@@ -1,6 +1,6 @@
 """Give a customer the identifier that it has in the project's own system.
 
-A customer that already has this identifier is merged into it.
+Another customer that already has this identifier is merged into this one.
 """
 
 from contextlib import suppress
@@ -50,14 +50,15 @@ LINK_TRIES = 5
 async def link_customer(call: Call, data: CustomerLink) -> CustomerLinkResult:
     """Give a customer the identifier it has in your own system.
 
-    If another customer has that identifier, it is merged into `customerId` in the same transaction, and
-    `mergedCustomerId` names it: its identities, passkeys, memberships, events and e-mail addresses move to
-    `customerId`, its sessions end, and it is deleted. Link two customers only if you know that they are one person:
-    afterwards every address of either signs in to `customerId`.
+    If another customer has that identifier, that customer is merged into this one in the same transaction and deleted;
+    `mergedCustomerId` is the id. Link two customers only if you know that they are one person: afterwards the addresses
+    of both can be used to sign in to the account that remains.
 
-    `customerId` keeps its password; if it has none, it gets that of the merged customer. The same applies to the
-    second factor and its recovery codes: if only the merged customer had one, `customerId` gets it, and the sessions
-    of `customerId`, which began without it, end.
+    The identities, passkeys, memberships, events and e-mail addresses of the merged customer move to this one, and the
+    sessions of the merged customer end. The roles of both are joined, up to 100; of the metadata, the values of this
+    customer have precedence. A verified address is preferred as the primary one. A missing name, phone number, password
+    or second factor with recovery codes is taken from the merged customer; a new second factor ends the sessions, which
+    began without it.
     """
     for _ in range(LINK_TRIES):
         # A concurrent request may have given the identifier to another customer after it was read: try again.
@@ -76,7 +77,7 @@ async def _link(call: Call, data: CustomerLink) -> CustomerLinkResult:
         survivor = locked[survivor_id]
         loser = locked[holder.id] if holder is not None and holder.id != survivor_id else None
         if loser is not None and loser.external_id != data.external_user_id:
-            loser = None  # It lost the identifier after it was read and before it was locked.
+            loser = None  # Another request took the identifier away between the read and the lock.
         if survivor.is_banned(call.now) or (loser is not None and loser.is_banned(call.now)):
             raise CustomerBanned
         if loser is not None:
@@ -91,7 +92,7 @@ async def _link(call: Call, data: CustomerLink) -> CustomerLinkResult:
             now=call.now,
         )
         merged_id = None if loser is None else str(loser.id)
-        if loser is None:
+        if loser is None:  # Otherwise `_merge` has recorded the event.
             await events.record(tx, call, "customer.linked", survivor.id, mergedCustomerId=None)
         await audit.record(tx, call, "customer.linked", "Customer", survivor.id, mergedCustomerId=merged_id)
     return CustomerLinkResult(
@@ -107,7 +108,7 @@ async def _merge(tx: Transaction, call: Call, survivor: CustomerRow, loser: Cust
     await passkeys.move(tx, survivor.subject, loser.subject)
     await store.move_identity_requests(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await _merge_second_factor(tx, call, survivor, loser)
-    await store.move_merges(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
+    await store.repoint_earlier_merges(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await store.copy_former_addresses(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await store.move_other_addresses(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await store.insert_merge(tx, project_id=project_id, survivor=survivor.id, loser=loser.id, now=call.now)
@@ -149,7 +150,7 @@ async def _merge_second_factor(tx: Transaction, call: Call, survivor: CustomerRo
     await end_sessions(tx, call, survivor.id)
     await events.record(tx, call, "customer.mfa_enabled", survivor.id, method="TOTP")
     project = await projects.require_project(tx, call.project_id)
-    change = "The second factor of an account that was merged into yours was turned on"
+    change = "An account was merged into yours, and its second factor is now that of your account"
     await mailer.notify(tx, call, project, survivor, "MFA_CHANGED", change=change)
 
 
@@ -171,10 +172,7 @@ async def _merge_addresses(tx: Transaction, call: Call, survivor: CustomerRow, l
 
 
 async def _add_local_identities(tx: Transaction, call: Call, survivor: CustomerRow, loser: CustomerRow) -> None:
-    """Give the survivor an identity for each local sign-in method that it got from the loser.
-
-    Identities that the survivor had before stay.
-    """
+    """Make sure that the survivor has an identity for each local sign-in method of the merged account."""
     has_password = survivor.password_hash is not None or loser.password_hash is not None
     has_passkeys = bool(await passkeys.passkeys_of(tx, survivor.subject))
     has_method = {

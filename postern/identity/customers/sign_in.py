@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from postern.identity.customers import mailer, rules, store
-from postern.identity.customers.address_proofs import create_customer_row, verify_address
+from postern.identity.customers.address_proofs import register_customer, verify_address
 from postern.identity.customers.challenge_payloads import (
     PendingEnrollment,
     PendingSecondFactor,
@@ -360,7 +360,7 @@ async def _sign_in_by_mail(call: Call, project: Project, challenge: Challenge[M]
             mailed = challenge.payload
             if challenge.subject_id is not None or not await is_sign_up_open(tx, call, project, mailed.key):
                 raise CodeInvalid
-            customer = await create_customer_row(
+            customer = await register_customer(
                 tx, call, mailed.email, mailed.key, name=None, password_hash=None, verified=True
             )
             if customer is None:

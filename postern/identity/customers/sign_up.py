@@ -6,7 +6,7 @@ Responses do not reveal whether an address has an account, except with `verifyEm
 from uuid import UUID
 
 from postern.identity.customers import mail_limits, mailer, rules, store
-from postern.identity.customers.address_proofs import create_customer_row
+from postern.identity.customers.address_proofs import register_customer
 from postern.identity.customers.challenge_payloads import SignUp
 from postern.identity.customers.mailed_challenges import (
     CHALLENGE_ID_EXAMPLE,
@@ -157,7 +157,7 @@ async def verify_sign_up(call: Call, data: CodeVerification) -> CustomerSignInRe
         raise CustomerSignUpClosed
     async with call.db.transaction() as tx:
         await challenges.consume(tx, challenge)
-        customer = await create_customer_row(
+        customer = await register_customer(
             tx,
             call,
             sign_up.email,
@@ -195,7 +195,7 @@ async def _sign_up_unverified(
     call: Call, project: Project, address: str, key: str, password_hash: str | None, name: str | None
 ) -> CustomerSignUpResult:
     async with call.db.transaction() as tx:
-        customer = await create_customer_row(
+        customer = await register_customer(
             tx, call, address, key, name=name, password_hash=password_hash, verified=False
         )
         if customer is None:

@@ -652,7 +652,7 @@ async def move_identities(tx: Transaction, *, project_id: UUID, survivor: UUID, 
     update customer_merges set customer_id = %(survivor)s
     where project_id = %(project_id)s and customer_id = %(loser)s
 """)
-async def move_merges(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None:
+async def repoint_earlier_merges(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None:
     """Record that the customers that were merged into `loser` earlier are now merged into `survivor`."""
 
 

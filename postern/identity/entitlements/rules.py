@@ -12,7 +12,7 @@ SUSPENDED = "The organization is suspended."
 def entitlement_of(row: EntitlementRow, organization_id: UUID | None) -> Entitlement:
     """The entitlement: the override if there is one, else the plan's setting, else the feature's default.
 
-    For a suspended organization the entitlement is disabled.
+    `row` has no override that has expired. For a suspended organization the entitlement is disabled.
     """
     if row.override_enabled is not None:
         entitlement = Entitlement(
@@ -31,7 +31,7 @@ def entitlement_of(row: EntitlementRow, organization_id: UUID | None) -> Entitle
         entitlement = Entitlement(
             feature_key=row.key,
             type=row.type,
-            enabled=bool(row.plan_enabled) if is_from_plan else row.default_enabled,
+            enabled=row.default_enabled if row.plan_enabled is None else row.plan_enabled,
             limit=row.plan_limit if is_from_plan else row.default_limit,
             source="PLAN" if is_from_plan else "DEFAULT",
             plan_key=row.plan_key if is_from_plan else None,

@@ -1,8 +1,7 @@
 """Service provider keys of a connection: generation, encryption and rotation."""
 
 import asyncio
-from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
 from postern.identity.sso import store
@@ -22,9 +21,9 @@ async def new_key_pair(connection_id: UUID, now: Moment) -> KeyPair:
     return await asyncio.to_thread(new_sp_certificate, f"Postern {connection_id}", now=now)
 
 
-async def insert_key(tx: Transaction, call: Call, connection_id: UUID, place: str, pair: KeyPair) -> None:
-    """Store a key at `place` (CURRENT, NEXT or PREVIOUS), encrypted with the ids of project and connection as
-    context."""
+async def insert_key(tx: Transaction, call: Call, connection_id: UUID, place: Place, pair: KeyPair) -> None:
+    """Store a key at a place, encrypted; the ids of project and connection are authenticated with it (AEAD associated
+    data)."""
     context = _context(call.project_id, connection_id)
     await store.insert_key(
         tx,
@@ -34,7 +33,7 @@ async def insert_key(tx: Transaction, call: Call, connection_id: UUID, place: st
         place=place,
         certificate=pair.certificate,
         private_key=call.world.secrets.seal(pair.private_key.encode(), context),
-        not_after=moment_of(pair.not_after),
+        not_after=Moment.of(pair.not_after),
         now=call.now,
     )
 
@@ -52,14 +51,9 @@ def private_key_of(world: "World", project_id: UUID, row: KeyRow) -> str:
     return world.secrets.open(row.private_key, _context(project_id, row.connection_id)).decode()
 
 
-def key_of_place(sp_keys: list[KeyRow], place: Place) -> KeyRow:
-    """The key at a place. The keys must contain it: a connection always has a CURRENT and a NEXT key."""
+def key_of_place(sp_keys: list[KeyRow], place: Literal["CURRENT", "NEXT"]) -> KeyRow:
+    """The key at a place. A connection always has a CURRENT and a NEXT key."""
     return next(key for key in sp_keys if key.place == place)
-
-
-def moment_of(time: datetime) -> Moment:
-    """Convert a datetime to a Moment."""
-    return Moment.of(time)
 
 
 def _context(project_id: UUID, connection_id: UUID) -> str:

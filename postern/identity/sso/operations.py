@@ -340,7 +340,7 @@ def _idp_certificate(pem: str, call: Call) -> IdpCertificate:
     return IdpCertificate(
         subject=certificate.subject,
         fingerprint=certificate.fingerprint,
-        expires_at=keys.moment_of(certificate.not_after),
+        expires_at=Moment.of(certificate.not_after),
         expired=certificate.not_after <= call.now,
     )
 

@@ -23,11 +23,13 @@ class SendSums(Record):
     sent: int
     delivered: int
     opened: int
+    """Messages that a person opened."""
     clicked: int
+    """Messages in which a person clicked."""
     open_touched: int
     """Messages that a person or a machine opened."""
     click_touched: int
-    """Messages that a person or a machine clicked."""
+    """Messages in which a person or a machine clicked."""
     bounced: int
     complained: int
     failed: int
@@ -54,8 +56,8 @@ SUM_COLUMNS: LiteralString = """
 """
 
 
-# The sums of a project's send counters since a time. Without `since`, the row of all time is read: its bucket is
-# -infinity.
+# The sums of a project's send counters since a time; without `since`, of all time, which the bucket -infinity counts.
+# The rows of the whole project have the zero UUID as their campaign.
 @statement(
     "select"
     + SUM_COLUMNS
@@ -69,8 +71,8 @@ SUM_COLUMNS: LiteralString = """
 async def totals(db: Queries, *, project_id: UUID, since: datetime | None) -> SendSums: ...
 
 
-# The sums of each day with sends, from `begins` to `ends`. `midnights` are the starts of the days in between, in
-# ascending order. Without `campaign_id`, all sends of the project count.
+# The sums of each day with sends, from `begins` to `ends`. `midnights` are the starts of all its days, in ascending
+# order. Without `campaign_id`, all sends of the project count.
 @statement(
     "select width_bucket(bucket, %(midnights)s::timestamptz[]) as day,"
     + SUM_COLUMNS
@@ -108,8 +110,9 @@ async def domains(
 ) -> list[DomainSums]: ...
 
 
-# Merge up to `limit` counter rows whose quarter of an hour began before a time; returns whether there were any. Deletes
-# and inserts in one statement, so that a concurrent reader sees either the separate rows or the merged row.
+# Concurrent writers count in rows with different `slot`, so that they do not wait for each other. Merge up to `limit`
+# of these rows, whose quarter of an hour began before a time, into slot 0 of the same quarter; returns whether any were
+# merged. Deletes and inserts in one statement, so that a reader sees either the separate rows or the merged row.
 @statement("""
     with separate as materialized (
         select project_id, campaign_id, bucket, domain_id, slot from send_rollups

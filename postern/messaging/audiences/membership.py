@@ -39,7 +39,7 @@ class ChangeActor(NamedTuple):
 
 SYSTEM = ChangeActor()
 TEST_KEY = ChangeActor("TEST_KEY")
-"""The actor of changes that a TEST key set off indirectly. Automations that they start send no real mail."""
+"""The actor of changes that a TEST key caused indirectly. Automations that they start send no real mail."""
 
 
 def actor_of(call: Call) -> ChangeActor:

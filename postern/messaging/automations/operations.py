@@ -553,7 +553,7 @@ async def _wake(tx: Transaction, awaited: list[tuple[Event, UUID]], only: list[U
 
 
 async def _waiting_test_runs(tx: Transaction, awaited: list[tuple[Event, UUID]]) -> list[UUID]:
-    """The runs that wait for these events and that a TEST key set off: only these may a TEST key continue."""
+    """The runs that wait for these events and that a TEST key caused: only these may a TEST key continue."""
     waiting = await store.waiting_runs(
         tx,
         project_id=[event.project_id for event, _ in awaited],

@@ -29,7 +29,8 @@ def sample_size(eligible: int, percent: int, variants: int) -> int:
     """
     if eligible < variants:
         return 0
-    return min(eligible, max(variants, (eligible * percent * 2 + 100) // 200))
+    rounded_half_up = (eligible * percent * 2 + 100) // 200
+    return min(eligible, max(variants, rounded_half_up))
 
 
 def allocate(number: int, weights: Sequence[int]) -> list[int]:
@@ -110,7 +111,7 @@ def choose_winner(variants: Sequence[VariantCounts], metric: str) -> dict[str, A
 def probabilities(results: Sequence[tuple[int, int]]) -> list[float]:
     """For each pair (successes, messages), the probability that its true rate is the highest of all.
 
-    Estimated by Monte Carlo sampling with a fixed seed, so equal results give equal probabilities.
+    Estimated by Monte Carlo sampling with a fixed seed, so that the same input always gives the same output.
     """
     generator = random.Random(SEED)  # noqa: S311 - statistics, not a secret
     wins = [0] * len(results)

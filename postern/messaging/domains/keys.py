@@ -77,19 +77,19 @@ def seal_context(project_id: UUID, domain_id: UUID, selector: str) -> str:
     return f"dkim:{project_id}:{domain_id}:{selector}"
 
 
-class LoadedKeys(OrderedDict[tuple[UUID, tuple[str, ...]], list[Signer]]):
-    """A cache of signers by domain and public keys. A changed key has another cache key, so entries are never stale."""
+class SignerCache(OrderedDict[tuple[UUID, tuple[str, ...]], list[Signer]]):
+    """Signers by domain id and public keys. After a rotation the public keys differ, so that no entry is ever stale."""
 
 
 async def signers(world: "World", domain: SendingDomain, db: Queries | None = None) -> list[Signer]:
-    """The signers of a domain: its current RSA key, and its Ed25519 key once that is published.
+    """The signers of a domain: its current RSA key, and its Ed25519 key once its DNS record was verified.
 
     Decrypting and parsing a key takes about 26 ms, so signers are cached per process. Within a transaction, `db` is
     that transaction; otherwise the keys are read through `world.db`.
     """
     keys = [key for key in domain.keys if key.role == "CURRENT" or (key.role == "ED25519" and domain.ed25519_verified)]
     cache_key = (domain.id, tuple(key.public_key for key in keys))
-    loaded = world.db.cache(LoadedKeys)
+    loaded = world.db.cache(SignerCache)
     cached = loaded.get(cache_key)
     if cached is None:
         sealed = await store.private_keys(db or world.db, project_id=domain.project_id, domain_id=domain.id)

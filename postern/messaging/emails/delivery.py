@@ -26,7 +26,7 @@ from postern.messaging.domains import operations as domains
 from postern.messaging.domains import senders
 from postern.messaging.domains.keys import signers
 from postern.messaging.emails import rules, store
-from postern.messaging.emails.model import MARKETING, SEND_BODY_GONE, CapturedMail, Send, SendBody, TransmittedParts
+from postern.messaging.emails.model import MARKETING, MESSAGE_GONE, CapturedMail, Send, SendBody, TransmittedParts
 from postern.messaging.emails.outcomes import FinishedAttempt, settle_all
 from postern.messaging.emails.pre_send_check import ContentChanged, LeaseLost, SendQueue, SendTurn, queues
 from postern.messaging.emails.redaction import redact_outcome, redacted_body, seal_captured
@@ -487,7 +487,7 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
     if send.expires_at is not None and send.expires_at <= context.now:
         return rules.expired()
     if body is None:
-        return rules.failed(SEND_BODY_GONE)
+        return rules.failed(MESSAGE_GONE)
     domain = _sender_domain(send)
     signed_by = context.signers.get(domain or "", ())
     if not (send.test or context.captures or domain in context.may_send):

@@ -44,7 +44,11 @@ TRANSITIONS: dict[str, frozenset[str]] = {
     "SUPPRESSED": frozenset(),
     "CANCELLED": frozenset(),
 }
-"""The statuses that may follow each status. Statements that settle, cancel, retry or erase sends use this table."""
+"""The statuses that may follow each status. Statements that settle, cancel, retry or erase sends use this table.
+
+SENT is final: the relay accepted the message, and no report about it arrives later. COMPLAINED is the result of mail to
+the test address `complained@`.
+"""
 
 WAITING: tuple[str, ...] = tuple(state for state, following in TRANSITIONS.items() if "CANCELLED" in following)
 """Statuses of a send that waits for its delivery."""
@@ -53,12 +57,13 @@ RETRIABLE: tuple[str, ...] = tuple(state for state, following in TRANSITIONS.ite
 SETTLING_TRANSITIONS: list[str] = [
     f"{state} {following}" for state in WAITING for following in sorted(TRANSITIONS[state])
 ]
-"""The transitions that an attempt can cause, as `FROM TO`. With any other transition, the send keeps its status."""
+"""The transitions of waiting sends, as `FROM TO`. A statement that settles an attempt makes no other transition."""
 DEFERRED: tuple[str, ...] = ("QUEUED", "DELAYED")
 """Statuses of a send that is retried automatically and can be retried sooner on request."""
 
 ContentState = Literal["GOING", "HELD", "STOPPED"]
-"""Whether sends that share this content can be delivered: yes (GOING), not now (HELD), or never again (STOPPED)."""
+"""State of the content that sends of a campaign share: they can be delivered (GOING), must wait (HELD), or are never
+delivered (STOPPED)."""
 
 TRANSACTIONAL, MARKETING = 0, 1
 """Lanes. Each has its own background work, so that a campaign never delays a password reset."""
@@ -67,15 +72,15 @@ RECIPIENTS_LIMIT = 50
 TAGS_LIMIT = 75
 TAG_CHARACTERS = 256
 TAG_PAIR_SEPARATOR = "--"
-"""Between name and value where another API has names with values instead of tags."""
+"""Joins name and value in one tag, for compatible APIs whose tags are pairs of name and value."""
 BATCH_LIMIT = 500
 BATCH_BYTES = 50_000_000
 """The largest request body of a batch, in bytes."""
 SINGLE_BYTES = 36_000_000
 """The largest request body of one e-mail, in bytes: a message of 25 MB is 34 MB of base64 in JSON."""
 SEPARATE_BYTES = 50_000_000
-"""The largest product of size in octets and number of recipients of an `unsubscribable` e-mail, because a separate
-message is stored for each recipient."""
+"""Maximum of message size in bytes times recipients of an `unsubscribable` e-mail, because a separate message is stored
+for each recipient."""
 BODY_CHARACTERS = 25_000_000
 """The most characters of html or of text that a message of 25 MB can contain."""
 VARIABLES_BYTES = 256_000
@@ -90,15 +95,16 @@ SUPPRESSIONS_BULK = 1_000
 """Maximum addresses of one bulk addition to the suppression list."""
 
 
-SEND_BODY_GONE = "The content of this message is no longer stored."
-
-
 class EmailMissing(Missing):
     """There is no such send."""
 
 
 class MessageGone(Missing):
     """The content of this message is no longer stored."""
+
+
+MESSAGE_GONE = "The content of this message is no longer stored."
+"""The reason of a send that fails, for the same cause as MessageGone."""
 
 
 class SuppressionMissing(Missing):
@@ -210,6 +216,7 @@ class RecipientMessage(Record):
 
     to: str
     id: UUID
+    """The id of this recipient's own send."""
     message_id: str
     status: SendStatus
 
@@ -347,7 +354,8 @@ class Send(Record):
     """The content that the sends of a campaign share; None if the send has content of its own."""
     domain_id: UUID | None = None
     once_key: str | None = None
-    """Identifies a send that another feature enqueued: a project never has two sends with the same key."""
+    """Deduplicates sends that Postern enqueues itself, such as those of campaigns: a project never has two with the
+    same key. Not the caller's `Idempotency-Key`."""
     tags: list[str] | None = None
     pending: Any = None
     """Recipients that no server has accepted or rejected yet; null means all."""
@@ -356,11 +364,12 @@ class Send(Record):
     due_at: Moment | None
     """When a worker claims it; during an attempt, the end of the lease. None if it is settled or held."""
     attempt: int = 0
-    """The number of the latest attempt. Each claim, cancellation or reschedule increases it, which ends the lease."""
+    """Fencing number of the latest attempt. Each claim, cancellation or reschedule increases it, which ends the lease:
+    an attempt with another number cannot store its result."""
     tries: int = 0
-    """The number of attempts that count as tries (`SendOutcome.counts_as_try`); 0 again after a retry on request."""
+    """How many attempts count in the retry schedule (`SendOutcome.counts_as_try`); 0 again after a retry on request."""
     handed_over: int | None = None
-    """The number of the attempt that may have transmitted the message and is not settled yet."""
+    """The value of `attempt` of the attempt that may have transmitted the message and is not settled yet."""
     ambiguous_attempts: int = 0
     reason: str | None = None
     scheduled_at: Moment | None = None
@@ -440,7 +449,8 @@ TEST_COPY_TAG = "campaign-test"
 
 
 class SendBody(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The content of a message, stored for the retention period, from which it can be composed again byte for byte."""
+    """The content of a message, stored for the retention period. With TransmittedParts, the message can be composed
+    again byte for byte."""
 
     subject: str = ""
     html: str | None = None
@@ -496,12 +506,12 @@ class FormerReason(Record):
     source: str
     detail: str | None
     send_id: UUID | None
-    # Stored in the format of responses.
+    # A string, because the history is stored as JSON exactly as the API returns it.
     since: Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
 
 
 class Suppression(Record):
-    """An address that gets no mail from this project."""
+    """An address that gets no mail from this project; with the reason UNSUBSCRIBE, no marketing mail."""
 
     id: UUID
     address: str

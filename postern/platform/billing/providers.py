@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 class BillingProvider(Protocol):
-    """A payment provider: Stripe, or the built-in one without payment."""
+    """A payment provider: Stripe, or ManualProvider, which changes plans without payment."""
 
     name: str
 
     async def checkout(self, call: Call, account: BillingAccount, purchase: Purchase) -> str:
-        """Return the URL of a page where the purchase is confirmed. Raises NotForSale and BillingUnavailable."""
+        """Return the URL of a page where the user completes the purchase. Raises NotForSale and BillingUnavailable."""
         ...
 
     async def portal(self, call: Call, account: BillingAccount) -> str:
@@ -40,8 +40,8 @@ class BillingProvider(Protocol):
 
 
 def provider_of(world: "World") -> BillingProvider:
-    """The provider that POSTERN_BILLING selects. The first call creates it and stores it in `world.transports`, which
-    are closed with the world."""
+    """The provider that POSTERN_BILLING selects. The first call creates it and stores it in `world.transports`, the
+    clients that are closed at shutdown."""
     name = f"billing:{world.settings.billing}"
     provider: BillingProvider | None = world.transports.get(name)
     if provider is None:

@@ -39,7 +39,8 @@ MAX_SUBSCRIPTIONS = 100
 
 
 class StripeProvider:
-    """Stripe (POSTERN_BILLING=stripe)."""
+    """The BillingProvider of POSTERN_BILLING=stripe. Each method raises BillingUnavailable if Stripe cannot be reached
+    or refuses the request."""
 
     name = "stripe"
 
@@ -54,8 +55,8 @@ class StripeProvider:
         )
 
     async def checkout(self, call: Call, account: BillingAccount, purchase: Purchase) -> str:
-        purchased = (purchase.item, purchase.cycle)
-        price = next((price for price, item_and_cycle in self._prices().items() if item_and_cycle == purchased), None)
+        wanted = (purchase.item, purchase.cycle)
+        price = next((price for price, item_and_cycle in self._prices().items() if item_and_cycle == wanted), None)
         if price is None:
             raise NotForSale
         account = await self._with_customer(call, account)
@@ -69,7 +70,7 @@ class StripeProvider:
             "cancel_url": f"{return_url}?cancelled=1",
             "subscription_data": {"metadata": {"account": str(account.account_id), "item": purchase.item}},
         }
-        session = await _call(self._client.v1.checkout.sessions.create_async(params=params))
+        session = await _request(self._client.v1.checkout.sessions.create_async(params=params))
         return session.url or return_url
 
     async def portal(self, call: Call, account: BillingAccount) -> str:
@@ -78,7 +79,7 @@ class StripeProvider:
             "customer": account.customer_ref,
             "return_url": f"{self._world.settings.public_url}/billing/done",
         }
-        return (await _call(self._client.v1.billing_portal.sessions.create_async(params=params))).url
+        return (await _request(self._client.v1.billing_portal.sessions.create_async(params=params))).url
 
     async def subscription_state(self, account: BillingAccount) -> SubscriptionState | None:
         if account.customer_ref is None:
@@ -91,30 +92,30 @@ class StripeProvider:
             return
         for subscription in await self._subscriptions(account.customer_ref):
             if subscription.status not in ("canceled", "incomplete_expired"):
-                await _call(self._client.v1.subscriptions.cancel_async(subscription.id))
+                await _request(self._client.v1.subscriptions.cancel_async(subscription.id))
 
     async def aclose(self) -> None:
         await self._http.close_async()
 
     async def _with_customer(self, call: Call, account: BillingAccount) -> BillingAccount:
-        """Return the account with a Stripe customer, which is created if missing. Of customers that concurrent requests
-        create, the first is stored."""
+        """Return the account with a Stripe customer, which is created if missing. If concurrent requests each create
+        one, the first that is stored is used."""
         if account.customer_ref is not None:
             return account
-        email = call.caller.actor_label or ""
+        email = call.caller.actor_label or ""  # A signed-in developer's address.
         params: Any = {"email": email, "metadata": {"account": str(account.account_id)}}
         # Stripe rejects an idempotency key that is repeated with other parameters, so the key contains the email
         # address. A second customer, created for another address, is not stored and never charged.
         email_hash = hashlib.sha256(email.encode()).hexdigest()[:16]
         options: Any = {"idempotency_key": f"postern-account-{account.account_id}-{email_hash}"}
-        customer = await _call(self._client.v1.customers.create_async(params=params, options=options))
+        customer = await _request(self._client.v1.customers.create_async(params=params, options=options))
         return await store.set_stripe_customer(
             call.db, account_id=account.account_id, customer_ref=customer.id, now=call.now
         )
 
     async def _subscriptions(self, customer: str) -> list[stripe.Subscription]:
         params: Any = {"customer": customer, "status": "all", "limit": MAX_SUBSCRIPTIONS}
-        return (await _call(self._client.v1.subscriptions.list_async(params=params))).data
+        return (await _request(self._client.v1.subscriptions.list_async(params=params))).data
 
     def _prices(self) -> dict[str, tuple[str, Cycle]]:
         """The item and cycle of each configured Stripe price, keyed by the id of the price."""
@@ -128,7 +129,7 @@ class StripeProvider:
         return {price: item_and_cycle for price, item_and_cycle in configured if price}
 
 
-async def _call(request: Awaitable[T]) -> T:
+async def _request(request: Awaitable[T]) -> T:
     """Await a request to Stripe. Raises BillingUnavailable if it fails, and logs the reason."""
     try:
         return await request
@@ -150,9 +151,10 @@ def _to_subscription(subscription: stripe.Subscription) -> StripeSubscription:
 
 
 def is_signed(secret: str, body: bytes, header: str, now: Moment) -> bool:
-    """Whether a `Stripe-Signature` header is valid: `t=…,v1=…`, with an HMAC-SHA256 of `t.body`, at most 5 minutes old.
+    """Whether a `Stripe-Signature` header is valid: `t=…,v1=…`, with an HMAC-SHA256 of the time, a dot and the body;
+    the time is at most 5 minutes from `now`.
 
-    The check of Stripe's library is not used, because it reads the system clock.
+    The check of Stripe's library is not used, because it reads the system clock, which tests cannot move.
     """
     timestamp = re.search(r"(?:^|,)\s*t=(\d{1,12})(?:,|$)", header)
     if timestamp is None or abs(now.timestamp() - int(timestamp[1])) > MAX_SIGNATURE_AGE.total_seconds():

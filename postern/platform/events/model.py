@@ -35,26 +35,28 @@ class Event(Record):
 
 
 TEST_MARKED_AREAS: Final = ("email", "customer")
-"""Areas of events whose data has `test: true` if a TEST key set them off, because their actor is not the key."""
+"""First words of the names of events that have another actor than the API key: `test: true` in their data says that a
+TEST key caused them."""
 
 
 def is_test(event: Event) -> bool:
-    """Whether a TEST key set an event off, so that mail because of it is captured. `store.IS_TEST` is the same in
-    SQL."""
+    """Whether a request with a TEST key caused an event, so that mail that results from it is stored in the inbox and
+    not delivered. `store.IS_TEST` is the same in SQL."""
     if event.actor_type == "TEST_KEY":
         return True
     return event.type.partition(".")[0] in TEST_MARKED_AREAS and event.data.get("test") is True
 
 
 class EventPosition(NamedTuple):
-    """A position in the event log: after all events of a time, or after one event of that time."""
+    """A position in the event log: after the event with this time and id; by default after all events of the time."""
 
     at: Moment
     event_id: UUID = UUID(int=2**128 - 1)
+    """By default the greatest UUID."""
 
 
 class FirstEventSince(Record):
-    """The first event after a position, with the key of the lookup that found it."""
+    """The first event after a position; `key` is the id that the caller gave to this position."""
 
     key: UUID
     id: UUID
@@ -98,22 +100,22 @@ EVENT_NAMES: tuple[str, ...] = tuple(f"{area}.{verb}" for area, verbs in _NAMES.
 CAMPAIGN_SEND_EVENTS: tuple[str, ...] = tuple(
     name for name in EVENT_NAMES if name.startswith("email.") and name.partition(".")[2] not in _NOT_OF_CAMPAIGN_SENDS
 )
-"""Events that are recorded for the sends of a campaign. Their creation and cancellation have only a `campaign.`
-event."""
+"""Events that are recorded for each send of a campaign. Its scheduling, queueing and cancellation are recorded once for
+all, as a `campaign.` event."""
 
-AREAS: frozenset[str] = frozenset(_NAMES) | {"custom", "webhook"}
-"""Reserved first words of event names."""
+AREAS: frozenset[str] = frozenset(_NAMES) | {"custom"}
+"""Reserved first words of event names; webhooks subscribe to custom events as `custom.<name>`."""
 
 CUSTOM_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64}){0,4}")
 
 
 def is_custom_name(name: str) -> bool:
-    """Whether a name is valid for a custom event: one to five words separated by dots, of which the first is not in
-    AREAS."""
+    """Whether a name is valid for a custom event: at most 100 characters, in one to five words separated by dots, each
+    of 1 to 64 ASCII letters, digits, `_` and `-`; the first word is not in AREAS."""
     return len(name) <= 100 and bool(CUSTOM_NAME.fullmatch(name)) and name.partition(".")[0] not in AREAS
 
 
-ABOUT_CONTACTS: frozenset[str] = frozenset(
+NAMES_ABOUT_CONTACTS: frozenset[str] = frozenset(
     name
     for name in EVENT_NAMES
     if name.partition(".")[0] in ("email", "contact", "automation") or name in ("audience.joined", "audience.left")
@@ -123,8 +125,8 @@ listed."""
 
 
 def is_about_contacts(type: str) -> bool:
-    """Whether events of a type can concern a contact."""
-    return type not in EVENT_NAMES or type in ABOUT_CONTACTS
+    """Whether events of a type can concern a contact: those in NAMES_ABOUT_CONTACTS, and custom events."""
+    return type not in EVENT_NAMES or type in NAMES_ABOUT_CONTACTS
 
 
 def contact_id_of(event: Event) -> UUID | None:
@@ -139,8 +141,8 @@ def contact_id_of(event: Event) -> UUID | None:
 
 
 def address_in_event(event: Event) -> str | None:
-    """The address of the contact, if the event's data has it: the first recipient, or the changed contact. None
-    otherwise."""
+    """The address in the event's data: the first recipient of an `email.` event, the address of a `contact.` event.
+    None for other events, custom ones too."""
     if event.type not in EVENT_NAMES:
         return None
     area = event.type.partition(".")[0]

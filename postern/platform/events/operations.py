@@ -172,7 +172,7 @@ async def with_ids(db: Queries, project_id: UUID, ids: list[UUID]) -> list[Event
 
 
 async def test_events(db: Queries, project_id: UUID, ids: Iterable[UUID]) -> set[UUID]:
-    """The ids, among `ids`, of events that a TEST key set off; see `is_test`."""
+    """The ids, among `ids`, of events that a TEST key caused; see `is_test`."""
     wanted = sorted(set(ids))
     return set(await store.test_events(db, project_id=project_id, ids=wanted)) if wanted else set()
 
@@ -202,7 +202,7 @@ async def first_since(
 ) -> dict[UUID, FirstEventSince]:
     """For each lookup (key, subject id, position), the first event of `type` of the subject after the position.
 
-    Keyed by the lookup's key; lookups without such an event are omitted. Events that a TEST key set off count only
+    Keyed by the lookup's key; lookups without such an event are omitted. Events that a TEST key caused count only
     `with_test`.
     """
     if not lookups:

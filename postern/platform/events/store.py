@@ -10,7 +10,7 @@ from postern.platform.events.model import Event, EventContact, FirstEventSince
 IS_TEST: LiteralString = """
     (actor_type = 'TEST_KEY' or split_part(type, '.', 1) in ('email', 'customer') and data -> 'test' = 'true')
 """
-"""The condition of events that a TEST key set off; see `model.is_test`."""
+"""The condition of events that a TEST key caused; see `model.is_test`."""
 
 
 # Insert the events `rows` (a JSON array), which belong to the projects `project_id`.
@@ -53,7 +53,7 @@ async def with_ids(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Ev
 async def contact_addresses(db: Queries, *, project_id: UUID, contact_ids: list[UUID]) -> list[EventContact]: ...
 
 
-# Those of the ids that are of events which a TEST key set off.
+# Those of the ids that are of events which a TEST key caused.
 @statement(
     """
     select id from events where project_id = %(project_id)s and id = any (%(ids)s) and
@@ -64,7 +64,7 @@ async def test_events(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list
 
 
 # The first event of `type` for each lookup; `key`, `subject_id`, `at` and `after` are parallel lists. Without
-# `with_test`, events that a TEST key set off are left out.
+# `with_test`, events that a TEST key caused are left out.
 @statement(
     """
     select lookup.key, first_event.id, first_event.occurred_at

@@ -310,10 +310,10 @@ async def new_api_key(
     return await store.insert_key(tx, key), value
 
 
-async def stop_capturing_mail(tx: Transaction, account_id: UUID) -> None:
+async def reset_capturing_transport(tx: Transaction, account_id: UUID) -> None:
     """Deliver mail of the account's projects from now on, instead of capturing it. Called when the owner's address is
     verified."""
-    await store.stop_capturing_mail(tx, account_id=account_id)
+    await store.reset_capturing_transport(tx, account_id=account_id)
 
 
 async def delete_keys_of_account(tx: Transaction, account_id: UUID) -> None:
@@ -393,7 +393,7 @@ async def look_up_keys(world: "World", hashes: list[bytes]) -> list[ApiKeyWithPr
 
     Returns one row per hash, in the same order; None if there is no such key.
     """
-    rows = {row.hash: row for row in await store.keys_in_use(world.db, hashes=hashes)}
+    rows = {row.hash: row for row in await store.keys_by_hash(world.db, hashes=hashes)}
     return [rows.get(key_hash) for key_hash in hashes]
 
 

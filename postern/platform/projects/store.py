@@ -73,14 +73,14 @@ async def insert_key(tx: Transaction, key: StoredApiKey) -> ApiKey: ...
 async def delete_key(tx: Transaction, *, project_id: UUID, id: UUID) -> ApiKey | None: ...
 
 
-# The keys with these hashes whose project is not deleted.
+# The keys with these hashes, expired ones too, whose project is not deleted.
 @statement("""
     select k.hash, k.id, k.project_id, p.account_id, k.name, k.type, k.environment, k.permissions, k.ip_allow_list,
            k.expires_at, k.last_used_at, p.settings
     from api_keys k join projects p on p.id = k.project_id
     where k.hash = any (%(hashes)s) and p.deleted_at is null
 """)
-async def keys_in_use(db: Queries, *, hashes: list[bytes]) -> list[ApiKeyWithProject]: ...
+async def keys_by_hash(db: Queries, *, hashes: list[bytes]) -> list[ApiKeyWithProject]: ...
 
 
 # Store the time of the last use, unless the stored time is less than a minute ago.
@@ -92,12 +92,12 @@ async def keys_in_use(db: Queries, *, hashes: list[bytes]) -> list[ApiKeyWithPro
 async def record_key_use(db: Queries, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
 
 
-# Set the transport `capture` of an account's projects to null, which means the default of the instance.
+# Set `transport` to null, which means the default of the instance, in the projects of an account where it is `capture`.
 @statement("""
     update projects set settings = jsonb_set(settings, array['transport'], 'null')
     where account_id = %(account_id)s and settings ->> 'transport' = 'capture'
 """)
-async def stop_capturing_mail(tx: Transaction, *, account_id: UUID) -> None: ...
+async def reset_capturing_transport(tx: Transaction, *, account_id: UUID) -> None: ...
 
 
 @statement("""
@@ -106,8 +106,8 @@ async def stop_capturing_mail(tx: Transaction, *, account_id: UUID) -> None: ...
 async def delete_keys_of_account(tx: Transaction, *, account_id: UUID) -> None: ...
 
 
-# Mark all projects of an account, or only the project `only` unless it is None, as deleted. Returns the ids of the
-# projects that were not marked before.
+# Mark the projects of an account as deleted; if `only` is given, only the project with this id. Returns the ids of
+# those that were not marked before.
 @statement("""
     update projects set deleted_at = %(now)s, updated_at = %(now)s
     where account_id = %(account_id)s and deleted_at is null and (%(only)s::uuid is null or id = %(only)s)

@@ -28,7 +28,7 @@ from postern.protocols.saml.document import (
 )
 from postern.protocols.saml.request import SUCCESS, Field
 from postern.protocols.saml.response import DEFAULT_SKEW, MAX_ISSUE_AGE, MAX_NAME_ID_CHARS, MAX_SKEW
-from postern.protocols.saml.signature import decode_signature, verify_enveloped, verify_raw
+from postern.protocols.saml.signature import decode_signature, verify_detached, verify_enveloped
 from postern.protocols.saml.trace import SamlRefusalReason, SamlTrace, SsoTraceStep
 
 MAX_SESSION_INDEXES = 100
@@ -182,7 +182,7 @@ def _signed_message(
     names = [name for name in (field, "RelayState", "SigAlg") if name in query]
     signed_query = "&".join(f"{name}={query[name]}" for name in names).encode("ascii", "replace")
     signature = decode_signature(unquote_plus(query["Signature"]), trace, "signature")
-    verify_raw(signed_query, signature, unquote_plus(query["SigAlg"]), connection, now, trace, "signature")
+    verify_detached(signed_query, signature, unquote_plus(query["SigAlg"]), connection, now, trace, "signature")
     message = inflate(decode_base64(unquote_plus(query[field]), trace), trace)
     root = parse(message, trace)
     if children(root, DS, "Signature"):

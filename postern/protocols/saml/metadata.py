@@ -35,7 +35,8 @@ class IdentityProvider(Record, kw_only=True):
     slo_redirect_url: str | None
     slo_post_url: str | None
     slo_response_url: str | None
-    """The URL for logout responses (ResponseLocation); None if they are sent to the URL for logout requests."""
+    """The URL for logout responses (ResponseLocation), the same for both bindings; None if they are sent to the URL for
+    logout requests."""
     certificates: list[Certificate]
     """The signing certificates; a signature by any of them is valid."""
     name_id_formats: list[str]
@@ -123,7 +124,8 @@ def sp_metadata(provider: ServiceProvider, *, valid_until: datetime | None = Non
 def require_browser_url(url: str, label: str, *, allow_http: bool = False) -> str:
     """Return `url` if browsers can be redirected to it; raise SamlMetadataRefused otherwise.
 
-    It must have the scheme https (with `allow_http`, http is accepted, too) and a host, and no user name or fragment.
+    It must have the scheme https (with `allow_http`, http is accepted, too) and a host, and no user name, fragment,
+    space or character outside printable ASCII, and be at most MAX_URL_CHARS long.
     `label` names the URL in the error message.
     """
     try:
@@ -133,7 +135,9 @@ def require_browser_url(url: str, label: str, *, allow_http: bool = False) -> st
     schemes = {"https", "http"} if allow_http else {"https"}
     is_plain = url.isascii() and url.isprintable() and " " not in url and len(url) <= MAX_URL_CHARS
     if not is_plain or parts.scheme not in schemes or not parts.hostname or parts.username or parts.fragment:
-        raise SamlMetadataRefused(f"The {label} must be an https URL, not {url[:200]!r}.")
+        raise SamlMetadataRefused(
+            f"The {label} must be an https URL in ASCII without user name and fragment, not {url[:200]!r}."
+        )
     return url
 
 
@@ -160,6 +164,7 @@ def _parse(raw: bytes) -> Element:
         root = etree.fromstring(text.encode(), parser)
     except etree.XMLSyntaxError as error:
         raise SamlMetadataRefused(f"The metadata is not well-formed XML: {error.msg}") from None
+    # The text is searched before anything is parsed; this also finds a DOCTYPE that the search does not recognize.
     if root.getroottree().docinfo.internalDTD is not None:
         raise SamlMetadataRefused("The metadata has a DOCTYPE, which is not accepted.")
     return root

@@ -1,4 +1,6 @@
-"""Enveloped XML signatures: one form is verified, every other form is rejected before any cryptography.
+"""SAML signatures: detached ones of the Redirect binding, and enveloped ones in XML.
+
+One form of enveloped signatures is verified; every other form is rejected before any cryptography.
 
 SAML core §5.4 allows exactly this form: a signature that is a child of the element it signs, with one reference to
 its parent's ID, the enveloped transform and exclusive canonicalization. Features used for attacks (XSLT, XPath,
@@ -55,15 +57,15 @@ def verify_enveloped(
 ) -> Element:
     """Verify the enveloped signature of `element` and return the element parsed from the signed bytes.
 
-    The signature must be by one of the connection's certificates. The certificate in KeyInfo is not trusted; it is only
-    named in the error if it is not pinned. `step` is the name of the check in the trace. Raises SamlRejected.
+    The signature must be by one of the connection's certificates. The certificate in KeyInfo is not trusted: if it is
+    none of them, the error has its fingerprint. `step` is the name of the check in the trace. Raises SamlRejected.
     """
     signature = _only_signature(element, trace, step)
     method = _require_allowed_form(signature, element, trace, step)
     key_info_fingerprint = _key_info_fingerprint(signature)
     signed, certificate = _find_signer(element, method, connection, key_info_fingerprint, trace, step)
     _require_unexpired(certificate, connection, now, trace, step)
-    root = parse(signed, SamlTrace())
+    root = parse(signed, SamlTrace())  # A trace of its own: the document was parsed as a step of `trace` before.
     if root.tag != element.tag or root.get("ID") != element.get("ID") or children(root, DS, "Signature"):
         raise trace.refusal(
             step, SamlRefusalReason.SIGNATURE_INVALID, "The signature does not cover the element that contains it."
@@ -82,7 +84,7 @@ def _only_signature(element: Element, trace: SamlTrace, step: str) -> Element:
     return signatures[0]
 
 
-def verify_raw(
+def verify_detached(
     data: bytes,
     signature: bytes,
     method: str,
@@ -261,6 +263,7 @@ def _without_key_info(element: Element) -> Element:
 
     The enveloped transform removes the whole Signature before the digest is computed, so signed content is unchanged.
     """
+    # Serialization lengthens a document: by namespace declarations, for example.
     copy = parse(etree.tostring(element, with_tail=False), SamlTrace(), max_bytes=2 * MAX_MESSAGE_BYTES)
     signature = children(copy, DS, "Signature")[0]
     for key_info in children(signature, DS, "KeyInfo"):
@@ -281,7 +284,7 @@ def _signed_bytes(element: Element, certificate: x509.Certificate, method: Signa
             expect_references=1,
             signature_methods=frozenset({method}),
             digest_algorithms=frozenset(DIGESTS.values()),
-            ignore_ambiguous_key_info=True,
+            ignore_ambiguous_key_info=True,  # There is no KeyInfo any more.
             # _require_unexpired checks the dates, with its own rejection reason.
             verification_time=certificate.not_valid_before_utc,
         ),

@@ -3788,7 +3788,7 @@ class RecipientMessage(Record, frozen=True, kw_only=True):
     to: str
     """Recipients."""
     id: str
-    """Unique identifier. Treat it as an opaque string."""
+    """The id of this recipient's own send."""
     message_id: str
     """`Message-ID` header of the message, the same for all attempts."""
     status: RecipientMessageStatus
@@ -4514,7 +4514,7 @@ class SsoTraceStep(Record, frozen=True, kw_only=True):
 
 
 class Suppression(Record, frozen=True, kw_only=True):
-    """An address that gets no mail from this project."""
+    """An address that gets no mail from this project; with the reason UNSUBSCRIBE, no marketing mail."""
 
     id: str
     """Unique identifier. Treat it as an opaque string."""

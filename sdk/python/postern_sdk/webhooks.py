@@ -1,4 +1,4 @@
-"""Verification of webhook deliveries (Standard Webhooks), without a client."""
+"""Verification of webhook deliveries (Standard Webhooks). Needs no `Postern` client and no API key."""
 
 import binascii
 import hmac
@@ -19,7 +19,7 @@ TOLERANCE_SECONDS = 300.0
 """How much the time of a delivery may differ from the present one, in both directions."""
 
 TIMESTAMP_DIGITS = 12
-"""Longest time of a delivery, in decimal digits of seconds since 1970."""
+"""Maximum number of digits of `webhook-timestamp`, in seconds since 1970."""
 
 
 def verify(
@@ -33,12 +33,15 @@ def verify(
 
     Args:
         body: The body exactly as it was received.
-        headers: The request's headers, in any case; those of Svix (`svix-id` …) are accepted too.
+        headers: The request's headers, with names in upper or lower case; those of Svix (`svix-id` …) are accepted.
         secret: The webhook's secret (`whsec_…`), or several while it is rotated.
         tolerance: Seconds by which the delivery's time may differ from the present one.
 
     Raises:
-        WebhookVerificationError: the delivery is not signed with a secret given, too old, or no event.
+        WebhookVerificationError: no signature matches a secret, a header is missing or malformed, the delivery's time
+            is more than `tolerance` in the past or in the future, a secret is malformed, or the body is no event.
+
+    An event of an unknown type, or whose data does not fit its class, is returned as `UnknownEvent`.
     """
     content = body.encode() if isinstance(body, str) else bytes(body)
     values = {name.lower(): value for name, value in headers.items()}
@@ -57,7 +60,7 @@ def verify(
     received = [each.removeprefix("v1,").encode() for each in signatures.split() if each.startswith("v1,")]
     if not received:
         raise WebhookVerificationError("The header webhook-signature has no signature of the version v1.")
-    # The list compares every pair, so that the time does not tell which secret or signature came close.
+    # The list compares every pair, so that the time does not tell which of them matched.
     if not any([hmac.compare_digest(ours, theirs) for ours in expected for theirs in received]):  # noqa: C419
         raise WebhookVerificationError(
             "No signature fits the secret and the body. The body must be as it was received."
@@ -66,7 +69,10 @@ def verify(
 
 
 def sign(body: bytes | str, secret: str, *, id: str, timestamp: int | None = None) -> dict[str, str]:
-    """The headers that Postern would send with a body, for tests of an endpoint. `timestamp` is in seconds."""
+    """The headers that Postern would send with a body, for tests of an endpoint. `timestamp` is in seconds since 1970.
+
+    Raises WebhookVerificationError if the secret is malformed.
+    """
     at = int(time.time()) if timestamp is None else timestamp
     content = body.encode() if isinstance(body, str) else body
     digest = hmac.digest(_key(secret), f"{id}.{at}.".encode() + content, "sha256")
@@ -90,7 +96,7 @@ def _key(secret: str) -> bytes:
     except (binascii.Error, ValueError):
         key = b""
     if not key:
-        raise WebhookVerificationError("The secret is not one of a webhook: `whsec_` and base64.")
+        raise WebhookVerificationError("The secret must be that of a webhook: `whsec_`, followed by base64.")
     return key
 
 
@@ -102,7 +108,7 @@ def _event(event_id: str, content: bytes) -> "Event":
         if not isinstance(document, dict):
             raise msgspec.ValidationError("it is not an object")
         known = BY_TYPE.get(str(document.get("type")))
-        # Details that do not fit the data's type, such as a truncated event's, are returned as they are.
+        # An event whose data does not fit its class, for example because it was truncated, is an UnknownEvent.
         for class_ in [UnknownEvent] if known is None else [known, UnknownEvent]:
             try:
                 return msgspec.convert({**document, "id": event_id}, class_, strict=False)  # pyright: ignore[reportReturnType]

@@ -3474,14 +3474,15 @@ export interface CustomersApi {
   /**
    * Give a customer the identifier it has in your own system
    *
-   * If another customer has that identifier, it is merged into `customerId` in the same transaction, and
-   * `mergedCustomerId` names it: its identities, passkeys, memberships, events and e-mail addresses move to
-   * `customerId`, its sessions end, and it is deleted. Link two customers only if you know that they are one person:
-   * afterwards every address of either signs in to `customerId`.
+   * If another customer has that identifier, that customer is merged into this one in the same transaction and deleted;
+   * `mergedCustomerId` is the id. Link two customers only if you know that they are one person: afterwards the
+   * addresses of both can be used to sign in to the account that remains.
    *
-   * `customerId` keeps its password; if it has none, it gets that of the merged customer. The same applies to the
-   * second factor and its recovery codes: if only the merged customer had one, `customerId` gets it, and the sessions
-   * of `customerId`, which began without it, end.
+   * The identities, passkeys, memberships, events and e-mail addresses of the merged customer move to this one, and the
+   * sessions of the merged customer end. The roles of both are joined, up to 100; of the metadata, the values of this
+   * customer have precedence. A verified address is preferred as the primary one. A missing name, phone number,
+   * password or second factor with recovery codes is taken from the merged customer; a new second factor ends the
+   * sessions, which began without it.
    *
    * Permission: `customers:write`.
    *

@@ -4259,7 +4259,7 @@ export interface ProviderSettings {
 export interface RecipientMessage {
   /** Recipients. */
   to: string;
-  /** Unique identifier. Treat it as an opaque string. */
+  /** The id of this recipient's own send. */
   id: string;
   /** `Message-ID` header of the message, the same for all attempts. */
   messageId: string;
@@ -5094,7 +5094,7 @@ export interface SsoTraceStep {
   detail: string;
 }
 
-/** An address that gets no mail from this project. */
+/** An address that gets no mail from this project; with the reason UNSUBSCRIBE, no marketing mail. */
 export interface Suppression {
   /** Unique identifier. Treat it as an opaque string. */
   id: string;
