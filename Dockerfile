@@ -43,7 +43,7 @@ WORKDIR /var/lib/postern
 VOLUME /var/lib/postern
 EXPOSE 8025
 HEALTHCHECK --interval=30s --timeout=10s --start-period=60s CMD ["postern", "health"]
-# Requests and jobs that are running are finished first, for at most POSTERN_DRAIN seconds.
+# Running requests and work have POSTERN_DRAIN seconds to finish first.
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["tini", "--", "postern"]
 CMD ["serve"]

@@ -146,7 +146,7 @@ async def instance_metrics(world: "World", works: Sequence[Work[Any]]) -> bytes:
         "# HELP postern_workers Number of workers with a heartbeat in the last 30 seconds.",
         "# TYPE postern_workers gauge",
         f"postern_workers {workers}",
-        "# HELP postern_due_seconds How long the longest-waiting due record has waited for a worker.",
+        "# HELP postern_due_seconds How long the oldest row that is due has waited for a worker.",
         "# TYPE postern_due_seconds gauge",
         *(f'postern_due_seconds{{work="{name}"}} {wait.total_seconds():.3f}' for name, wait in waits),
     ]

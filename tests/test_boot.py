@@ -366,7 +366,7 @@ def test_ctrl_c_finishes_running_requests_first(server: StartedServer) -> None:
         connection.sendall(head.encode())
         assert connection.recv(100).startswith(b"HTTP/1.1 100"), "the server is processing the request"
         server.process.send_signal(signal.SIGINT)
-        eventually(lambda: "Finishing running requests and jobs" in server.printed(), server)
+        eventually(lambda: "Finishing running requests and work" in server.printed(), server)
         assert refuses_connections(port, server), "new connections are refused"
         connection.sendall(body)
         assert connection.recv(100).startswith(b"HTTP/1.1 401")

@@ -1,4 +1,4 @@
-"""No request with a TEST key makes real mail leave, directly or by what it sets off later."""
+"""No request with a TEST key makes real mail leave, directly or by what it causes later."""
 
 import asyncio
 import json
@@ -85,7 +85,7 @@ async def test_automations_that_a_test_key_starts_send_captured_mail(
     expected = {"ada@example.com": 4, "bob@example.com": 2, "csv@example.com": 1}
     assert Counter(await captured(project)) == expected
     assert sink.messages == []
-    # What a LIVE key sets off is delivered.
+    # What a LIVE key causes is delivered.
     assert (await project.client.post("/events", {**event, "email": "live@example.com"})).status_code == 201
     await run_due_work()
     assert [message.recipients for message in sink.messages] == [("live@example.com",)] * 4
@@ -180,7 +180,7 @@ async def test_mail_to_customers_that_a_test_key_sets_off_is_captured(
     expected = {"ada@example.com": 2, "invited@example.com": 1, "new@example.com": 1}
     assert Counter(await captured(project)) == expected
     assert sink.messages == []
-    # What a LIVE key sets off is delivered: here the same invitation, mailed again.
+    # What a LIVE key causes is delivered: here the same invitation, mailed again.
     clock.move(timedelta(minutes=2))
     assert (await project.client.post(f"{path}/{invitation['id']}/resend")).status_code == 200
     await run_due_work()

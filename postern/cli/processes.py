@@ -1,7 +1,8 @@
 """Run one API process or one worker process.
 
 `postern serve` starts `python -m postern.cli.processes api DESCRIPTOR` (of a listening socket) and `… worker`.
-Importing this module loads the whole application."""
+Importing this module loads the whole application.
+"""
 
 import asyncio
 import gc

@@ -24,7 +24,7 @@ def serve(api_processes: ApiProcesses = 1, workers: Workers = 1) -> None:
     """Run the whole server: the database (embedded, unless DATABASE_URL is set), the API and workers.
 
     Environment variables: POSTERN_HOST (127.0.0.1), POSTERN_PORT (8025), POSTERN_DATA, DATABASE_URL. Ctrl-C finishes
-    the running requests and jobs, then stops all processes.
+    running requests and work, then stops all processes.
     """
     from postern.cli.supervisor import run_processes
     from postern.kernel.config import read_settings

@@ -163,7 +163,7 @@ class ProcessGroup:
 
 
 async def run_processes(settings: Settings, *, api_processes: int, workers: int) -> int:
-    """Run the server until SIGINT, SIGTERM or SIGHUP, finish running requests and jobs, and return the exit code 0.
+    """Run the server until SIGINT, SIGTERM or SIGHUP, finish running requests and work, and return the exit code 0.
 
     Raises CannotRun if the port cannot be opened or a process cannot run, FolderInUseError if another server uses the
     data folder, and the errors of `ProcessGroup.start`.
@@ -182,7 +182,7 @@ async def run_processes(settings: Settings, *, api_processes: int, workers: int)
         async with AsyncExitStack() as stack:
             stack.push_async_callback(processes.stop)
             await _run_until(stopping, processes)
-            print("Finishing running requests and jobs …", flush=True)
+            print("Finishing running requests and work …", flush=True)
     return 0
 
 

@@ -142,9 +142,9 @@ CLAIM = SQL("""
         where {partition} = %(partition)s and {where} and {in_group} and due_at <= %(now)s
         order by due_at limit %(limit)s for update skip locked
     )
-    update {table} as record set due_at = %(now)s + %(lease)s, attempt = record.attempt + 1
-    from claimable where (record.{partition}, record.id) = (claimable.{partition}, claimable.id)
-    returning record.*
+    update {table} as claimed set due_at = %(now)s + %(lease)s, attempt = claimed.attempt + 1
+    from claimable where (claimed.{partition}, claimed.id) = (claimable.{partition}, claimable.id)
+    returning claimed.*
 """)
 
 
@@ -375,8 +375,8 @@ class DueNotifier:
     def __init__(self, db: Database) -> None:
         self._db = db
         db.notify_due = self.notify_due
-        self._waiting: dict[str, asyncio.Task[None]] = {}
-        """By table: those whose INTERVAL has not passed."""
+        self._waiting = set[str]()
+        """The tables whose INTERVAL has not passed."""
         self._unsent = set[asyncio.Task[None]]()
 
     def notify_due(self, table: str) -> None:
@@ -385,7 +385,8 @@ class DueNotifier:
         Only the database calls this; other code calls `tx.mark_due`.
         """
         if table not in self._waiting:
-            self._waiting[table] = task = asyncio.create_task(self._notify(table))
+            self._waiting.add(table)
+            task = asyncio.create_task(self._notify(table))
             self._unsent.add(task)
             task.add_done_callback(self._unsent.discard)
 
@@ -393,7 +394,7 @@ class DueNotifier:
         try:
             await asyncio.sleep(self.INTERVAL.total_seconds())
         finally:
-            del self._waiting[table]
+            self._waiting.discard(table)
         try:
             async with self._db.connection() as connection:
                 await connection.execute("select pg_notify(%s, %s)", (CHANNEL, table))

@@ -1,4 +1,5 @@
-"""Parsing JSON of third-party servers; documents that PostgreSQL cannot store are rejected."""
+"""Parsing JSON of third-party servers; documents that are nested too deeply or that PostgreSQL cannot store are
+rejected."""
 
 import math
 from typing import Any, Final

@@ -90,7 +90,8 @@ async def insert_recovery_codes(
 ) -> None: ...
 
 
-# Delete a recovery code; `hashes` are those of the same code with each current key. Returns False if there is none.
+# Delete a recovery code. `hashes` are those of the code for the subject and for each customer that was merged into it.
+# Returns False if there is none.
 @statement("""
     delete from recovery_codes
     where project_id = %(project_id)s and subject_id = %(subject_id)s and hash = any (%(hashes)s::bytea[])

@@ -58,7 +58,7 @@ class TestImage:
         # A request that runs when the container is stopped gets its response.
         with running_request(url, account) as finish, ThreadPoolExecutor(1) as thread:
             stopped = thread.submit(containers.stop, name)
-            wait_until(lambda: "Finishing running requests and jobs" in containers.logs(name))
+            wait_until(lambda: "Finishing running requests and work" in containers.logs(name))
             assert finish().startswith(b"HTTP/1.1 201")
             assert stopped.result() == 0
         # The data is in the volume: the same container starts again with it.

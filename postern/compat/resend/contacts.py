@@ -99,7 +99,8 @@ async def create_resend_contact(call: Call, data: ResendContact) -> dict[str, An
     """Create a contact, or change the one with this address, and add it to segments.
 
     `unsubscribed: false` does not subscribe a contact again that exists: for that, change the contact with PATCH.
-    Values that are null are ignored here. `topics` are refused. Segments need the permission `audiences:write`."""
+    Values that are null are ignored here. `topics` are refused. Segments need the permission `audiences:write`.
+    """
     return await _create(call, data, [*_segment_ids(data.segments), *([data.audience_id] if data.audience_id else [])])
 
 

@@ -62,13 +62,14 @@ class ResendEvent(LenientBody):
 
 @post("/suppressions", needs="emails:write", compatible_api=RESEND, status=201)
 async def add_resend_suppression(call: Call, data: ResendSuppression) -> dict[str, Any]:
-    """Suppress an address. An address that is suppressed already stays as it is."""
+    """Suppress an address. An address that is suppressed for the same or a stronger reason stays as it is."""
     return await _add(call, data.email)
 
 
 @post("/suppressions/batch/add", needs="emails:write", compatible_api=RESEND)
 async def add_resend_suppressions(call: Call, data: ResendSuppressions) -> dict[str, Any]:
-    """Suppress several addresses: none if one is invalid. Those that are suppressed already stay as they are."""
+    """Suppress several addresses: none if one is invalid. Those that are suppressed for the same or a stronger reason
+    stay as they are."""
     for index, email in enumerate(data.emails):
         try:
             parse_address(email)

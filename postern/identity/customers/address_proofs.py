@@ -119,7 +119,7 @@ async def verify_address(
         customer = await set_primary_email(tx, call, customer, secondary.email, email_key, call.now)
         if old_email is not None and old_key is not None:
             await add_other_address(tx, call, customer.id, old_email, old_key, None)
-    # `changed` is for a new address that the customer entered. Here it was an address of the account before.
+    # `changed` is for an address that is new to the account. This one belonged to it before.
     await events.record(tx, call, "customer.email_verified", customer.id, changed=False)
     return customer
 

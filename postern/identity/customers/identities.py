@@ -69,18 +69,18 @@ async def find_or_create_customer(
     """The customer for an account at a provider, whose row is locked: the linked one, the one with its address, or a
     new one.
 
-    A linked customer gets the new address if the provider reports one. The customer with the address of the account is
-    linked to it, and the address is verified (see `address_proofs.verify_address`). Otherwise a new customer is created
-    if the project's `signUp` is set or the address may sign up for another reason, such as an invitation;
-    `may_sign_up` overrides this. Records the events and mails the notices.
+    A linked customer may get a new verified address from the provider (`_update_address`). The customer with the
+    address of the account is linked to it, and the address is verified (see `address_proofs.verify_address`). Otherwise
+    a new customer is created if the project's `signUp` is set, or if the provider has verified the address and it is
+    invited; `may_sign_up` overrides this. Records the events and mails the notices.
 
     Raises AccountNotLinked if a customer has the address, but the provider has not verified it, or if a concurrent
     request registered the address; IdentityTaken if a concurrent request linked the account (the next attempt finds the
     customer); CustomerSignUpClosed; PlanLimitReached; and IdentityConflict if the customer with the address is linked
     to another account of this provider and issuer, because the address may have been reassigned to another person.
 
-    With `hold`, such a conflict raises IdentityHeld instead, upon which the caller adds a request
-    (`identity_requests.request_identity`), unless an administrator has rejected the account before.
+    With `hold`, IdentityHeld is raised instead of IdentityConflict, unless an administrator has rejected the account
+    before; the caller then adds a request (`identity_requests.request_identity`).
     """
     linked = await store.lock_by_identity(
         tx,

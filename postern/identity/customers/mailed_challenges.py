@@ -127,7 +127,8 @@ async def lock_mailed_customer(tx: Transaction, call: Call, challenge: Challenge
 
     Raises CodeInvalid if the customer is deleted or the address no longer belongs to it. Call this before
     `challenges.consume`. Lock order: first the customer row, then the challenge. Ending all sessions of a customer
-    takes the locks in the same order, so that the two cannot deadlock."""
+    takes the locks in the same order, so that the two cannot deadlock.
+    """
     if challenge.subject_id is None:
         return None
     customer = await store.lock_customer(tx, project_id=call.project_id, id=challenge.subject_id)
@@ -139,7 +140,7 @@ async def lock_mailed_customer(tx: Transaction, call: Call, challenge: Challenge
 async def clear_failed_attempts(tx: Transaction, call: Call, challenge: Challenge[M], customer: CustomerRow) -> None:
     """Forget the failed sign-ins with the address of the challenge that came from the caller's network.
 
-    Does nothing for an unverified address, because whoever registered it may not own it.
+    Does nothing while the customer's primary address is unverified; see `CustomerRow.may_clear_attempts`.
     """
     if challenge.identifier is not None and customer.may_clear_attempts:
         await clear_attempts(tx, call.project_id, challenge.identifier, network_of(call.origin.ip))

@@ -208,7 +208,7 @@ async def record_check(
     misses = 0 if record_exists else row.misses
     if status == "VERIFIED" and record_exists is False:
         missing_since, misses = missing_since or now, misses + 1
-    outcome = domain_input(
+    check = domain_input(
         status,
         record_exists=record_exists,
         watched_since=watched_since,
@@ -216,7 +216,7 @@ async def record_check(
         misses=misses,
         now=now,
     )
-    new_status = NEXT_DOMAIN_STATUS[status, outcome]
+    new_status = NEXT_DOMAIN_STATUS[status, check]
     lapsed = new_status == "LAPSED" and row.status != "LAPSED"
     if lapsed:
         watched_since = now

@@ -141,8 +141,8 @@ async def expire_invitation(tx: Transaction, *, project_id: UUID, id: UUID, now:
 
 
 # Store that the e-mail was sent, or finally failed with `problem`. `attempt` is that of the worker's claim;
-# `generation` counts how often the invitation was renewed. Returns False if it was changed, renewed or claimed again
-# since the claim.
+# `generation` is 1, and one more after each renewal. Returns False if the invitation was changed, renewed or claimed
+# again since the claim.
 @statement("""
     update invitations set mailed = %(generation)s, mailed_at = %(mailed_at)s, mail_problem = %(problem)s,
         due_at = %(due_at)s

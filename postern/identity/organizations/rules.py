@@ -152,8 +152,10 @@ def time_until_next_check(status: DomainStatus, *, watched_since: datetime, now:
 
 
 def invitation_token(secrets: Secrets, project_id: UUID, id: UUID, generation: int) -> str:
-    """The token in the mail of an invitation: its id, and a signature over the project, the id and `generation`, which
-    counts how often the invitation was renewed: earlier tokens are not valid."""
+    """The token in the mail of an invitation: its id, and a signature over the project, the id and `generation`.
+
+    Renewing the invitation increases its generation, so that earlier tokens are not valid.
+    """
     return f"{id.hex}.{secrets.sign('invitation', f'{project_id}|{id}|{generation}'.encode())}"
 
 

@@ -126,15 +126,17 @@ class DeletedOrganization(Record):
     attempt: int
 
 
-async def delete_organization_rows(world: "World", job: DeletedOrganization) -> None:
-    """Delete chunks of the rows of a deleted organization. Reschedules the job if rows are left, otherwise deletes the
-    organization itself."""
-    key: dict[str, Any] = {"project_id": job.project_id, "id": job.id}
+async def delete_organization_rows(world: "World", row: DeletedOrganization) -> None:
+    """Delete chunks of the rows of a deleted organization, and the organization itself when none is left.
+
+    Until then, each call makes the organization due again.
+    """
+    key: dict[str, Any] = {"project_id": row.project_id, "id": row.id}
     if await delete_rows(world.db, await dependent_rows(world.db, "organizations"), **key):
         await store.delete_organization(world.db, **key)
         log.info("organization_deleted", **{name: str(value) for name, value in key.items()})
     else:
-        await store.reschedule_deletion(world.db, **key, attempt=job.attempt, due_at=world.clock())
+        await store.reschedule_deletion(world.db, **key, attempt=row.attempt, due_at=world.clock())
 
 
 WORK: list[Work[Any]] = [

@@ -31,34 +31,34 @@ RUNS_PER_CLAIM, CALLS_PER_CLAIM = 500, 100
 """Maximum runs of one claim. A batch of calls takes at most 100 / 25 × 15 s = 60 s, which is less than the lease."""
 
 
-async def advance(world: "World", jobs: list[DueRun]) -> None:
+async def advance(world: "World", due_runs: list[DueRun]) -> None:
     """Advance runs of one project in one transaction.
 
     If that raises an error, advances each run in a separate transaction, so that only the faulty runs become FAILED.
     Database errors (OperationalError, PoolTimeout) are raised.
     """
     try:
-        await _advance_together(world, jobs)
+        await _advance_together(world, due_runs)
     except (OperationalError, PoolTimeout):
         raise
     except Exception as error:
-        if len(jobs) == 1:
-            log.exception("run_failed", run=str(jobs[0].id))
-            await _give_up(world, jobs[0], error)
+        if len(due_runs) == 1:
+            log.exception("run_failed", run=str(due_runs[0].id))
+            await _give_up(world, due_runs[0], error)
             return
-        for job in jobs:
-            await advance(world, [job])
+        for due_run in due_runs:
+            await advance(world, [due_run])
 
 
-async def _advance_together(world: "World", jobs: list[DueRun], outcomes: dict[Any, Outcome] | None = None) -> None:
+async def _advance_together(world: "World", due_runs: list[DueRun], outcomes: dict[Any, Outcome] | None = None) -> None:
     """Advance runs in one transaction. `outcomes` are the outcomes of calls that were made, by run id."""
-    project_id = jobs[0].project_id
+    project_id = due_runs[0].project_id
     async with world.db.transaction() as tx:
         # Before locking runs: a change of audience rules takes this lock exclusively, then locks the runs it wakes.
         await membership.lock_audiences(tx, project_id)
         # A change of a contact locks it before the runs that it wakes; the same order here avoids deadlocks.
-        await contacts.lock_contacts(tx, project_id, [job.contact_id for job in jobs])
-        rows = await lock_claimed(tx, project_id, jobs)
+        await contacts.lock_contacts(tx, project_id, [due_run.contact_id for due_run in due_runs])
+        rows = await lock_claimed(tx, project_id, due_runs)
         if not rows:
             return
         runs = await load_runs(tx, project_id, rows)
@@ -70,26 +70,26 @@ async def _advance_together(world: "World", jobs: list[DueRun], outcomes: dict[A
         await batch.settle()
 
 
-async def _give_up(world: "World", job: DueRun, error: Exception) -> None:
+async def _give_up(world: "World", due_run: DueRun, error: Exception) -> None:
     """Set a run to FAILED after an internal error."""
     async with world.db.transaction() as tx:
-        rows = await lock_claimed(tx, job.project_id, [job])
-        runs = await load_runs(tx, job.project_id, rows)
-        batch = RunBatch(world, tx, job.project_id, world.clock(), runs)
+        rows = await lock_claimed(tx, due_run.project_id, [due_run])
+        runs = await load_runs(tx, due_run.project_id, rows)
+        batch = RunBatch(world, tx, due_run.project_id, world.clock(), runs)
         batch.fail(runs, f"The step failed with an internal error: {type(error).__name__}.")
         await batch.settle()
 
 
-async def call_webhooks(world: "World", jobs: list[DueRun]) -> None:
+async def call_webhooks(world: "World", due_runs: list[DueRun]) -> None:
     """Make the calls of runs of one project that are at a WEBHOOK step, then advance the runs.
 
     A failed call is retried later. A run that causes an internal error becomes FAILED.
     """
-    project_id, semaphore = jobs[0].project_id, asyncio.Semaphore(CALLS_AT_ONCE)
-    contact_rows = await contacts.contacts_with_ids(world.db, project_id, [job.contact_id for job in jobs])
+    project_id, semaphore = due_runs[0].project_id, asyncio.Semaphore(CALLS_AT_ONCE)
+    contact_rows = await contacts.contacts_with_ids(world.db, project_id, [due_run.contact_id for due_run in due_runs])
     contacts_by_id = {contact.id: contact for contact in contact_rows}
     async with world.db.transaction() as tx:
-        runs = await load_runs(tx, project_id, jobs)
+        runs = await load_runs(tx, project_id, due_runs)
 
     async def call(run: RunState) -> tuple[Any, Outcome]:
         async with semaphore:
@@ -98,16 +98,16 @@ async def call_webhooks(world: "World", jobs: list[DueRun]) -> None:
     results = await asyncio.gather(*(call(run) for run in runs if run.row.contact_id in contacts_by_id))
     outcomes = dict(results)
     try:
-        await _advance_together(world, jobs, outcomes)
+        await _advance_together(world, due_runs, outcomes)
     except (OperationalError, PoolTimeout):
         raise
     except Exception:
-        for job in jobs:
+        for due_run in due_runs:
             try:
-                await _advance_together(world, [job], outcomes)
+                await _advance_together(world, [due_run], outcomes)
             except Exception as error:
-                log.exception("run_failed", run=str(job.id))
-                await _give_up(world, job, error)
+                log.exception("run_failed", run=str(due_run.id))
+                await _give_up(world, due_run, error)
 
 
 async def _call(world: "World", run: RunState, contact: Contact) -> Outcome:

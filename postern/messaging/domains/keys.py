@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SELECTOR_LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 SELECTOR_LENGTH = 20
 """20 letters of 5 bits each: 100 random bits make a selector unique in the service's zone."""
-MAX_LOADED_DOMAINS = 10_000
+MAX_CACHED_DOMAINS = 10_000
 """Maximum number of domains whose signers a process caches."""
 
 
@@ -89,16 +89,16 @@ async def signers(world: "World", domain: SendingDomain, db: Queries | None = No
     """
     keys = [key for key in domain.keys if key.role == "CURRENT" or (key.role == "ED25519" and domain.ed25519_verified)]
     cache_key = (domain.id, tuple(key.public_key for key in keys))
-    loaded = world.db.cache(SignerCache)
-    cached = loaded.get(cache_key)
+    signer_cache = world.db.cache(SignerCache)
+    cached = signer_cache.get(cache_key)
     if cached is None:
         sealed = await store.private_keys(db or world.db, project_id=domain.project_id, domain_id=domain.id)
         cached = await asyncio.to_thread(_load_signers, world, domain, [key.selector for key in keys], sealed)
-        loaded[cache_key] = cached
-        if len(loaded) > MAX_LOADED_DOMAINS:
-            loaded.popitem(last=False)
+        signer_cache[cache_key] = cached
+        if len(signer_cache) > MAX_CACHED_DOMAINS:
+            signer_cache.popitem(last=False)
     else:
-        loaded.move_to_end(cache_key)
+        signer_cache.move_to_end(cache_key)
     return cached
 
 

@@ -354,7 +354,7 @@ class Send(Record):
     """The content that the sends of a campaign share; None if the send has content of its own."""
     domain_id: UUID | None = None
     once_key: str | None = None
-    """Deduplicates sends that Postern enqueues itself, such as those of campaigns: a project never has two with the
+    """Deduplicates sends that Postern enqueues itself, such as those of automations: a project never has two with the
     same key. Not the caller's `Idempotency-Key`."""
     tags: list[str] | None = None
     pending: Any = None

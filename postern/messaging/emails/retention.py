@@ -18,7 +18,7 @@ RETENTION_EVERY = timedelta(minutes=10)
 RETENTION_DAYS = 30
 """Default number of days for which content and captured messages are kept."""
 BATCH = 2_000
-"""Maximum rows that one statement changes."""
+"""Maximum rows that one statement changes; of content and captured messages, for each project."""
 KEYS_BATCH = 10_000
 """The same for idempotency keys, which are small and many."""
 MAX_BATCHES = 100
@@ -31,7 +31,7 @@ async def delete_expired(world: "World") -> int:
     Log entries stay. Deletes at most MAX_BATCHES batches of each kind of data; the next run deletes the rest.
     """
     in_retention = {"now": world.clock(), "default_days": RETENTION_DAYS, "limit": BATCH}
-    batches: list[Callable[[], Awaitable[int]]] = [
+    batches: list[Callable[[], Awaitable[bool]]] = [
         partial(store.delete_expired_keys, world.db, window=IDEMPOTENCY_WINDOW, limit=KEYS_BATCH),
         partial(store.erase_settled_secrets, world.db, limit=BATCH),
         partial(store.delete_expired_bodies, world.db, **in_retention),

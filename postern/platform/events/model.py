@@ -35,8 +35,8 @@ class Event(Record):
 
 
 TEST_MARKED_AREAS: Final = ("email", "customer")
-"""First words of the names of events that have another actor than the API key: `test: true` in their data says that a
-TEST key caused them."""
+"""First words of the names of events whose actor may be another than the API key: `test: true` in their data says that
+a TEST key caused them."""
 
 
 def is_test(event: Event) -> bool:

@@ -311,8 +311,8 @@ async def new_api_key(
 
 
 async def reset_capturing_transport(tx: Transaction, account_id: UUID) -> None:
-    """Deliver mail of the account's projects from now on, instead of capturing it. Called when the owner's address is
-    verified."""
+    """Let the projects of an account that capture mail use the transport of the instance. Called when the owner's
+    address is verified."""
     await store.reset_capturing_transport(tx, account_id=account_id)
 
 

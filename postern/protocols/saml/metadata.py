@@ -136,7 +136,8 @@ def require_browser_url(url: str, label: str, *, allow_http: bool = False) -> st
     is_plain = url.isascii() and url.isprintable() and " " not in url and len(url) <= MAX_URL_CHARS
     if not is_plain or parts.scheme not in schemes or not parts.hostname or parts.username or parts.fragment:
         raise SamlMetadataRefused(
-            f"The {label} must be an https URL in ASCII without user name and fragment, not {url[:200]!r}."
+            f"The {label} must be an https URL of at most {MAX_URL_CHARS} ASCII characters, without user name and "
+            f"fragment, not {url[:200]!r}."
         )
     return url
 

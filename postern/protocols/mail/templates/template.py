@@ -608,7 +608,7 @@ def _translate(source: str) -> _Translation:
     """
     for delimiter in COMMENT:
         if delimiter in source:
-            message = "The private-use characters U+E004 and U+E005 cannot stand side by side in a template."
+            message = "the private-use characters U+E004 and U+E005 cannot stand side by side"
             raise TemplateInvalid.at(source, source.index(delimiter), message)
     growth: dict[str, int] = {}
     blocks: list[str] = []

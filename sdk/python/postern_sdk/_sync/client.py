@@ -8241,14 +8241,14 @@ class Customers:
         """Give a customer the identifier it has in your own system.
 
         If another customer has that identifier, that customer is merged into this one in the same transaction
-        and deleted; `mergedCustomerId` is the id. Link two customers only if you know that they are one person:
+        and deleted; `mergedCustomerId` is its id. Link two customers only if you know that they are one person:
         afterwards the addresses of both can be used to sign in to the account that remains.
 
         The identities, passkeys, memberships, events and e-mail addresses of the merged customer move to this
         one, and the sessions of the merged customer end. The roles of both are joined, up to 100; of the
         metadata, the values of this customer have precedence. A verified address is preferred as the primary
         one. A missing name, phone number, password or second factor with recovery codes is taken from the merged
-        customer; a new second factor ends the sessions, which began without it.
+        customer; a new second factor ends the sessions of this customer, which began without it.
 
         Permission: `customers:write`.
 
