@@ -95,8 +95,8 @@ def test_a_truncated_event_is_returned_with_what_it_has() -> None:
         (BODY, {"webhook-signature": "v1,äöü"}, SECRET, "No signature fits"),
         (BODY, {"webhook-signature": ""}, SECRET, "webhook-signature is missing"),
         (BODY, {"webhook-id": ""}, SECRET, "webhook-id is missing"),
-        (BODY, {}, "whsec_not base64!", "not one of a webhook"),
-        (BODY, {}, "", "not one of a webhook"),
+        (BODY, {}, "whsec_not base64!", "must be that of a webhook"),
+        (BODY, {}, "", "must be that of a webhook"),
     ],
 )
 def test_other_deliveries_are_rejected_with_the_reason(
