@@ -334,7 +334,7 @@ class Cluster:
 
 
 def _count(connection: psycopg.Connection, table: str, condition: str) -> int:
-    row = connection.execute(f"select count(*) from {table} where {condition}").fetchone()
+    row = connection.execute(f"select count(*) from {table} where {condition}".encode()).fetchone()
     assert row
     return row[0]
 

@@ -6,14 +6,17 @@ PostgreSQL (durable), the API and the load share the machine, so only the ratios
 """
 
 import asyncio
+import itertools
 import json
 import os
 import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import psycopg
@@ -71,6 +74,10 @@ class Connection:
         return int(head[9:12]), await self.reader.readexactly(int(head[start : head.index(b"\r", start)]))
 
 
+Action = Callable[[Connection, int], Awaitable[None]]
+"""Something to measure; gets a connection and its number."""
+
+
 def argon2_limit(seconds: float = 4.0) -> float:
     """Password verifications per second on all cores."""
     password_hash, ends = HASHER.hash(PASSWORD), time.perf_counter() + seconds
@@ -86,7 +93,7 @@ def argon2_limit(seconds: float = 4.0) -> float:
         return sum(future.result() for future in [threads.submit(verify) for _ in range(os.cpu_count() or 1)]) / seconds
 
 
-async def repeat(port: int, connections: int, seconds: float, action) -> tuple[float, list[float]]:
+async def repeat(port: int, connections: int, seconds: float, action: Action) -> tuple[float, list[float]]:
     """Repeat `await action(connection, number)` on each connection; returns calls per second, and durations."""
     times: list[float] = []
     ends = time.perf_counter() + seconds
@@ -133,38 +140,50 @@ def sign_in(server: Server) -> list[tuple[str, str]]:
     return [("argon2id verifications, all cores", f"{limit:,.1f}/s"), ("password sign-ins", figures)]
 
 
-def tokens(server: Server) -> list[tuple[str, str]]:
-    project, key, addresses = import_customers(server, CUSTOMERS)
-    base = f"/projects/{project}/auth"
-    sessions: list[dict] = []
+async def create_sessions(port: int, project: str, addresses: list[str]) -> list[dict[str, Any]]:
+    """Sign in five times with each address; returns the responses."""
+    sessions: list[dict[str, Any]] = []
+    for number, address in enumerate(addresses):
+        async with Connection(port, number) as connection:
+            for _ in range(5):
+                status, body = await connection.send(sign_in_request(project, address))
+                assert status == 200, body
+                sessions.append(json.loads(body))
+    return sessions
 
-    async def create_sessions() -> None:
-        for number in range(CUSTOMERS):
-            async with Connection(server.port, number) as connection:
-                for _ in range(5):
-                    status, body = await connection.send(sign_in_request(project, addresses[number]))
-                    assert status == 200, body
-                    sessions.append(json.loads(body))
 
-    uvloop.run(create_sessions())
-    counter = iter(range(10**9))
+def refreshing(project: str, sessions: list[dict[str, Any]]) -> Action:
+    """An action that refreshes the next of the sessions."""
+    counter = itertools.count()
 
-    async def refresh(connection: Connection, number: int) -> None:
+    async def refresh(connection: Connection, _: int) -> None:
         session = sessions[next(counter) % len(sessions)]
-        status, body = await connection.send(
-            post(f"{base}/token/refresh", "x", {"refreshToken": session["refreshToken"]}).replace(
-                b"Authorization: Bearer x\r\n", b""
-            )
-        )
+        request = post(f"/projects/{project}/auth/token/refresh", "x", {"refreshToken": session["refreshToken"]})
+        status, body = await connection.send(request.replace(b"Authorization: Bearer x\r\n", b""))
         assert status == 200, body
         session.update(json.loads(body))
 
+    return refresh
+
+
+def reading(project: str, sessions: list[dict[str, Any]]) -> Action:
+    """An action that reads the profile of the customer of a session, which is another one for each connection."""
+
     async def read(connection: Connection, number: int) -> None:
-        status, body = await connection.send(get(f"{base}/me", sessions[number]["accessToken"]))
+        status, body = await connection.send(get(f"/projects/{project}/auth/me", sessions[number]["accessToken"]))
         assert status == 200, body
 
-    rows = []
-    for name, action, seconds in (("token refreshes", refresh, 6.0), ("authenticated reads", read, SECONDS)):
+    return read
+
+
+def tokens(server: Server) -> list[tuple[str, str]]:
+    project, key, addresses = import_customers(server, CUSTOMERS)
+    base = f"/projects/{project}/auth"
+    sessions = uvloop.run(create_sessions(server.port, project, addresses))
+    actions = {"token refreshes": refreshing(project, sessions), "authenticated reads": reading(project, sessions)}
+    rows: list[tuple[str, str]] = []
+    for name, action in actions.items():
+        seconds = 6.0 if name == "token refreshes" else SECONDS  # REFRESH_RATE limits the refreshes of a session.
         rate, times = uvloop.run(repeat(server.port, CONNECTIONS, seconds, action))
         p50, p99 = percentile(times, 0.5), percentile(times, 0.99)
         rows.append((name, f"{rate:,.0f}/s, p50 {p50:.1f} ms, p99 {p99:.1f} ms"))

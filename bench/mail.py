@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 import msgspec
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
 from postern.protocols.mail.address import parse_address
 from postern.protocols.mail.dkim import Signer, generate_ed25519, generate_rsa, sign
@@ -67,6 +68,7 @@ def main() -> None:
         return sign(composed, [rsa], now=1_770_000_000)
 
     key = rsa.private_key
+    assert isinstance(key, RSAPrivateKey)
     limit = rate(lambda: key.sign(b"x" * 1000, PKCS1v15(), hashes.SHA256()))
     for name, work in (
         (

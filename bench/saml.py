@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import padding
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from lxml import etree
 
 from postern.protocols.saml.response import read_response
@@ -48,6 +48,7 @@ def timed(count: int, work: Callable[[], object]) -> tuple[float, float]:
 def minimum(raw: bytes) -> Callable[[], object]:
     """A function that does the least that every reader must do: parse, canonicalize, hash and verify once."""
     private = keys().private
+    assert isinstance(private, rsa.RSAPrivateKey)
     public = private.public_key()
     signature = private.sign(raw, padding.PKCS1v15(), hashes.SHA256())
 

@@ -22,7 +22,7 @@ from postern.kernel.config import Settings
 from postern.kernel.database.embedded import run_embedded
 from postern.kernel.database.migrations import migrate
 from postern.world import open_world
-from tests.conftest import Client
+from tests.conftest import Client, Tenant
 from tests.identity.organizations.conftest import Directory
 from tests.identity.sso.conftest import REDIRECT_URL, VERIFIER, Acme, query_of
 from tests.peers.dns_zone import dns_zone
@@ -55,14 +55,13 @@ async def sign_on(world, zone, count: int) -> None:
     developer = Client(app, created.developer_token, base)
     await developer.patch("", {"settings": {"signIn": {"redirectUrls": [REDIRECT_URL]}, "rateLimit": 100_000}})
 
-    class Project:
-        id = created.project_id
-        client = Client(app, created.secret_key, base)
+    client = Client(app, created.secret_key, base)
+    tenant = Tenant(created.project_id, "", created.developer_email, client, developer, created.secret_key)
 
     async def no_work() -> int:
         return 0
 
-    directory = Directory(Project(), zone, no_work)
+    directory = Directory(tenant, zone, no_work)
     organization = await directory.organization("Acme")
     domain = await directory.verified_domain(organization, "acme-at-the-bench.example", auto_join=False)
     acme = Acme(directory, IdentityProvider(now=world.clock()), organization, domain, app, world.clock)

@@ -1,12 +1,16 @@
 """Compares the speed of two checkouts.
 
-Run: python -m bench.versus OTHER [accept] [wire] [--rounds 14] (not run by `script/bench`)
+Run: python -m bench.versus OTHER [accept] [wire] [customers] [access] [webhooks] [--rounds 14] (not run by
+`script/bench`)
 
 OTHER is a checkout of another commit with dependencies: `git worktree add ../other COMMIT && ../other/script/setup`.
 
-accept  `POST /emails` without and with waiting for the delivery, over 1, 8 and 32 connections; both servers run, and
-        in each round each server gets requests for 0.7 s, in random order
-wire    a campaign of 20,000 messages with one worker, in turns
+accept     `POST /emails` without and with waiting for the delivery, over 1, 8 and 32 connections; both servers run, and
+           in each round each server gets requests for 0.7 s, in random order
+customers  token refreshes, and reads with an access token, over 32 connections, measured in the same way
+access     access checks with a secret key over 8 connections, measured in the same way
+wire       a campaign of 20,000 messages with one worker, in turns
+webhooks   20,000 webhook deliveries to 8 endpoints with one worker, in turns
 
 The speed of a shared machine changes from minute to minute. So the result is the ratio within each round, this checkout
 to the other: the median, and the quartiles as a measure of the noise.
@@ -19,7 +23,8 @@ import random
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator
+import urllib.request
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -28,7 +33,7 @@ HERE: Final = Path(__file__).resolve().parent.parent
 SECONDS: Final = 0.7
 PLACEHOLDERS: Final = {"subject": "Code {{n}}", "text": "12"}
 LOGIC: Final = {"subject": "Code {{n | upper}}", "text": "{% if n %}12{% endif %}"}
-PARTS: Final = ("accept", "wire")
+PARTS: Final = ("accept", "customers", "access", "wire", "webhooks")
 
 
 def serve() -> None:
@@ -52,6 +57,22 @@ def drain(count: int) -> None:
             campaigns.WIRE = count  # pyright: ignore[reportConstantRedefinition]
         ((_, figure),) = campaigns.wire(*arguments)
         print(figure.split()[0].replace(",", ""), flush=True)
+
+
+def dispatch() -> None:
+    """Run by each checkout: deliver webhooks with one worker, and print the deliveries per second."""
+    from bench import webhooks
+
+    async def nothing(*_: Any) -> None:
+        pass
+
+    def show(label: str, rate: float) -> None:
+        if label.startswith("dispatch"):
+            print(rate, flush=True)
+
+    webhooks.limits = webhooks.lag = nothing
+    webhooks.show = show
+    webhooks.main()
 
 
 @contextmanager
@@ -96,36 +117,135 @@ def accept(other: Path, rounds: int) -> None:
         ("response after delivery, 1 connection, html", html, "X: y", 1),
         ("response after delivery, 32 connections, names only", PLACEHOLDERS, "X: y", 32),
     ]
+    with _servers(other) as servers:
+        for name, content, header, connections in cases:
+
+            def p50(
+                server: dict[str, Any],
+                content: dict[str, str] = content,
+                header: str = header,
+                connections: int = connections,
+            ) -> float:
+                body = {"to": ["ada@example.com"], "from": "a@acme.example", "variables": {"n": "x"}, **content}
+                request = post(f"/projects/{server['project']}/emails", server["key"], body, header)
+                measurement = load(server["port"], request, connections=connections, seconds=SECONDS)
+                _, times, statuses = uvloop.run(measurement)
+                assert set(statuses) == {b"201"}, statuses
+                return percentile(times, 0.5)
+
+            _compare(f"POST /emails p50, {name}", servers, rounds, p50, "ms")
+
+
+def customers(other: Path, rounds: int) -> None:
+    """Compare the p50 of token refreshes, and of reads with an access token."""
+    import uvloop
+
+    from bench.customers import CONNECTIONS, CUSTOMERS, create_sessions, reading, refreshing, repeat
+    from bench.emails import percentile
+
+    with _servers(other) as servers:
+        sessions = {
+            server["port"]: uvloop.run(
+                create_sessions(server["port"], server["project"], _customers(server, CUSTOMERS))
+            )
+            for server in servers.values()
+        }
+        for name, action_of in (("token refresh", refreshing), ("GET /auth/me with an access token", reading)):
+            actions = {
+                server["port"]: action_of(server["project"], sessions[server["port"]]) for server in servers.values()
+            }
+
+            def p50(server: dict[str, Any], actions: dict[int, Any] = actions) -> float:
+                port = server["port"]
+                _, times = uvloop.run(repeat(port, CONNECTIONS, SECONDS, actions[port]))
+                return percentile(times, 0.5)
+
+            _compare(f"{name} p50, {CONNECTIONS} connections", servers, rounds, p50, "ms")
+
+
+def access(other: Path, rounds: int) -> None:
+    """Compare the p50 of access checks."""
+    import uvloop
+
+    from bench.emails import load, percentile, post
+
+    with _servers(other) as servers:
+        ids = {server["port"]: _customer_id(server, _customers(server, 1)[0]) for server in servers.values()}
+
+        def p50(server: dict[str, Any]) -> float:
+            body = {"permission": "reports:read", "customerId": ids[server["port"]]}
+            request = post(f"/projects/{server['project']}/access/check", server["key"], body)
+            _, times, statuses = uvloop.run(load(server["port"], request, connections=8, seconds=SECONDS))
+            assert set(statuses) == {b"200"}, statuses
+            return percentile(times, 0.5)
+
+        _compare("POST /access/check p50, 8 connections", servers, rounds, p50, "ms")
+
+
+def in_turns(label: str, other: Path, rounds: int, *command: str) -> None:
+    """Compare the rates that this command of this program prints in each checkout."""
+    rates: dict[Path, list[float]] = {HERE: [], other: []}
+    for _ in range(rounds):
+        for checkout in random.sample([HERE, other], 2):
+            process = child(checkout, *command)
+            rates[checkout].append(float(_line(process)))
+            process.communicate()
+    _print(label, rates[HERE], rates[other], "/s")
+
+
+@contextmanager
+def _servers(other: Path) -> Iterator[dict[Path, dict[str, Any]]]:
+    """A server of each checkout; yields what `serve` prints, by checkout."""
     started = {checkout: child(checkout, "serve") for checkout in (HERE, other)}
     try:
-        servers = {checkout: json.loads(_line(process)) for checkout, process in started.items()}
-        for name, content, header, connections in cases:
-            p50: dict[Path, list[float]] = {HERE: [], other: []}
-            for number in range(rounds + 1):
-                for checkout in random.sample([HERE, other], 2):
-                    server = servers[checkout]
-                    body = {"to": ["ada@example.com"], "from": "a@acme.example", "variables": {"n": "x"}, **content}
-                    request = post(f"/projects/{server['project']}/emails", server["key"], body, header)
-                    measurement = load(server["port"], request, connections=connections, seconds=SECONDS)
-                    _, times, statuses = uvloop.run(measurement)
-                    assert set(statuses) == {b"201"}, statuses
-                    if number:  # The first round is a warm-up.
-                        p50[checkout].append(percentile(times, 0.5))
-            _print(f"POST /emails p50, {name}", p50[HERE], p50[other], "ms")
+        yield {checkout: json.loads(_line(process)) for checkout, process in started.items()}
     finally:
         for process in started.values():
             process.communicate("\n")
 
 
-def wire(other: Path, rounds: int, count: int) -> None:
-    """Compare the rate of a campaign."""
-    rates: dict[Path, list[float]] = {HERE: [], other: []}
-    for _ in range(rounds):
-        for checkout in random.sample([HERE, other], 2):
-            process = child(checkout, "drain", str(count))
-            rates[checkout].append(float(_line(process)))
-            process.communicate()
-    _print(f"campaign of {count:,}, one worker", rates[HERE], rates[other], "/s")
+def _compare(
+    label: str,
+    servers: dict[Path, dict[str, Any]],
+    rounds: int,
+    measure: Callable[[dict[str, Any]], float],
+    unit: str,
+) -> None:
+    """Measure both servers in each round, in random order, and print the comparison."""
+    results: dict[Path, list[float]] = {checkout: [] for checkout in servers}
+    for number in range(rounds + 1):
+        for checkout in random.sample(list(servers), 2):
+            result = measure(servers[checkout])
+            if number:  # The first round is a warm-up.
+                results[checkout].append(result)
+    here, theirs = results.values()
+    _print(label, here, theirs, unit)
+
+
+def _customers(server: dict[str, Any], count: int) -> list[str]:
+    """Import this number of customers with a password; returns their addresses."""
+    from bench.customers import HASHER, PASSWORD
+
+    password_hash, addresses = HASHER.hash(PASSWORD), [f"ada{number}@example.com" for number in range(count)]
+    rows = [{"email": address, "emailVerified": True, "passwordHash": password_hash} for address in addresses]
+    assert _call(server, "/customers/import", {"customers": rows})["created"] == count
+    return addresses
+
+
+def _customer_id(server: dict[str, Any], address: str) -> str:
+    """The id of the customer with this address."""
+    return _call(server, f"/customers?q={address}")["data"][0]["id"]
+
+
+def _call(server: dict[str, Any], path: str, body: object = None) -> Any:
+    """Send a request about the project of a server; a POST if there is a body. Returns the body of the response."""
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{server['port']}/projects/{server['project']}{path}",
+        data=None if body is None else json.dumps(body).encode(),
+        headers={"Authorization": f"Bearer {server['key']}", "Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request) as response:
+        return json.load(response)
 
 
 def _line(process: subprocess.Popen[str]) -> str:
@@ -159,10 +279,18 @@ def compare() -> None:
         parser.error(f"{options.other} has no .venv: run script/setup there first")
     print(f"{'this checkout, the other, ratio of rounds: median (quartiles)':>100}")
     for part in options.parts or PARTS:
-        if part == "accept":
-            accept(other, options.rounds)
-        else:
-            wire(other, options.rounds, options.wire)
+        match part:
+            case "accept":
+                accept(other, options.rounds)
+            case "customers":
+                customers(other, options.rounds)
+            case "access":
+                access(other, options.rounds)
+            case "webhooks":
+                in_turns("webhook deliveries, one worker", other, options.rounds, "dispatch")
+            case _:
+                label = f"campaign of {options.wire:,}, one worker"
+                in_turns(label, other, options.rounds, "drain", str(options.wire))
 
 
 if __name__ == "__main__":
@@ -172,5 +300,8 @@ if __name__ == "__main__":
     elif sys.argv[1:2] == ["drain"]:
         sys.path.insert(0, str(Path.cwd()))
         drain(int(sys.argv[2]))
+    elif sys.argv[1:2] == ["dispatch"]:
+        sys.path.insert(0, str(Path.cwd()))
+        dispatch()
     else:
         compare()

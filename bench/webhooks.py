@@ -13,6 +13,7 @@ import tempfile
 import time
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import httpx
@@ -112,6 +113,7 @@ async def subscribe(world: World, project: UUID, url: str, *names: str) -> None:
                 id=webhook,
                 url=url,
                 events=list(names),
+                format="postern",
                 description="",
                 active=True,
                 sealed_secret=world.secrets.seal(new_webhook_secret().encode(), f"webhook:{project}:{webhook}"),
@@ -124,7 +126,7 @@ async def subscribe(world: World, project: UUID, url: str, *names: str) -> None:
 
 async def record_events(world: World, project: UUID, name: str, count: int) -> None:
     """Record this number of events of one name."""
-    data = {"recipient": "ada@example.com", "subject": "What happened this week", "transport": "relay"}
+    data: dict[str, Any] = {"recipient": "ada@example.com", "subject": "What happened this week", "transport": "relay"}
     new_events = [events.make_event(project, name, new_id(), world.clock(), **data) for _ in range(count)]
     async with world.db.transaction() as tx:
         await events.record_all(tx, new_events)
@@ -134,7 +136,9 @@ async def pending(world: World, project: UUID) -> int:
     """The number of deliveries that were not attempted yet."""
     query = "select count(*) from webhook_deliveries where project_id = %s and status = 'PENDING' and tried = 0"
     async with world.db.connection() as connection:
-        return (await (await connection.execute(query, (project,))).fetchone())[0]
+        row = await (await connection.execute(query, (project,))).fetchone()
+        assert row
+        return row[0]
 
 
 async def dispatch(world: World, port: int, folder: str, url: str) -> None:
