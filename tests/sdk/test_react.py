@@ -150,6 +150,24 @@ def test_the_components_follow_the_preferred_colors_and_the_theme(site, tmp_path
     browser.show_as()
 
 
+def test_other_tabs_show_the_organization_that_a_reloaded_page_has_switched_to(site):
+    site.sign_in()
+    browser = site.browser
+    opened = "window.other = window.open(location.href, 'other'), true"
+    browser.command("Runtime.evaluate", expression=opened, userGesture=True)
+    shown = "window.open('', 'other').document.querySelector('[aria-label^=Organization]')?.ariaLabel"
+    browser.wait(f"!!({shown})")
+    before = browser.evaluate(shown)
+    target = "Globex" if "Acme" in before else "Acme Ltd"
+    browser.click("Organization")
+    browser.click(target)
+    browser.wait(f"({shown}) === 'Organization: {target}'")
+    assert (
+        browser.evaluate("document.querySelector('[aria-label^=Organization]').ariaLabel") == f"Organization: {target}"
+    )
+    browser.evaluate("window.open('', 'other').close()")
+
+
 @pytest.mark.parametrize("control", ["menu", "button"])
 def test_sign_out_ends_the_session_in_all_tabs(site, control):
     site.sign_in()

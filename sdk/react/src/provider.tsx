@@ -6,6 +6,7 @@ import {
   type Customer,
   currentPath,
   fetchSession,
+  identityOf,
   type OrganizationSummary,
   pathTo,
   type SessionDocument,
@@ -16,7 +17,9 @@ import { STYLES } from "./styles.js";
 
 /** How old the session may be when the window is shown again before it is read again, in milliseconds. */
 const STALE_MS = 30_000;
+/** The tabs of the application tell each other what `identityOf` returns for the session that they read, and SIGN_OUT. */
 const CHANNEL = "postern-session";
+const SIGN_OUT = "signed-out";
 
 /** `auto` follows the system's preference. */
 export type Theme = "auto" | "light" | "dark";
@@ -92,32 +95,42 @@ export function PosternProvider({
   /** Counts what changes the session, so that the answer to an earlier request does not replace a later one. */
   const reads = useRef(0);
   const channel = useRef<BroadcastChannel | null>(null);
+  const shown = useRef<SessionDocument | null>(session);
+  shown.current = session;
   const switched = useRef(onSwitch);
   switched.current = onSwitch;
 
-  const reload = useCallback(async () => {
+  const read = useCallback(async () => {
     readAt.current = Date.now();
     const number = ++reads.current;
     try {
-      const read = await fetchSession(authPath);
+      const current = await fetchSession(authPath);
       if (number !== reads.current) return;
-      setSession(read);
+      setSession(current);
       setError(null);
+      return current;
     } catch (failure) {
       if (number === reads.current) setError(failure instanceof Error ? failure : new Error(String(failure)));
     }
   }, [authPath]);
+  const reload = useCallback(async () => {
+    await read();
+  }, [read]);
 
   useEffect(() => {
-    void reload();
+    // The page may have been loaded because of a sign-in, or because the organization was switched.
+    void read().then((current) => current && channel.current?.postMessage(identityOf(current)));
     const show = () => {
-      if (document.visibilityState === "visible" && Date.now() - readAt.current > STALE_MS) void reload();
+      if (document.visibilityState === "visible" && Date.now() - readAt.current > STALE_MS) void read();
     };
     document.addEventListener("visibilitychange", show);
     if (typeof BroadcastChannel === "function") {
       channel.current = new BroadcastChannel(CHANNEL);
       channel.current.onmessage = ({ data }) => {
-        if (data !== "signed-out") return void reload();
+        if (data !== SIGN_OUT) {
+          if (shown.current === null || data !== identityOf(shown.current)) void read();
+          return;
+        }
         // The other tab says this before its request ends the session: the server would still answer with it.
         reads.current += 1;
         readAt.current = Date.now();
@@ -130,12 +143,12 @@ export function PosternProvider({
       channel.current?.close();
       channel.current = null;
     };
-  }, [reload]);
+  }, [read]);
 
   const switchesInPlace = onSwitch !== undefined;
   const value = useMemo<ContextValue>(() => {
     const permissions = session?.permissions ?? [];
-    const announceSignOut = () => channel.current?.postMessage("signed-out");
+    const announceSignOut = () => channel.current?.postMessage(SIGN_OUT);
     return {
       authPath,
       theme,
@@ -170,7 +183,7 @@ export function PosternProvider({
         const number = ++reads.current;
         const next = await fetchSession(authPath);
         if (number === reads.current) setSession(next);
-        channel.current?.postMessage("switched");
+        channel.current?.postMessage(identityOf(next));
         switched.current?.(next.organization);
       },
       reload,

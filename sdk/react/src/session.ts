@@ -36,6 +36,11 @@ export interface SessionDocument {
 
 export const SIGNED_OUT: SessionDocument = { customer: null, organization: null, organizations: [], permissions: [] };
 
+/** Text that differs between sessions with another customer or another active organization. */
+export function identityOf({ customer, organization }: SessionDocument): string {
+  return `${customer?.id ?? ""}/${organization?.id ?? ""}`;
+}
+
 /** The session of this browser. Throws if the application does not answer. */
 export async function fetchSession(authPath: string): Promise<SessionDocument> {
   const response = await fetch(`${authPath}/session`, {
