@@ -72,15 +72,17 @@ async def change_current_customer(call: Call, data: CurrentCustomerChange) -> Cu
     async with call.db.transaction() as tx:
         customer = await locked_customer(tx, call)
         call.require_match(customer.updated_at)
-        customer = await store.set_profile(
-            tx,
-            project_id=call.project_id,
-            id=customer.id,
-            name=data.name,
-            phone=customer.phone,
-            external_id=customer.external_id,
-            now=call.now,
-        )
+        if data.name != customer.name:
+            customer = await store.set_profile(
+                tx,
+                project_id=call.project_id,
+                id=customer.id,
+                name=data.name,
+                phone=customer.phone,
+                external_id=customer.external_id,
+                now=call.now,
+            )
+            await events.record(tx, call, "customer.updated", customer.id, changed=["name"])
     return me_of(customer, call.caller.organization_id)
 
 

@@ -657,21 +657,33 @@ async def _filter_by_data(
 
 async def _contact_of(tx: Transaction, event: Event) -> UUID | None:
     """The id of the contact that an event concerns, or None. Creates a contact for a customer who has none."""
+    if event.type.startswith("customer."):
+        return await _contact_of_customer(tx, event)
     contact_id = rules.contact_id_in(event)
     address = None if contact_id else rules.address_in(event)
     if address is None:
         return contact_id
     try:
-        if event.type.startswith("customer."):
-            return (
-                await contacts.find_or_create(
-                    tx, event.project_id, address, event.occurred_at, actor=actor_because_of(event)
-                )
-            ).id
         contact = await contacts.contact_of(tx, event.project_id, address)
     except AddressInvalid:
         return None
     return contact.id if contact else None
+
+
+async def _contact_of_customer(tx: Transaction, event: Event) -> UUID | None:
+    """The id of the contact with the address of the customer whom an event is about. Creates the contact.
+
+    None if the customer has no address, or caused the event before the address was verified: anybody can sign up with
+    the address of somebody else, who must not get mail because of that.
+    """
+    assert event.subject_id is not None
+    customer = await store.customer_address(tx, project_id=event.project_id, id=event.subject_id)
+    if customer is None or (event.actor_type == "CUSTOMER" and not customer.is_verified):
+        return None
+    contact = await contacts.find_or_create(
+        tx, event.project_id, customer.email, event.occurred_at, actor=actor_because_of(event)
+    )
+    return contact.id
 
 
 async def _require_can_be_active(tx: Transaction, call: Call, candidate: LoopCandidate, allow_loops: bool) -> None:

@@ -41,6 +41,13 @@ class RunStart(Record):
     trigger_event_id: UUID
 
 
+class CustomerAddress(Record):
+    """The e-mail address of a customer."""
+
+    email: str
+    is_verified: bool
+
+
 class LockedRun(Record):
     """A locked run, and the event that woke it, if any."""
 
@@ -149,6 +156,14 @@ async def active_triggers(tx: Transaction, *, project_id: list[UUID]) -> list[Tr
 async def matching_events(
     tx: Transaction, *, project_id: UUID, rows: Jsonb, condition: Composable, values: Jsonb, now: Moment
 ) -> list[UUID]: ...
+
+
+# The address of a customer; None for a customer without one.
+@statement("""
+    select email, email_verified_at is not null as is_verified from customers
+    where project_id = %(project_id)s and id = %(id)s and email is not null
+""")
+async def customer_address(db: Queries, *, project_id: UUID, id: UUID) -> CustomerAddress | None: ...
 
 
 # Start runs; returns those that were started, and those that the hourly limit prevented (`limited`). A contact starts

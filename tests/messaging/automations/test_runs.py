@@ -14,6 +14,7 @@ from postern.messaging.automations import steps
 from postern.messaging.automations.work import WORK, advance
 from postern.platform.events import operations as events
 from postern.platform.events import store
+from tests.conftest import Client
 from tests.event_data import MADE_BY_TEST
 from tests.peers.http_receiver import Reply
 
@@ -309,22 +310,36 @@ async def test_an_email_event_concerns_its_contact(
     assert run["status"] == "EXITED"
 
 
-async def test_a_customer_event_starts_a_run_of_a_contact(
-    create_automation, email_step, world, project, run_due_work, read_mails
+async def test_a_customer_event_starts_a_run_of_the_contact_with_the_address(
+    create_automation, email_step, create_contact, project, run_due_work, read_mails, read_runs
 ):
-    await create_automation({"type": "EVENT", "event": "customer.signed_up"}, email_step("Welcome"))
-    event = events.make_event(
-        UUID(project.id),
-        "customer.signed_up",
-        uuid4(),
-        world.clock(),
-        actor_label=MADE_BY_TEST,
-        email="new@example.com",
-    )
-    async with world.db.transaction() as tx:
-        await events.record_all(tx, [event])
+    automation = await create_automation({"type": "EVENT", "event": "customer.signed_up"}, email_step("Welcome"))
+    grace = await create_contact("grace@example.com")
+    for email in ("new@example.com", "Grace@Example.com"):
+        assert (await project.client.post("/customers", {"email": email})).status_code == 201
     await run_due_work()
-    assert await read_mails() == [("new@example.com", "Welcome")]
+    assert await read_mails() == [("new@example.com", "Welcome"), ("grace@example.com", "Welcome")]
+    assert (await read_runs(automation))[1]["contactId"] == grace
+
+
+async def test_a_sign_up_with_an_unverified_address_starts_no_run(
+    create_automation, email_step, project, run_due_work, read_mails
+):
+    settings = {"signIn": {"verifyEmail": "LATER"}}
+    assert (await project.developer.patch("", {"settings": settings})).status_code == 200
+    for event in ("customer.signed_up", "customer.signed_in", "customer.email_verified"):
+        await create_automation({"type": "EVENT", "event": event}, email_step(event))
+    visitor = Client(project.client.app, base=f"/projects/{project.id}/auth")
+    body = {"email": "victim@example.com", "password": "a password nobody has"}
+    assert (await visitor.post("/sign-up", body)).status_code == 201
+    await run_due_work()
+    assert [mail for mail in await read_mails() if mail[1].startswith("customer.")] == []
+    (customer,) = (await project.client.get("/customers")).json()["data"]
+    verified = await project.client.patch(f"/customers/{customer['id']}", {"emailVerified": True})
+    assert verified.status_code == 200, verified.text
+    await run_due_work()
+    mails = [mail for mail in await read_mails() if mail[1].startswith("customer.")]
+    assert mails == [("victim@example.com", "customer.email_verified")]
 
 
 async def test_steps_change_contacts_and_audiences(
