@@ -486,6 +486,7 @@ CREATE TABLE public.automation_runs (
     error text,
     started_at timestamp with time zone NOT NULL,
     finished_at timestamp with time zone,
+    test boolean DEFAULT false NOT NULL,
     CONSTRAINT automation_runs_check CHECK (((status = ANY (ARRAY['RUNNING'::text, 'WAITING'::text])) = (due_at IS NOT NULL))),
     CONSTRAINT automation_runs_status_check CHECK ((status = ANY (ARRAY['RUNNING'::text, 'WAITING'::text, 'COMPLETED'::text, 'EXITED'::text, 'FAILED'::text, 'CANCELLED'::text])))
 )
@@ -1396,7 +1397,8 @@ CASE
     WHEN (project_id = '00000000-0000-0000-0000-000000000000'::uuid) THEN subject_id
     ELSE NULL::uuid
 END) STORED,
-    organization_id uuid
+    organization_id uuid,
+    test boolean DEFAULT false NOT NULL
 )
 WITH (fillfactor='80');
 
@@ -2005,13 +2007,13 @@ CREATE INDEX audit_log_target ON public.audit_log USING btree (chain_id, target_
 
 CREATE INDEX automation_runs_calls ON public.automation_runs USING btree (project_id, due_at) WHERE ((due_at IS NOT NULL) AND calls);
 
-CREATE UNIQUE INDEX automation_runs_current ON public.automation_runs USING btree (project_id, automation_id, contact_id) WHERE (status = ANY (ARRAY['RUNNING'::text, 'WAITING'::text]));
+CREATE UNIQUE INDEX automation_runs_current ON public.automation_runs USING btree (project_id, automation_id, contact_id, test) WHERE (status = ANY (ARRAY['RUNNING'::text, 'WAITING'::text]));
 
 CREATE INDEX automation_runs_due ON public.automation_runs USING btree (project_id, due_at) WHERE ((due_at IS NOT NULL) AND (NOT calls));
 
 CREATE INDEX automation_runs_list ON public.automation_runs USING btree (project_id, automation_id, id);
 
-CREATE UNIQUE INDEX automation_runs_once ON public.automation_runs USING btree (project_id, automation_id, contact_id) WHERE once;
+CREATE UNIQUE INDEX automation_runs_once ON public.automation_runs USING btree (project_id, automation_id, contact_id, test) WHERE once;
 
 CREATE INDEX automation_runs_recent ON public.automation_runs USING btree (project_id, contact_id, automation_id, started_at);
 

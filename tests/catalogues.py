@@ -11,7 +11,7 @@ import msgspec
 
 from postern.kernel.http.problems import Problem
 from postern.platform.events.model import CAMPAIGN_SEND_EVENTS
-from postern.platform.events.payloads import PAYLOADS, ContactEventData, EmailEventData
+from postern.platform.events.payloads import PAYLOADS, CausedEventData, ContactEventData, EmailEventData
 from tests.contract import update_catalogue
 
 GUIDE = Path(__file__).parent.parent / "docs" / "guide"
@@ -44,9 +44,11 @@ A campaign sends one `campaign.started` instead of an `email.queued` for each co
 the events of its delivery: {campaign_events}.
 In these events, `subject` is the subject that the contact received, or null if the message was never composed.
 
-Events about e-mail also have {email_fields}. Fields marked with `?` are left out
-when there is nothing to say. If an event would be larger than 20 kB, `data` has `truncated: true` and only the ids. The
-OpenAPI document at `/openapi.json` has the type of every field under `webhooks`.
+Events about e-mail also have {email_fields}.
+Events about customers, organizations and invitations have `test: true` if a customer caused them in a
+[TEST session](api.md#live-and-test-keys). Fields marked with `?` are left out when there is nothing to say. If an event
+would be larger than 20 kB, `data` has `truncated: true` and only the ids. The OpenAPI document at `/openapi.json` has
+the type of every field under `webhooks`.
 """
 
 
@@ -88,7 +90,7 @@ def event_catalogue() -> str:
     return NOTE + text + "\n" + "\n\n".join(tables) + "\n"
 
 
-def fields_of_data(data: Any, besides: tuple[Any, ...] = (EmailEventData,)) -> list[Any]:
+def fields_of_data(data: Any, besides: tuple[Any, ...] = (EmailEventData, CausedEventData)) -> list[Any]:
     """The fields of an event's data without those that all events have, or all events of a type in `besides`."""
     known = {
         field.name

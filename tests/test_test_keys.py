@@ -4,10 +4,12 @@ import asyncio
 import json
 from collections import Counter
 from datetime import timedelta
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
+from postern.identity.organizations.rules import invitation_token
+from tests.conftest import Client
 from tests.messaging.automations.conftest import create_automation, email_step, read_runs, settings, template
 from tests.messaging.campaigns.test_campaigns import create_campaign
 from tests.messaging.domains.test_domains import publish
@@ -186,6 +188,78 @@ async def test_mail_to_customers_that_a_test_key_sets_off_is_captured(
     await run_due_work()
     await captured(project)
     assert [message.recipients for message in sink.messages] == [("invited@example.com",)]
+
+
+async def test_what_a_customer_does_in_a_test_session_sends_captured_mail(project, sink, email_step, run_due_work):
+    settings = {"signIn": {"mailFrom": "login@example.org", "contacts": "CREATE"}}
+    assert (await project.developer.patch("", {"settings": settings})).status_code == 200
+    trigger = {"type": "EVENT", "event": "customer.updated", "once": False}
+    body = {"name": "Changed", "trigger": trigger, "steps": [email_step("Changed")], "maxRunsPerHour": 2}
+    assert (await project.client.post("/automations", {**body, "active": True})).status_code == 201
+    credentials = {"email": "ada@example.com", "password": "a password nobody has"}
+    assert (await project.client.post("/customers", {**credentials, "emailVerified": True})).status_code == 201
+    publishable = await project.key(type="PUBLISHABLE", environment="TEST")
+    auth = f"/projects/{project.id}/auth"
+
+    async def act(session, address):
+        customer = Client(project.client.app, session["accessToken"], project.client.base)
+        assert (await customer.post(f"{auth}/email/change", {"email": address})).status_code == 200
+        assert (await customer.patch(f"{auth}/me", {"name": f"Ada {address}"})).status_code == 200
+        await run_due_work()
+
+    session = (await publishable.post(f"{auth}/sign-in", credentials)).json()
+    await act(session, "test@example.com")
+    assert await captured(project) == ["ada@example.com", "test@example.com"]
+    # A refresh without a key continues the TEST session.
+    nobody = Client(project.client.app)
+    refreshed = await nobody.post(f"{auth}/token/refresh", {"refreshToken": session["refreshToken"]})
+    await act(refreshed.json(), "later@example.com")
+    assert len(await captured(project)) == 4
+    assert sink.messages == []
+    await act((await nobody.post(f"{auth}/sign-in", credentials)).json(), "live@example.com")
+    assert len(await captured(project)) == 4
+    assert sorted(message.recipients for message in sink.messages) == [("ada@example.com",), ("live@example.com",)]
+
+
+async def test_the_acceptance_of_an_invitation_by_a_test_key_sends_captured_mail(
+    project, test_client, sink, email_step, create_automation, run_due_work, world
+):
+    settings = {"signIn": {"mailFrom": "login@example.org", "contacts": "CREATE"}}
+    assert (await project.developer.patch("", {"settings": settings})).status_code == 200
+    await create_automation({"type": "EVENT", "event": "customer.signed_up"}, email_step("Welcome"))
+    organization = (await test_client.post("/b2b/organizations", {"name": "Acme"})).json()
+    page = Client(project.client.app)
+    for client in (test_client, project.client):
+        body = {"email": f"{'test' if client is test_client else 'live'}@example.com"}
+        invited = await client.post(f"/b2b/organizations/{organization['id']}/invitations", body)
+        await run_due_work()
+        token = invitation_token(world.secrets, UUID(project.id), UUID(invited.json()["id"]), 1)
+        path = f"/projects/{project.id}/auth/pages/invitation"
+        accepted = await page.request("POST", path, data={"token": token})
+        assert "You are now a member of Acme" in accepted.text
+        await run_due_work()
+    # Each gets the invitation and the mail of the automation.
+    assert await captured(project) == ["test@example.com"] * 2
+    assert [message.recipients for message in sink.messages] == [("live@example.com",)] * 2
+
+
+async def test_runs_of_test_keys_and_live_keys_do_not_limit_each_other(
+    project, test_client, sink, email_step, create_automation, read_runs, run_due_work
+):
+    once = await create_automation({"type": "EVENT", "event": "order.placed"}, email_step("Thanks"))
+    repeated = await create_automation({"type": "EVENT", "event": "order.placed", "once": False}, WAIT)
+    event = {"name": "order.placed", "email": "ada@example.com"}
+    for client in (test_client, project.client, test_client, project.client):
+        assert (await client.post("/events", event)).status_code == 201
+        await run_due_work()
+    assert [run["status"] for run in await read_runs(once)] == ["COMPLETED"] * 2
+    assert [run["status"] for run in await read_runs(repeated)] == ["WAITING"] * 2
+    assert (await captured(project), len(sink.messages)) == (["ada@example.com"], 1)
+    # Two events in one request: the run of the LIVE key continues with the first, and so does the TEST run.
+    paid = {"name": "order.paid", "email": "ada@example.com"}
+    assert (await project.client.post("/events/batch", {"events": [paid, paid]})).status_code == 201
+    await run_due_work()
+    assert [run["status"] for run in await read_runs(repeated)] == ["COMPLETED"] * 2
 
 
 REQUESTS = {

@@ -36,6 +36,8 @@ class SessionRow(Record):
     """The organization with whose single sign-on the session was started; None for other sign-in methods."""
     organization_id: UUID | None
     """The active organization of a customer's session; the customer may have left it since. None without one."""
+    test: bool
+    """Whether the session began with a TEST key: mail that results from its requests is captured."""
 
     @property
     def ends_at(self) -> Moment:
@@ -79,10 +81,10 @@ class DeviceHistory(Record):
     )
     insert into sessions (project_id, id, subject_id, methods, authenticated_at, user_agent, ip_address, created_at,
                           last_used_at, expires_at, idle_expires_at, due_at, sso_organization_id, access_hash,
-                          access_expires_at)
+                          access_expires_at, test)
     values (%(project_id)s, %(id)s, %(subject_id)s, %(methods)s, %(now)s, %(user_agent)s, %(ip_address)s, %(now)s,
             %(now)s, %(expires_at)s, %(idle_expires_at)s, %(expires_at)s, %(sso_organization_id)s, %(access_hash)s,
-            %(access_expires_at)s)
+            %(access_expires_at)s, %(test)s)
     returning *
 """)
 async def insert_session(
@@ -100,6 +102,7 @@ async def insert_session(
     sso_organization_id: UUID | None,
     access_hash: bytes | None,
     access_expires_at: Moment | None,
+    test: bool,
     limit: int,
 ) -> SessionRow: ...
 

@@ -59,7 +59,7 @@ async def register_customer(
             actor_type="CUSTOMER",
             actor_id=customer.id,
             method=method,
-            **events.environment_data(call),
+            **events.environment_data(call.caller),
         )
         await events.record_all(tx, [event])
     return customer

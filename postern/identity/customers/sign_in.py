@@ -291,7 +291,7 @@ async def complete_sign_in(
         ipAddress=call.origin.ip,
         userAgent=call.origin.user_agent,
         **({"via": origin.via} if origin.via else {}),
-        **events.environment_data(call),
+        **events.environment_data(call.caller),
     )
     await events.record_all(tx, [event])
     signed_in = await issue_first_tokens(tx, call, session, customer)

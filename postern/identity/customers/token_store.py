@@ -12,6 +12,8 @@ class TokenBearer(CustomerRow):
     """The customer of an access token, with the session and key of the token."""
 
     session_id: UUID
+    session_test: bool
+    """Whether the session began with a TEST key."""
     key_id: UUID
 
 
@@ -28,7 +30,7 @@ class SigningKey(Record):
 # `project_id`, `id` (of the session) and `key_id` are parallel lists. Omits tokens whose session or key has ended, or
 # whose customer is banned.
 @statement("""
-    select c.*, s.id as session_id, k.id as key_id
+    select c.*, s.id as session_id, s.test as session_test, k.id as key_id
     from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(key_id)s::uuid[]) as tokens (project_id, id, key_id)
     join sessions s on s.project_id = tokens.project_id and s.id = tokens.id
     join customers c on c.project_id = s.project_id and c.id = s.subject_id

@@ -319,6 +319,7 @@ async def read_customer_token(world: "World", token: str, project_id: UUID | Non
         actor_type="CUSTOMER",
         actor_id=bearer.id,
         project_id=checked.project_id,
+        environment="TEST" if bearer.session_test else "LIVE",
         credential_id=checked.session_id,
         customer=bearer,
         organization_id=checked.organization_id,

@@ -18,6 +18,7 @@ from postern.identity.organizations.invitations import (
     require_action_allowed,
     require_token,
 )
+from postern.identity.organizations.mails import is_test_invitation
 from postern.identity.organizations.model import (
     InvitationClosed,
     OrganizationInvitationMissing,
@@ -94,11 +95,19 @@ async def _accept(call: Call, token: str) -> str:
             tx, project_id=call.project_id, id=read_invitation_token(token)
         )
         invitation = require_token(call, invitation, token)
+        if await is_test_invitation(tx, call.project_id, invitation.id):
+            call = replace(call, caller=replace(call.caller, environment="TEST"))
         # Lock the customer before the organization, as all other transactions do, to avoid deadlocks.
         customer = await find_or_create_verified(tx, call, project, invitation.email, invitation.email_key)
         if customer.is_banned(call.now):
             raise CustomerBanned("This account is blocked.")
-        caller = Caller(kind="customer", actor_type="CUSTOMER", actor_id=customer.id, project_id=call.project_id)
+        caller = Caller(
+            kind="customer",
+            actor_type="CUSTOMER",
+            actor_id=customer.id,
+            project_id=call.project_id,
+            environment=call.environment,
+        )
         customer_call = replace(call, caller=caller)
         organization = await lock_organization(tx, call, invitation.organization_id)
         row = await lock_invitation(tx, call, invitation.organization_id, invitation.id)

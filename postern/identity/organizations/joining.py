@@ -18,7 +18,6 @@ from postern.identity.organizations.model import (
 )
 from postern.identity.organizations.rules import domain_of, is_mailbox_provider_domain
 from postern.identity.organizations.store import JoinCandidate
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.operation import post
@@ -26,7 +25,7 @@ from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.values import as_id, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as event_operations
-from postern.platform.events.model import Event
+from postern.platform.events.model import Event, is_test
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 DOMAIN_JOIN_ROLES = ["MEMBER"]
@@ -91,7 +90,7 @@ async def on_customer_events(tx: Transaction, events: list[Event]) -> None:
         if event.subject_id is None:
             continue
         if event.type == "customer.signed_in":
-            await join_at_sign_in(tx, event.project_id, event.subject_id, event.occurred_at)
+            await join_at_sign_in(tx, event, event.subject_id)
         elif event.type == "customer.linked":
             ids = {"survivor_id": event.subject_id, "loser_id": as_id(event.data["mergedCustomerId"])}
             await store.merge_memberships(tx, project_id=event.project_id, now=event.occurred_at, **ids)
@@ -162,17 +161,19 @@ async def transfer_ownership(tx: Transaction, event: Event) -> None:
         await event_operations.record_all(tx, [ownership_event])
 
 
-async def join_at_sign_in(tx: Transaction, project_id: UUID, customer_id: UUID, now: Moment) -> UUID | None:
+async def join_at_sign_in(tx: Transaction, sign_in: Event, customer_id: UUID) -> UUID | None:
     """Add a customer to the organization that has verified the domain of the customer's address, if `reason_of` allows
     it. Returns the id of the organization, or None if the customer was not added.
 
-    Raises no problem, so that joining never prevents the sign-in.
+    Raises no problem, so that joining never prevents the sign-in, whose event is `sign_in`.
     """
+    project_id, now = sign_in.project_id, sign_in.occurred_at
     candidates = await store.join_candidates(tx, project_id=project_id, customer_ids=[customer_id], now=now)
     if not candidates or reason_of(candidates[0]) != "JOINED" or candidates[0].organization_id is None:
         return None
     organization_id = candidates[0].organization_id
-    caller = Caller(kind="customer", actor_type="CUSTOMER", actor_id=customer_id)
+    environment = "TEST" if is_test(sign_in) else "LIVE"
+    caller = Caller(kind="customer", actor_type="CUSTOMER", actor_id=customer_id, environment=environment)
     try:
         joined = await join_without_call(
             tx, project_id, organization_id, customer_id, DOMAIN_JOIN_ROLES, "DOMAIN", now, caller

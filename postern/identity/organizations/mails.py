@@ -2,10 +2,12 @@
 
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit, urlunsplit
+from uuid import UUID
 
 from postern.identity.customers.mailer import send_rendered
 from postern.identity.organizations.model import OrganizationInvitationRow, OrganizationRow
 from postern.identity.organizations.rules import invitation_token
+from postern.kernel.database.statements import Queries
 from postern.platform.events import operations as events
 from postern.platform.events.model import is_test
 
@@ -16,10 +18,16 @@ if TYPE_CHECKING:
 INVITING_EVENTS = ("invitation.created", "invitation.resent")
 
 
+async def is_test_invitation(db: Queries, project_id: UUID, id: UUID) -> bool:
+    """Whether a TEST key has created or last resent an invitation. Then its e-mail is captured, and so is mail that
+    results from its acceptance."""
+    invited = await events.latest_of_subject(db, project_id, id, INVITING_EVENTS)
+    return invited is not None and is_test(invited)
+
+
 async def mail_invitation(world: "World", row: OrganizationInvitationRow, organization: OrganizationRow) -> None:
-    """Send the e-mail of an invitation, with a link that has the current token. It is captured if a TEST key has
-    created or last resent the invitation. Raises the problems of `send_rendered`."""
-    invited = await events.latest_of_subject(world.db, row.project_id, row.id, INVITING_EVENTS)
+    """Send the e-mail of an invitation, with a link that has the current token. Raises the problems of
+    `send_rendered`."""
     token = invitation_token(world.secrets, row.project_id, row.id, row.generation)
     page_url = f"{world.settings.public_url}/projects/{row.project_id}/auth/pages/invitation"
     await send_rendered(
@@ -29,7 +37,7 @@ async def mail_invitation(world: "World", row: OrganizationInvitationRow, organi
         to=row.email,
         expires_at=row.expires_at,
         tag="invitation",
-        test=invited is not None and is_test(invited),
+        test=await is_test_invitation(world.db, row.project_id, row.id),
         organization=organization.name,
         link=url_with_token(row.accept_url or page_url, token),
         until=row.expires_at.strftime("%d %B %Y, %H:%M UTC"),

@@ -236,6 +236,7 @@ async def join_without_call(
             customerId=str(customer_id),
             roles=roles,
             source=source,
+            **events.environment_data(actor),
         )
         await events.record_all(tx, [event])
     return added

@@ -324,6 +324,8 @@ class DueRun(Record):
     version: int
     contact_id: UUID
     trigger_event_id: UUID
+    test: bool
+    """Whether a TEST key started the run: its e-mails are captured, and it reacts to events of TEST keys too."""
     status: RunStatus
     current_step: int
     entered_at: Moment | None
@@ -349,6 +351,8 @@ class NewRun(Record):
     max_runs_per_hour: int
     event_id: UUID
     """The event that starts the run."""
+    test: bool
+    """Whether a TEST key caused this event. Runs of TEST keys do not count for the limits of the others."""
     at: Moment
     """When this event occurred."""
 

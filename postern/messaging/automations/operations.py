@@ -355,10 +355,10 @@ async def retry_automation_run(call: Call, id: UUID, run_id: UUID) -> Automation
     of the automation.
     """
     async with call.db.transaction() as tx:
-        if call.environment == "TEST":
-            started = await store.started_run(tx, project_id=call.project_id, automation_id=id, id=run_id)
-            if started is not None and not await events.test_events(tx, call.project_id, [started.trigger_event_id]):
-                call.require_live("resume a run that no TEST key started")
+        if call.environment == "TEST" and await store.is_live_run(
+            tx, project_id=call.project_id, automation_id=id, id=run_id
+        ):
+            call.require_live("resume a run that no TEST key started")
         retried = await _retry(tx, call, id, run_id, limit=1)
         if not retried:
             existing = await store.run(tx, project_id=call.project_id, automation_id=id, id=run_id)
@@ -530,41 +530,17 @@ async def _start_and_wake(tx: Transaction, triggers: list[TriggerRow], recorded:
     awaited = [
         (event, contact_id) for event, contact_id in with_contacts if (event.project_id, event.type) in awaited_types
     ]
-    live = [(event, contact_id) for event, contact_id in awaited if not is_test(event)]
-    if live and await _wake(tx, live, None):
-        tx.mark_due("automation_runs")
-    test = [(event, contact_id) for event, contact_id in awaited if is_test(event)]
-    if test and (run_ids := await _waiting_test_runs(tx, test)) and await _wake(tx, test, run_ids):
-        tx.mark_due("automation_runs")
-    await _start(tx, triggers, with_contacts)
-
-
-async def _wake(tx: Transaction, awaited: list[tuple[Event, UUID]], only: list[UUID] | None) -> int:
-    """Wake the runs, among `only` if it is not None, that wait for events of contacts. Returns their number."""
-    return await store.wake_runs(
+    if awaited and await store.wake_runs(
         tx,
         project_id=[event.project_id for event, _ in awaited],
         contact_id=[contact_id for _, contact_id in awaited],
         event=[event.type for event, _ in awaited],
         event_id=[event.id for event, _ in awaited],
+        test=[is_test(event) for event, _ in awaited],
         at=[event.occurred_at for event, _ in awaited],
-        only=only,
-    )
-
-
-async def _waiting_test_runs(tx: Transaction, awaited: list[tuple[Event, UUID]]) -> list[UUID]:
-    """The runs that wait for these events and that a TEST key caused: only these may a TEST key continue."""
-    waiting = await store.waiting_runs(
-        tx,
-        project_id=[event.project_id for event, _ in awaited],
-        contact_id=[contact_id for _, contact_id in awaited],
-        event=[event.type for event, _ in awaited],
-    )
-    test_ids: set[UUID] = set()
-    for project_id in {run.project_id for run in waiting}:
-        trigger_ids = [run.trigger_event_id for run in waiting if run.project_id == project_id]
-        test_ids |= await events.test_events(tx, project_id, trigger_ids)
-    return [run.id for run in waiting if run.trigger_event_id in test_ids]
+    ):
+        tx.mark_due("automation_runs")
+    await _start(tx, triggers, with_contacts)
 
 
 async def _start(tx: Transaction, triggers: list[TriggerRow], with_contacts: list[tuple[Event, UUID]]) -> None:
@@ -590,6 +566,7 @@ async def _start(tx: Transaction, triggers: list[TriggerRow], with_contacts: lis
             once=trigger_row.once,
             max_runs_per_hour=trigger_row.max_runs_per_hour,
             event_id=event.id,
+            test=is_test(event),
             at=event.occurred_at,
         )
         for trigger_row, event, contact_id in matches

@@ -64,8 +64,6 @@ class RunState:
 
     row: DueRun
     positions: list[StepPosition]
-    test: bool
-    """Whether a TEST key set the run off: its e-mails are captured, and it reacts to events of TEST keys too."""
     step_index: int
     """Index of the current step in `positions`."""
     entered_at: Moment | None
@@ -122,8 +120,8 @@ class RunBatch:
                 await self._execute(group)
 
     async def _execute(self, group: list[RunState]) -> None:
-        """Execute the current step of a group of runs; all are at the same step of the same version, and `test` is
-        the same for all."""
+        """Execute the current step of a group of runs; all are at the same step of the same version, and
+        `row.test` is the same for all."""
         step = group[0].position.step
         if isinstance(step, SendEmail):
             await self._send(group, step)
@@ -163,7 +161,7 @@ class RunBatch:
         try:
             sender = sender_of(step)
             domain_id = await require_sending_domain_id(
-                self.world, self.tx, self.project_id, sender, test=group[0].test
+                self.world, self.tx, self.project_id, sender, test=group[0].row.test
             )
         except (LookupError, AddressInvalid) as error:
             self.fail(group, str(error))
@@ -206,13 +204,13 @@ class RunBatch:
                 domain_id=domain_id,
                 body=body,
             )
-        if not group[0].test:
+        if not group[0].row.test:
             await self._enforce_quota(group, requests)
         if not requests:
             return
-        cap = None if group[0].test else frequency_cap_of(settings)
+        cap = None if group[0].row.test else frequency_cap_of(settings)
         sends = await enqueue_all(
-            self.world, self.tx, self.project_id, list(requests.values()), cap, self.now, test=group[0].test
+            self.world, self.tx, self.project_id, list(requests.values()), cap, self.now, test=group[0].row.test
         )
         for run in group:
             if run.row.id not in requests:
@@ -259,7 +257,7 @@ class RunBatch:
             self.project_id,
             name,
             [(run.row.id, run.row.contact_id, run.began_after) for run in unmatched],
-            with_test=group[0].test,
+            with_test=group[0].row.test,
         )
         for run in group:
             event_id = run.row.event_id if run.entered_at is not None else None
@@ -421,12 +419,12 @@ def _by_step(runs: list[RunState]) -> Iterable[list[RunState]]:
     """Group runs that are at the same step of the same version, those of TEST keys separately."""
     groups: defaultdict[tuple[UUID, int, int, bool], list[RunState]] = defaultdict(list)
     for run in runs:
-        groups[run.row.automation_id, run.row.version, run.step_index, run.test].append(run)
+        groups[run.row.automation_id, run.row.version, run.step_index, run.row.test].append(run)
     return groups.values()
 
 
 def _actor_of(group: list[RunState]) -> membership.ChangeActor:
-    return membership.TEST_KEY if group[0].test else membership.SYSTEM
+    return membership.TEST_KEY if group[0].row.test else membership.SYSTEM
 
 
 def _finished_event(project_id: UUID, run: RunState, now: Moment) -> events.Event:
@@ -497,12 +495,10 @@ async def load_runs(tx: Transaction, project_id: UUID, rows: list[DueRun]) -> li
         )
         for version in loaded:
             positions_of[version.automation_id, version.version] = rules.flatten_steps(rules.read_steps(version.steps))
-    test_triggers = await events.test_events(tx, project_id, [row.trigger_event_id for row in rows])
     return [
         RunState(
             row,
             positions,
-            row.trigger_event_id in test_triggers,
             row.current_step,
             row.entered_at,
             tried=row.tried,

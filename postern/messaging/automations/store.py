@@ -33,14 +33,6 @@ class UsedKey(Record):
     event_id: UUID
 
 
-class RunStart(Record):
-    """A run and the event that started it."""
-
-    project_id: UUID
-    id: UUID
-    trigger_event_id: UUID
-
-
 class CustomerAddress(Record):
     """The e-mail address of a customer."""
 
@@ -168,26 +160,27 @@ async def customer_address(db: Queries, *, project_id: UUID, id: UUID) -> Custom
 
 # Start runs; returns those that were started, and those that the hourly limit prevented (`limited`). A contact starts
 # no run of an automation while it has an unfinished one and, with `once`, if it ever had one. Such runs are not
-# returned: they do not count as `limited`.
+# returned: they do not count as `limited`. Runs that TEST keys started and other runs do not limit each other.
 @statement("""
     with requested as materialized (
-        select distinct on (v.project_id, v.automation_id, v.contact_id) v.*,
+        select distinct on (v.project_id, v.automation_id, v.contact_id, v.test) v.*,
                recent.runs >= v.max_runs_per_hour and not recent.any_unfinished as limited
         from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(automation_id)s::uuid[], %(version)s::int[],
                     %(contact_id)s::uuid[], %(once)s::bool[], %(max_runs_per_hour)s::int[], %(event_id)s::uuid[],
-                    %(at)s::timestamptz[])
-            as v (project_id, id, automation_id, version, contact_id, once, max_runs_per_hour, event_id, at)
+                    %(test)s::bool[], %(at)s::timestamptz[])
+            as v (project_id, id, automation_id, version, contact_id, once, max_runs_per_hour, event_id, test, at)
         cross join lateral (
             select count(*) as runs, coalesce(bool_or(run.status in ('RUNNING', 'WAITING')), false) as any_unfinished
             from automation_runs run
             where not v.once and run.started_at > v.at - interval '1 hour'
               and (run.project_id, run.contact_id, run.automation_id) = (v.project_id, v.contact_id, v.automation_id)
+              and run.test = v.test
         ) as recent
-        order by v.project_id, v.automation_id, v.contact_id, v.at
+        order by v.project_id, v.automation_id, v.contact_id, v.test, v.at
     ), started as (
-        insert into automation_runs (project_id, id, automation_id, version, contact_id, once, trigger_event_id,
+        insert into automation_runs (project_id, id, automation_id, version, contact_id, once, trigger_event_id, test,
                                      due_at, started_at)
-        select project_id, id, automation_id, version, contact_id, once, event_id, at, at from requested
+        select project_id, id, automation_id, version, contact_id, once, event_id, test, at, at from requested
         where not limited order by automation_id, contact_id
         on conflict do nothing
         returning project_id, id, automation_id, contact_id
@@ -199,25 +192,28 @@ async def customer_address(db: Queries, *, project_id: UUID, id: UUID) -> Custom
 async def start_runs(tx: Transaction, runs: list[NewRun]) -> list[StartedRun]: ...
 
 
-# Make the runs due, among `only` unless it is None, that wait for one of these events, which are given as parallel
-# lists. Returns the number of runs.
+# Make the runs due that wait for one of these events, given as parallel lists. An event that a TEST key caused (`test`)
+# ends only the wait of runs that a TEST key started. Returns the number of runs.
 # Runs are locked in the order of their ids before the update, so that batches for the same contacts do not deadlock.
 @statement("""
     with occurred as materialized (
-        select distinct on (project_id, contact_id, event) * from unnest(
-            %(project_id)s::uuid[], %(contact_id)s::uuid[], %(event)s::text[], %(event_id)s::uuid[],
-            %(at)s::timestamptz[]) as v (project_id, contact_id, event, event_id, at)
-        order by project_id, contact_id, event, at, event_id
+        select distinct on (project_id, contact_id, event, run_test) v.*, run_test
+        from unnest(%(project_id)s::uuid[], %(contact_id)s::uuid[], %(event)s::text[], %(event_id)s::uuid[],
+                    %(test)s::bool[], %(at)s::timestamptz[]) as v (project_id, contact_id, event, event_id, test, at)
+        cross join (values (false), (true)) as runs (run_test)
+        where run_test or not v.test
+        order by project_id, contact_id, event, run_test, at, event_id
     ), waiting as materialized (
         select run.project_id, run.id from automation_runs as run
         join occurred v on (run.project_id, run.contact_id, run.waiting_for) = (v.project_id, v.contact_id, v.event)
-        where %(only)s::uuid[] is null or run.id = any (%(only)s)
+          and run.test = v.run_test
         order by run.project_id, run.id for no key update of run
     ), woken as (
         update automation_runs as run set event_id = v.event_id, waiting_for = null, due_at = v.at
         from waiting, occurred v
         where (run.project_id, run.id) = (waiting.project_id, waiting.id)
           and (run.project_id, run.contact_id, run.waiting_for) = (v.project_id, v.contact_id, v.event)
+          and run.test = v.run_test
         returning 1
     )
     select count(*)::int from woken
@@ -229,20 +225,9 @@ async def wake_runs(
     contact_id: list[UUID],
     event: list[str],
     event_id: list[UUID],
+    test: list[bool],
     at: list[Moment],
-    only: list[UUID] | None,
 ) -> int: ...
-
-
-# The runs that wait for one of these events, given as parallel lists.
-@statement("""
-    select run.project_id, run.id, run.trigger_event_id from automation_runs as run
-    join unnest(%(project_id)s::uuid[], %(contact_id)s::uuid[], %(event)s::text[]) as v (project_id, contact_id, event)
-      on (run.project_id, run.contact_id, run.waiting_for) = (v.project_id, v.contact_id, v.event)
-""")
-async def waiting_runs(
-    tx: Transaction, *, project_id: list[UUID], contact_id: list[UUID], event: list[str]
-) -> list[RunStart]: ...
 
 
 # The steps of versions, given as parallel lists of automation ids and version numbers.
@@ -359,11 +344,12 @@ async def runs(
 async def run(db: Queries, *, project_id: UUID, automation_id: UUID, id: UUID) -> AutomationRun | None: ...
 
 
+# Whether there is a run with this id that no TEST key started.
 @statement("""
-    select project_id, id, trigger_event_id from automation_runs
-    where project_id = %(project_id)s and automation_id = %(automation_id)s and id = %(id)s
+    select from automation_runs
+    where project_id = %(project_id)s and automation_id = %(automation_id)s and id = %(id)s and not test
 """)
-async def started_run(db: Queries, *, project_id: UUID, automation_id: UUID, id: UUID) -> RunStart | None: ...
+async def is_live_run(db: Queries, *, project_id: UUID, automation_id: UUID, id: UUID) -> bool: ...
 
 
 # The history of a run. A run skips steps but never goes back, so the order of step numbers is the order of execution.
@@ -385,8 +371,8 @@ async def steps_of(db: Queries, *, project_id: UUID, run_id: UUID) -> list[Autom
           and exists (select from contacts c where (c.project_id, c.id) = (r.project_id, r.contact_id))
           and not exists (
               select from automation_runs other
-              where (other.project_id, other.automation_id, other.contact_id)
-                    = (r.project_id, r.automation_id, r.contact_id)
+              where (other.project_id, other.automation_id, other.contact_id, other.test)
+                    = (r.project_id, r.automation_id, r.contact_id, r.test)
                 and (other.status in ('RUNNING', 'WAITING') or other.status = 'FAILED' and other.id > r.id))
         order by r.id limit %(limit)s for no key update of r skip locked
     ), deleted_steps as (

@@ -34,9 +34,9 @@ class Event(Record):
     """The contact that the event concerns, or null."""
 
 
-TEST_MARKED_AREAS: Final = ("email", "customer")
-"""First words of the names of events whose actor may be another than the API key: `test: true` in their data says that
-a TEST key caused them."""
+TEST_MARKED_AREAS: Final = ("email", "customer", "invitation", "organization")
+"""First words of the names of events whose actor may be another than the API key, a customer for example: `test: true`
+in their data says that a TEST key caused them."""
 
 
 def is_test(event: Event) -> bool:

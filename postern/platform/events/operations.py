@@ -1,6 +1,6 @@
 """Recording and reading events."""
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence, Set
+from collections.abc import Awaitable, Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -9,7 +9,7 @@ import msgspec
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
-from postern.kernel.http.call import Call
+from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.operation import get
 from postern.kernel.http.pagination import Cursor, Feed, ListLimit, newest_first
 from postern.kernel.http.problems import Invalid
@@ -67,6 +67,7 @@ async def record(tx: Transaction, call: Call, type: str, subject_id: UUID | None
 
     Returns the event; `data` holds its details.
     """
+    environment = {} if call.caller.actor_type == "TEST_KEY" else environment_data(call.caller)
     event = make_event(
         call.project_id,
         type,
@@ -76,6 +77,7 @@ async def record(tx: Transaction, call: Call, type: str, subject_id: UUID | None
         actor_id=call.caller.actor_id,
         actor_label=call.caller.actor_label,
         **data,
+        **environment,
     )
     await record_all(tx, [event])
     return event
@@ -171,15 +173,12 @@ async def with_ids(db: Queries, project_id: UUID, ids: list[UUID]) -> list[Event
     return await store.with_ids(db, project_id=project_id, ids=ids)
 
 
-async def test_events(db: Queries, project_id: UUID, ids: Iterable[UUID]) -> set[UUID]:
-    """The ids, among `ids`, of events that a TEST key caused; see `is_test`."""
-    wanted = sorted(set(ids))
-    return set(await store.test_events(db, project_id=project_id, ids=wanted)) if wanted else set()
+def environment_data(caller: Caller) -> dict[str, Any]:
+    """The mark of a TEST key in the data of an event whose actor is not the key but a customer, for example.
 
-
-def environment_data(call: Call) -> dict[str, Any]:
-    """The mark of a TEST key in the data of a `customer.` event whose actor is the customer and not the key."""
-    return {"test": True} if call.environment == "TEST" else {}
+    Only for events of TEST_MARKED_AREAS: a customer causes no others.
+    """
+    return {"test": True} if caller.environment == "TEST" else {}
 
 
 async def contacts_of(db: Queries, project_id: UUID, events: Sequence[Event]) -> dict[UUID, EventContact]:

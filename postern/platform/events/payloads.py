@@ -21,6 +21,14 @@ class CommonEventData(Record):
     """Whether the event's own data was left out because it is too large. Absent otherwise."""
 
 
+class CausedEventData(CommonEventData):
+    """Data of events that a customer can cause."""
+
+    test: bool = False
+    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event
+    is captured. Absent otherwise."""
+
+
 class ContactEventData(CommonEventData):
     """Data of events that can concern a contact."""
 
@@ -266,14 +274,14 @@ class SenderEventData(CommonEventData):
     """Address of the sender."""
 
 
-class CustomerSignedUpData(CommonEventData):
+class CustomerSignedUpData(CausedEventData):
     """Data of `customer.signed_up`. `id` is the id of the customer."""
 
     method: str
     """How the customer signed up: a sign-in method, a provider, or `API`."""
 
 
-class CustomerSignedInData(CommonEventData):
+class CustomerSignedInData(CausedEventData):
     """Data of `customer.signed_in`. `id` is the id of the customer."""
 
     session_id: UUID
@@ -288,7 +296,7 @@ class CustomerSignedInData(CommonEventData):
     """The single sign-on connection, if it was used."""
 
 
-class CustomerAttemptData(CommonEventData):
+class CustomerAttemptData(CausedEventData):
     """Data of `customer.sign_in_failed` and `customer.locked`. `id` is the id of the customer."""
 
     method: str
@@ -297,7 +305,7 @@ class CustomerAttemptData(CommonEventData):
     """IP address of the client."""
 
 
-class CustomerSessionData(CommonEventData):
+class CustomerSessionData(CausedEventData):
     """Data of events about a session. `id` is the id of the customer."""
 
     session_id: UUID
@@ -306,7 +314,7 @@ class CustomerSessionData(CommonEventData):
     """Why the session was ended, if the customer or your application did not end it."""
 
 
-class CustomerEmailVerifiedData(CommonEventData):
+class CustomerEmailVerifiedData(CausedEventData):
     """Data of `customer.email_verified`. `id` is the id of the customer."""
 
     changed: bool
@@ -315,14 +323,14 @@ class CustomerEmailVerifiedData(CommonEventData):
     """The provider that verified the address."""
 
 
-class CustomerFactorData(CommonEventData):
+class CustomerFactorData(CausedEventData):
     """Data of events about a second factor. `id` is the id of the customer."""
 
     method: str
     """The second factor."""
 
 
-class CustomerPasskeyAddedData(CommonEventData):
+class CustomerPasskeyAddedData(CausedEventData):
     """Data of `customer.passkey_added`. `id` is the id of the customer."""
 
     passkey_id: UUID
@@ -331,42 +339,42 @@ class CustomerPasskeyAddedData(CommonEventData):
     """Name of the passkey."""
 
 
-class CustomerPasskeyRemovedData(CommonEventData):
+class CustomerPasskeyRemovedData(CausedEventData):
     """Data of `customer.passkey_removed`. `id` is the id of the customer."""
 
     passkey_id: UUID
     """Id of the passkey."""
 
 
-class CustomerBannedData(CommonEventData):
+class CustomerBannedData(CausedEventData):
     """Data of `customer.banned`. `id` is the id of the customer."""
 
     reason: str | None
     """The reason that was given."""
 
 
-class CustomerUpdatedData(CommonEventData):
+class CustomerUpdatedData(CausedEventData):
     """Data of `customer.updated`. `id` is the id of the customer."""
 
     changed: list[str]
     """Names of the fields that were changed."""
 
 
-class CustomerMetadataUpdatedData(CommonEventData):
+class CustomerMetadataUpdatedData(CausedEventData):
     """Data of `customer.metadata_updated`. `id` is the id of the customer."""
 
     keys: list[str]
     """Keys that were set or removed."""
 
 
-class CustomerRolesUpdatedData(CommonEventData):
+class CustomerRolesUpdatedData(CausedEventData):
     """Data of `customer.roles_updated`. `id` is the id of the customer."""
 
     roles: list[str]
     """The roles that the customer has now."""
 
 
-class CustomerLinkedData(CommonEventData):
+class CustomerLinkedData(CausedEventData):
     """Data of `customer.linked`. `id` is the id of the customer."""
 
     merged_customer_id: UUID | None
@@ -375,14 +383,14 @@ class CustomerLinkedData(CommonEventData):
     """The provider whose account was linked."""
 
 
-class CustomerProviderData(CommonEventData):
+class CustomerProviderData(CausedEventData):
     """Data of `customer.unlinked` and `customer.identity_held`. `id` is the id of the customer."""
 
     provider: str
     """The provider of the account."""
 
 
-class CustomerMailFailedData(CommonEventData):
+class CustomerMailFailedData(CausedEventData):
     """Data of `customer.mail_failed`. `id` is the id of the customer."""
 
     kind: str
@@ -393,7 +401,7 @@ class CustomerMailFailedData(CommonEventData):
     """Why it could not be sent."""
 
 
-class OrganizationEventData(CommonEventData):
+class OrganizationEventData(CausedEventData):
     """Data of `organization.created` and `organization.deleted`. `id` is the id of the organization."""
 
     name: str
@@ -402,7 +410,7 @@ class OrganizationEventData(CommonEventData):
     """Id of the organization in your own system."""
 
 
-class OrganizationUpdatedData(CommonEventData):
+class OrganizationUpdatedData(CausedEventData):
     """Data of `organization.updated`: the organization's own fields, or a member's roles. `id` is the id of the
     organization."""
 
@@ -420,7 +428,7 @@ class OrganizationUpdatedData(CommonEventData):
     """The roles that the member has now."""
 
 
-class OrganizationMemberAddedData(CommonEventData):
+class OrganizationMemberAddedData(CausedEventData):
     """Data of `organization.member_added`. `id` is the id of the organization."""
 
     customer_id: UUID
@@ -431,14 +439,14 @@ class OrganizationMemberAddedData(CommonEventData):
     """How the customer became a member."""
 
 
-class OrganizationMemberRemovedData(CommonEventData):
+class OrganizationMemberRemovedData(CausedEventData):
     """Data of `organization.member_removed`. `id` is the id of the organization."""
 
     customer_id: UUID
     """Id of the customer."""
 
 
-class OrganizationDomainData(CommonEventData):
+class OrganizationDomainData(CausedEventData):
     """Data of `organization.domain_verified` and `organization.domain_lapsed`. `id` is the id of the organization."""
 
     domain: str
@@ -447,7 +455,7 @@ class OrganizationDomainData(CommonEventData):
     """Id of the domain."""
 
 
-class InvitationEventData(CommonEventData):
+class InvitationEventData(CausedEventData):
     """Data of events about an invitation. `id` is the id of the invitation."""
 
     organization_id: UUID
@@ -456,7 +464,7 @@ class InvitationEventData(CommonEventData):
     """Role that the invitation gives."""
 
 
-class InvitationAcceptedData(CommonEventData):
+class InvitationAcceptedData(CausedEventData):
     """Data of `invitation.accepted`. `id` is the id of the invitation."""
 
     organization_id: UUID
@@ -596,21 +604,21 @@ PAYLOADS: tuple[WebhookDoc, ...] = tuple(
         ("customer.sign_in_failed", CustomerAttemptData, "An attempt to sign in failed."),
         ("customer.signed_out", CustomerSessionData, "A customer signed out."),
         ("customer.locked", CustomerAttemptData, "Sign-in was locked after too many failed attempts."),
-        ("customer.unlocked", CommonEventData, "A lock of a customer's sign-in was removed."),
+        ("customer.unlocked", CausedEventData, "A lock of a customer's sign-in was removed."),
         ("customer.email_verified", CustomerEmailVerifiedData, "A customer's e-mail address was verified."),
-        ("customer.password_changed", CommonEventData, "A customer's password was changed."),
+        ("customer.password_changed", CausedEventData, "A customer's password was changed."),
         ("customer.mfa_enabled", CustomerFactorData, "A customer set up a second factor."),
         ("customer.mfa_disabled", CustomerFactorData, "A customer removed the second factor."),
         (
             "customer.mfa_reset",
-            CommonEventData,
+            CausedEventData,
             "A customer's second factors were removed by your application or team.",
         ),
         ("customer.passkey_added", CustomerPasskeyAddedData, "A customer added a passkey."),
         ("customer.passkey_removed", CustomerPasskeyRemovedData, "A customer removed a passkey."),
         ("customer.session_revoked", CustomerSessionData, "A session of a customer was ended."),
         ("customer.banned", CustomerBannedData, "A customer was banned."),
-        ("customer.unbanned", CommonEventData, "A ban was removed."),
+        ("customer.unbanned", CausedEventData, "A ban was removed."),
         ("customer.updated", CustomerUpdatedData, "A customer's profile was changed."),
         ("customer.metadata_updated", CustomerMetadataUpdatedData, "A customer's metadata was changed."),
         ("customer.roles_updated", CustomerRolesUpdatedData, "A customer's roles were changed."),
@@ -622,7 +630,7 @@ PAYLOADS: tuple[WebhookDoc, ...] = tuple(
         ("customer.unlinked", CustomerProviderData, "A provider's account was removed from a customer."),
         ("customer.identity_held", CustomerProviderData, "A provider's account waits for approval."),
         ("customer.mail_failed", CustomerMailFailedData, "An e-mail to a customer could not be sent."),
-        ("customer.deleted", CommonEventData, "A customer was deleted and the personal data erased."),
+        ("customer.deleted", CausedEventData, "A customer was deleted and the personal data erased."),
         ("organization.created", OrganizationEventData, "An organization was created."),
         ("organization.updated", OrganizationUpdatedData, "An organization or a member's roles were changed."),
         ("organization.deleted", OrganizationEventData, "An organization was deleted."),

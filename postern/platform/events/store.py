@@ -8,7 +8,8 @@ from postern.kernel.database.statements import Jsonb, Queries, Transaction, stat
 from postern.platform.events.model import Event, EventContact, FirstEventSince
 
 IS_TEST: LiteralString = """
-    (actor_type = 'TEST_KEY' or split_part(type, '.', 1) in ('email', 'customer') and data -> 'test' = 'true')
+    (actor_type = 'TEST_KEY'
+     or split_part(type, '.', 1) in ('email', 'customer', 'invitation', 'organization') and data -> 'test' = 'true')
 """
 """The condition of events that a TEST key caused; see `model.is_test`."""
 
@@ -51,16 +52,6 @@ async def with_ids(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Ev
 
 @statement("select id, email from contacts where project_id = %(project_id)s and id = any (%(contact_ids)s)")
 async def contact_addresses(db: Queries, *, project_id: UUID, contact_ids: list[UUID]) -> list[EventContact]: ...
-
-
-# Those of the ids that are of events which a TEST key caused.
-@statement(
-    """
-    select id from events where project_id = %(project_id)s and id = any (%(ids)s) and
-    """
-    + IS_TEST
-)
-async def test_events(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[UUID]: ...
 
 
 # The first event of `type` for each lookup; `key`, `subject_id`, `at` and `after` are parallel lists. Without

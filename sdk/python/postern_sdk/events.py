@@ -443,7 +443,7 @@ class CustomerLockedEvent(WebhookEvent, frozen=True, kw_only=True):
 class CustomerUnlockedEvent(WebhookEvent, frozen=True, kw_only=True):
     """A lock of a customer's sign-in was removed."""
 
-    data: types.CommonEventData
+    data: types.CausedEventData
     type: Literal["customer.unlocked"] = "customer.unlocked"
 
 
@@ -457,7 +457,7 @@ class CustomerEmailVerifiedEvent(WebhookEvent, frozen=True, kw_only=True):
 class CustomerPasswordChangedEvent(WebhookEvent, frozen=True, kw_only=True):
     """A customer's password was changed."""
 
-    data: types.CommonEventData
+    data: types.CausedEventData
     type: Literal["customer.password_changed"] = "customer.password_changed"
 
 
@@ -478,7 +478,7 @@ class CustomerMfaDisabledEvent(WebhookEvent, frozen=True, kw_only=True):
 class CustomerMfaResetEvent(WebhookEvent, frozen=True, kw_only=True):
     """A customer's second factors were removed by your application or team."""
 
-    data: types.CommonEventData
+    data: types.CausedEventData
     type: Literal["customer.mfa_reset"] = "customer.mfa_reset"
 
 
@@ -513,7 +513,7 @@ class CustomerBannedEvent(WebhookEvent, frozen=True, kw_only=True):
 class CustomerUnbannedEvent(WebhookEvent, frozen=True, kw_only=True):
     """A ban was removed."""
 
-    data: types.CommonEventData
+    data: types.CausedEventData
     type: Literal["customer.unbanned"] = "customer.unbanned"
 
 
@@ -569,7 +569,7 @@ class CustomerMailFailedEvent(WebhookEvent, frozen=True, kw_only=True):
 class CustomerDeletedEvent(WebhookEvent, frozen=True, kw_only=True):
     """A customer was deleted and the personal data erased."""
 
-    data: types.CommonEventData
+    data: types.CausedEventData
     type: Literal["customer.deleted"] = "customer.deleted"
 
 

@@ -1370,17 +1370,8 @@ class CapturedMessage(Record, frozen=True, kw_only=True):
     """When the message was captured (UTC)."""
 
 
-class ChallengeSent(Record, frozen=True, kw_only=True):
-    """A code was sent, if the address may receive one. Send the code back together with `challengeId`."""
-
-    challenge_id: str
-    """Id of the challenge. Send it back with the code."""
-    expires_at: datetime
-    """When it expires (UTC); null if it does not expire."""
-
-
-class CommonEventData(Record, frozen=True, kw_only=True):
-    """Data of every event. If the event would be larger than 20 kB, its other data is left out."""
+class CausedEventData(Record, frozen=True, kw_only=True):
+    """Data of events that a customer can cause."""
 
     id: str
     """Id of the record that the event is about."""
@@ -1388,6 +1379,19 @@ class CommonEventData(Record, frozen=True, kw_only=True):
     """Id of the project."""
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    test: bool | None = None
+    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
+    event is captured. Absent otherwise. Default: `false`.
+    """
+
+
+class ChallengeSent(Record, frozen=True, kw_only=True):
+    """A code was sent, if the address may receive one. Send the code back together with `challengeId`."""
+
+    challenge_id: str
+    """Id of the challenge. Send it back with the code."""
+    expires_at: datetime
+    """When it expires (UTC); null if it does not expire."""
 
 
 class Condition(Record, frozen=True, kw_only=True, tag_field="type", tag="CONDITION"):
@@ -1787,6 +1791,10 @@ class CustomerAttemptData(Record, frozen=True, kw_only=True):
     """Id of the project."""
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    test: bool | None = None
+    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
+    event is captured. Absent otherwise. Default: `false`.
+    """
     method: str
     """The authentication method."""
     ip_address: str | None
@@ -1802,6 +1810,10 @@ class CustomerBannedData(Record, frozen=True, kw_only=True):
     """Id of the project."""
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    test: bool | None = None
+    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
+    event is captured. Absent otherwise. Default: `false`.
+    """
     reason: str | None
     """The reason that was given."""
 
@@ -1815,6 +1827,10 @@ class CustomerEmailVerifiedData(Record, frozen=True, kw_only=True):
     """Id of the project."""
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    test: bool | None = None
+    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
+    event is captured. Absent otherwise. Default: `false`.
+    """
     changed: bool
     """Whether the address is new."""
     provider: str | None = None
@@ -1853,6 +1869,10 @@ class CustomerFactorData(Record, frozen=True, kw_only=True):
     """Id of the project."""
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    test: bool | None = None
+    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
+    event is captured. Absent otherwise. Default: `false`.
+    """
     method: str
     """The second factor."""
 
@@ -1910,6 +1930,10 @@ class CustomerLinkedData(Record, frozen=True, kw_only=True):
     """Id of the project."""
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    test: bool | None = None
+    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
+    event is captured. Absent otherwise. Default: `false`.
+    """
     merged_customer_id: str | None
     """Id of the customer that was merged into this one; null if none was."""
     provider: str | None = None
@@ -1925,6 +1949,10 @@ class CustomerMailFailedData(Record, frozen=True, kw_only=True):
     """Id of the project."""
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    test: bool | None = None
+    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
+    event is captured. Absent otherwise. Default: `false`.
+    """
     kind: str
     """Kind of the e-mail."""
     code: str
@@ -1942,6 +1970,10 @@ class CustomerMetadataUpdatedData(Record, frozen=True, kw_only=True):
     """Id of the project."""
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    test: bool | None = None
+    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
+    event is captured. Absent otherwise. Default: `false`.
+    """
     keys: list[str]
     """Keys that were set or removed."""
 
@@ -1955,6 +1987,10 @@ class CustomerPasskeyAddedData(Record, frozen=True, kw_only=True):
     """Id of the project."""
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    test: bool | None = None
+    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
+    event is captured. Absent otherwise. Default: `false`.
+    """
     passkey_id: str
     """Id of the passkey."""
     name: str
@@ -1970,6 +2006,10 @@ class CustomerPasskeyRemovedData(Record, frozen=True, kw_only=True):
     """Id of the project."""
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    test: bool | None = None
+    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
+    event is captured. Absent otherwise. Default: `false`.
+    """
     passkey_id: str
     """Id of the passkey."""
 
@@ -1983,6 +2023,10 @@ class CustomerProviderData(Record, frozen=True, kw_only=True):
     """Id of the project."""
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    test: bool | None = None
+    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
+    event is captured. Absent otherwise. Default: `false`.
+    """
     provider: str
     """The provider of the account."""
 
@@ -2003,6 +2047,10 @@ class CustomerRolesUpdatedData(Record, frozen=True, kw_only=True):
     """Id of the project."""
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    test: bool | None = None
+    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
+    event is captured. Absent otherwise. Default: `false`.
+    """
     roles: list[str]
     """The roles that the customer has now."""
 
@@ -2035,6 +2083,10 @@ class CustomerSessionData(Record, frozen=True, kw_only=True):
     """Id of the project."""
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    test: bool | None = None
+    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
+    event is captured. Absent otherwise. Default: `false`.
+    """
     session_id: str
     """Id of the session."""
     reason: str | None = None
@@ -2115,6 +2167,10 @@ class CustomerSignedInData(Record, frozen=True, kw_only=True):
     """Id of the project."""
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    test: bool | None = None
+    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
+    event is captured. Absent otherwise. Default: `false`.
+    """
     session_id: str
     """Id of the session."""
     methods: list[str]
@@ -2136,6 +2192,10 @@ class CustomerSignedUpData(Record, frozen=True, kw_only=True):
     """Id of the project."""
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    test: bool | None = None
+    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
+    event is captured. Absent otherwise. Default: `false`.
+    """
     method: str
     """How the customer signed up: a sign-in method, a provider, or `API`."""
 
@@ -2179,6 +2239,10 @@ class CustomerUpdatedData(Record, frozen=True, kw_only=True):
     """Id of the project."""
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    test: bool | None = None
+    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
+    event is captured. Absent otherwise. Default: `false`.
+    """
     changed: list[str]
     """Names of the fields that were changed."""
 
@@ -3237,6 +3301,10 @@ class InvitationAcceptedData(Record, frozen=True, kw_only=True):
     """Id of the project."""
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    test: bool | None = None
+    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
+    event is captured. Absent otherwise. Default: `false`.
+    """
     organization_id: str
     """Id of the organization."""
     customer_id: str
@@ -3252,6 +3320,10 @@ class InvitationEventData(Record, frozen=True, kw_only=True):
     """Id of the project."""
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    test: bool | None = None
+    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
+    event is captured. Absent otherwise. Default: `false`.
+    """
     organization_id: str
     """Id of the organization."""
     role: str | None = None
@@ -3410,6 +3482,10 @@ class OrganizationDomainData(Record, frozen=True, kw_only=True):
     """Id of the project."""
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    test: bool | None = None
+    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
+    event is captured. Absent otherwise. Default: `false`.
+    """
     domain: str
     """Name of the domain."""
     domain_id: str
@@ -3425,6 +3501,10 @@ class OrganizationEventData(Record, frozen=True, kw_only=True):
     """Id of the project."""
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    test: bool | None = None
+    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
+    event is captured. Absent otherwise. Default: `false`.
+    """
     name: str
     """Name of the organization."""
     external_id: str | None
@@ -3496,6 +3576,10 @@ class OrganizationMemberAddedData(Record, frozen=True, kw_only=True):
     """Id of the project."""
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    test: bool | None = None
+    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
+    event is captured. Absent otherwise. Default: `false`.
+    """
     customer_id: str
     """Id of the customer."""
     roles: list[str]
@@ -3513,6 +3597,10 @@ class OrganizationMemberRemovedData(Record, frozen=True, kw_only=True):
     """Id of the project."""
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    test: bool | None = None
+    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
+    event is captured. Absent otherwise. Default: `false`.
+    """
     customer_id: str
     """Id of the customer."""
 
@@ -3563,6 +3651,10 @@ class OrganizationUpdatedData(Record, frozen=True, kw_only=True):
     """Id of the project."""
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    test: bool | None = None
+    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
+    event is captured. Absent otherwise. Default: `false`.
+    """
     name: str | None = None
     """Name of the organization."""
     status: str | None = None

@@ -84,7 +84,7 @@ async def test_an_event_reads_only_the_runs_of_its_contact(waiting_runs, project
         "event": ["order.placed"],
         "event_id": [new_id()],
         "at": [clock()],
-        "only": None,
+        "test": [False],
     }
     async with world.db.connection() as connection:
         explained = ExplainingConnection(connection)

@@ -1124,6 +1124,21 @@ export interface CapturedMessagePage {
   nextCursor: string | null;
 }
 
+/** Data of events that a customer can cause. */
+export interface CausedEventData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /**
+   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
+   * captured. Absent otherwise. Default: `false`.
+   */
+  test?: boolean | undefined;
+}
+
 /** A code was sent, if the address may receive one. Send the code back together with `challengeId`. */
 export interface ChallengeSent {
   /** Id of the challenge. Send it back with the code. */
@@ -1150,16 +1165,6 @@ export interface CodeVerification {
   challengeId: string;
   /** Six digits, such as `123456`. */
   code: string;
-}
-
-/** Data of every event. If the event would be larger than 20 kB, its other data is left out. */
-export interface CommonEventData {
-  /** Id of the record that the event is about. */
-  id: string;
-  /** Id of the project. */
-  projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
-  truncated?: boolean | undefined;
 }
 
 /** Continue with `then` if the contact matches the rules (as for audiences), otherwise with `else`. */
@@ -1563,6 +1568,11 @@ export interface CustomerAttemptData {
   projectId: string;
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
+  /**
+   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
+   * captured. Absent otherwise. Default: `false`.
+   */
+  test?: boolean | undefined;
   /** The authentication method. */
   method: string;
   /** IP address of the client. */
@@ -1585,6 +1595,11 @@ export interface CustomerBannedData {
   projectId: string;
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
+  /**
+   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
+   * captured. Absent otherwise. Default: `false`.
+   */
+  test?: boolean | undefined;
   /** The reason that was given. */
   reason: string | null;
 }
@@ -1611,6 +1626,11 @@ export interface CustomerEmailVerifiedData {
   projectId: string;
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
+  /**
+   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
+   * captured. Absent otherwise. Default: `false`.
+   */
+  test?: boolean | undefined;
   /** Whether the address is new. */
   changed: boolean;
   /** The provider that verified the address. */
@@ -1655,6 +1675,11 @@ export interface CustomerFactorData {
   projectId: string;
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
+  /**
+   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
+   * captured. Absent otherwise. Default: `false`.
+   */
+  test?: boolean | undefined;
   /** The second factor. */
   method: string;
 }
@@ -1719,6 +1744,11 @@ export interface CustomerLinkedData {
   projectId: string;
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
+  /**
+   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
+   * captured. Absent otherwise. Default: `false`.
+   */
+  test?: boolean | undefined;
   /** Id of the customer that was merged into this one; null if none was. */
   mergedCustomerId: string | null;
   /** The provider whose account was linked. */
@@ -1733,6 +1763,11 @@ export interface CustomerMailFailedData {
   projectId: string;
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
+  /**
+   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
+   * captured. Absent otherwise. Default: `false`.
+   */
+  test?: boolean | undefined;
   /** Kind of the e-mail. */
   kind: string;
   /** Code of the problem. */
@@ -1749,6 +1784,11 @@ export interface CustomerMetadataUpdatedData {
   projectId: string;
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
+  /**
+   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
+   * captured. Absent otherwise. Default: `false`.
+   */
+  test?: boolean | undefined;
   /** Keys that were set or removed. */
   keys: string[];
 }
@@ -1775,6 +1815,11 @@ export interface CustomerPasskeyAddedData {
   projectId: string;
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
+  /**
+   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
+   * captured. Absent otherwise. Default: `false`.
+   */
+  test?: boolean | undefined;
   /** Id of the passkey. */
   passkeyId: string;
   /** Name of the passkey. */
@@ -1789,6 +1834,11 @@ export interface CustomerPasskeyRemovedData {
   projectId: string;
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
+  /**
+   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
+   * captured. Absent otherwise. Default: `false`.
+   */
+  test?: boolean | undefined;
   /** Id of the passkey. */
   passkeyId: string;
 }
@@ -1809,6 +1859,11 @@ export interface CustomerProviderData {
   projectId: string;
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
+  /**
+   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
+   * captured. Absent otherwise. Default: `false`.
+   */
+  test?: boolean | undefined;
   /** The provider of the account. */
   provider: string;
 }
@@ -1827,6 +1882,11 @@ export interface CustomerRolesUpdatedData {
   projectId: string;
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
+  /**
+   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
+   * captured. Absent otherwise. Default: `false`.
+   */
+  test?: boolean | undefined;
   /** The roles that the customer has now. */
   roles: string[];
 }
@@ -1857,6 +1917,11 @@ export interface CustomerSessionData {
   projectId: string;
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
+  /**
+   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
+   * captured. Absent otherwise. Default: `false`.
+   */
+  test?: boolean | undefined;
   /** Id of the session. */
   sessionId: string;
   /** Why the session was ended, if the customer or your application did not end it. */
@@ -1943,6 +2008,11 @@ export interface CustomerSignedInData {
   projectId: string;
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
+  /**
+   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
+   * captured. Absent otherwise. Default: `false`.
+   */
+  test?: boolean | undefined;
   /** Id of the session. */
   sessionId: string;
   /** Authentication methods (`amr`, RFC 8176). */
@@ -1963,6 +2033,11 @@ export interface CustomerSignedUpData {
   projectId: string;
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
+  /**
+   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
+   * captured. Absent otherwise. Default: `false`.
+   */
+  test?: boolean | undefined;
   /** How the customer signed up: a sign-in method, a provider, or `API`. */
   method: string;
 }
@@ -2014,6 +2089,11 @@ export interface CustomerUpdatedData {
   projectId: string;
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
+  /**
+   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
+   * captured. Absent otherwise. Default: `false`.
+   */
+  test?: boolean | undefined;
   /** Names of the fields that were changed. */
   changed: string[];
 }
@@ -3202,6 +3282,11 @@ export interface InvitationAcceptedData {
   projectId: string;
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
+  /**
+   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
+   * captured. Absent otherwise. Default: `false`.
+   */
+  test?: boolean | undefined;
   /** Id of the organization. */
   organizationId: string;
   /** Id of the customer who accepted it. */
@@ -3216,6 +3301,11 @@ export interface InvitationEventData {
   projectId: string;
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
+  /**
+   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
+   * captured. Absent otherwise. Default: `false`.
+   */
+  test?: boolean | undefined;
   /** Id of the organization. */
   organizationId: string;
   /** Role that the invitation gives. */
@@ -3761,6 +3851,11 @@ export interface OrganizationDomainData {
   projectId: string;
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
+  /**
+   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
+   * captured. Absent otherwise. Default: `false`.
+   */
+  test?: boolean | undefined;
   /** Name of the domain. */
   domain: string;
   /** Id of the domain. */
@@ -3775,6 +3870,11 @@ export interface OrganizationEventData {
   projectId: string;
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
+  /**
+   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
+   * captured. Absent otherwise. Default: `false`.
+   */
+  test?: boolean | undefined;
   /** Name of the organization. */
   name: string;
   /** Id of the organization in your own system. */
@@ -3843,6 +3943,11 @@ export interface OrganizationMemberAddedData {
   projectId: string;
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
+  /**
+   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
+   * captured. Absent otherwise. Default: `false`.
+   */
+  test?: boolean | undefined;
   /** Id of the customer. */
   customerId: string;
   /** Roles of the member. */
@@ -3865,6 +3970,11 @@ export interface OrganizationMemberRemovedData {
   projectId: string;
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
+  /**
+   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
+   * captured. Absent otherwise. Default: `false`.
+   */
+  test?: boolean | undefined;
   /** Id of the customer. */
   customerId: string;
 }
@@ -3912,6 +4022,11 @@ export interface OrganizationUpdatedData {
   projectId: string;
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
+  /**
+   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
+   * captured. Absent otherwise. Default: `false`.
+   */
+  test?: boolean | undefined;
   /** Name of the organization. */
   name?: string | null | undefined;
   /** Status of the organization. */
@@ -5909,7 +6024,7 @@ export interface CustomerLockedEvent extends WebhookEventBase {
 /** A lock of a customer's sign-in was removed. */
 export interface CustomerUnlockedEvent extends WebhookEventBase {
   type: "customer.unlocked";
-  data: CommonEventData;
+  data: CausedEventData;
 }
 
 /** A customer's e-mail address was verified. */
@@ -5921,7 +6036,7 @@ export interface CustomerEmailVerifiedEvent extends WebhookEventBase {
 /** A customer's password was changed. */
 export interface CustomerPasswordChangedEvent extends WebhookEventBase {
   type: "customer.password_changed";
-  data: CommonEventData;
+  data: CausedEventData;
 }
 
 /** A customer set up a second factor. */
@@ -5939,7 +6054,7 @@ export interface CustomerMfaDisabledEvent extends WebhookEventBase {
 /** A customer's second factors were removed by your application or team. */
 export interface CustomerMfaResetEvent extends WebhookEventBase {
   type: "customer.mfa_reset";
-  data: CommonEventData;
+  data: CausedEventData;
 }
 
 /** A customer added a passkey. */
@@ -5969,7 +6084,7 @@ export interface CustomerBannedEvent extends WebhookEventBase {
 /** A ban was removed. */
 export interface CustomerUnbannedEvent extends WebhookEventBase {
   type: "customer.unbanned";
-  data: CommonEventData;
+  data: CausedEventData;
 }
 
 /** A customer's profile was changed. */
@@ -6017,7 +6132,7 @@ export interface CustomerMailFailedEvent extends WebhookEventBase {
 /** A customer was deleted and the personal data erased. */
 export interface CustomerDeletedEvent extends WebhookEventBase {
   type: "customer.deleted";
-  data: CommonEventData;
+  data: CausedEventData;
 }
 
 /** An organization was created. */
