@@ -95,12 +95,13 @@ export function PosternProvider({
   /** Counts what changes the session, so that the answer to an earlier request does not replace a later one. */
   const reads = useRef(0);
   const channel = useRef<BroadcastChannel | null>(null);
+  const announced = useRef(false);
   const shown = useRef<SessionDocument | null>(session);
   shown.current = session;
   const switched = useRef(onSwitch);
   switched.current = onSwitch;
 
-  const read = useCallback(async () => {
+  const reload = useCallback(async () => {
     readAt.current = Date.now();
     const number = ++reads.current;
     try {
@@ -108,27 +109,26 @@ export function PosternProvider({
       if (number !== reads.current) return;
       setSession(current);
       setError(null);
-      return current;
+      if (announced.current) return;
+      // The page may have been loaded because of a sign-in, or because the organization was switched.
+      announced.current = true;
+      channel.current?.postMessage(identityOf(current));
     } catch (failure) {
       if (number === reads.current) setError(failure instanceof Error ? failure : new Error(String(failure)));
     }
   }, [authPath]);
-  const reload = useCallback(async () => {
-    await read();
-  }, [read]);
 
   useEffect(() => {
-    // The page may have been loaded because of a sign-in, or because the organization was switched.
-    void read().then((current) => current && channel.current?.postMessage(identityOf(current)));
+    void reload();
     const show = () => {
-      if (document.visibilityState === "visible" && Date.now() - readAt.current > STALE_MS) void read();
+      if (document.visibilityState === "visible" && Date.now() - readAt.current > STALE_MS) void reload();
     };
     document.addEventListener("visibilitychange", show);
     if (typeof BroadcastChannel === "function") {
       channel.current = new BroadcastChannel(CHANNEL);
       channel.current.onmessage = ({ data }) => {
         if (data !== SIGN_OUT) {
-          if (shown.current === null || data !== identityOf(shown.current)) void read();
+          if (shown.current === null || data !== identityOf(shown.current)) void reload();
           return;
         }
         // The other tab says this before its request ends the session: the server would still answer with it.
@@ -143,7 +143,7 @@ export function PosternProvider({
       channel.current?.close();
       channel.current = null;
     };
-  }, [read]);
+  }, [reload]);
 
   const switchesInPlace = onSwitch !== undefined;
   const value = useMemo<ContextValue>(() => {
