@@ -100,7 +100,7 @@ class Trigger(Body):
     rules; a field is a key of the event's data (`total`), with dots for nested keys (`customer.plan`)."""
     once: bool = True
     """Whether a contact can start only one run, ever. Otherwise it can start runs repeatedly, but not while it has an
-    unfinished run, and at most `maxRunsPerHour` within an hour."""
+    unfinished run, and at most `maxRunsPerHour` within an hour. Runs that TEST keys start are counted separately."""
 
 
 class Duration(Body):

@@ -63,7 +63,7 @@ from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.events.model import EVENT_NAMES, Event, EventRange, is_test
 from postern.platform.projects import usage
-from postern.protocols.mail.address import AddressInvalid
+from postern.protocols.mail.address import AddressInvalid, address_key
 from postern.protocols.mail.templates.content import is_blank
 
 if TYPE_CHECKING:
@@ -352,7 +352,7 @@ async def retry_automation_run(call: Call, id: UUID, run_id: UUID) -> Automation
     """Resume a FAILED run from the step that failed, with the steps that the automation had when the run started.
 
     Earlier steps are not repeated. Returns 409 if the run has not failed, or if its contact has another unfinished run
-    of the automation.
+    of the automation. Runs that a TEST key started and other runs are independent of each other.
     """
     async with call.db.transaction() as tx:
         if call.environment == "TEST" and await store.is_live_run(
@@ -455,7 +455,7 @@ async def start_runs(tx: Transaction, recorded: list[Event]) -> None:
     """React to recorded events, in the transaction that records them.
 
     Starts runs of active automations, wakes runs that wait for one of the events, and cancels runs of deleted contacts.
-    A `customer.…` event that an automation reacts to creates a contact if the customer has none.
+    A `customer.…` event that starts a run creates a contact if the customer has none.
     """
     deleted = [event for event in recorded if event.type == "contact.deleted" and event.subject_id]
     if deleted:
@@ -526,9 +526,20 @@ async def _start_and_wake(tx: Transaction, triggers: list[TriggerRow], recorded:
     awaited_types = {(trigger_row.project_id, name) for trigger_row in triggers for name in trigger_row.waits_for}
     starting_types = {(trigger_row.project_id, trigger_row.starts_on) for trigger_row in triggers if trigger_row.active}
     relevant = [event for event in recorded if (event.project_id, event.type) in awaited_types | starting_types]
-    with_contacts = [(event, contact_id) for event in relevant if (contact_id := await _contact_of(tx, event))]
+    addresses = await _addresses_of_customers(tx, relevant)
+    known = await contacts.contact_ids(
+        tx, [(event.project_id, addresses[event.id]) for event in relevant if event.id in addresses]
+    )
+    contact_of: dict[UUID, UUID] = {}
+    for event in relevant:
+        address = addresses.get(event.id)
+        contact_id = known.get((event.project_id, address)) if address else rules.contact_id_in(event)
+        if contact_id is not None:
+            contact_of[event.id] = contact_id
     awaited = [
-        (event, contact_id) for event, contact_id in with_contacts if (event.project_id, event.type) in awaited_types
+        (event, contact_of[event.id])
+        for event in relevant
+        if (event.project_id, event.type) in awaited_types and event.id in contact_of
     ]
     if awaited and await store.wake_runs(
         tx,
@@ -540,22 +551,23 @@ async def _start_and_wake(tx: Transaction, triggers: list[TriggerRow], recorded:
         at=[event.occurred_at for event, _ in awaited],
     ):
         tx.mark_due("automation_runs")
-    await _start(tx, triggers, with_contacts)
-
-
-async def _start(tx: Transaction, triggers: list[TriggerRow], with_contacts: list[tuple[Event, UUID]]) -> None:
-    """Start runs for those events, each with the id of its contact, that match a trigger of an active automation."""
     matches = [
-        (trigger_row, event, contact_id)
-        for event, contact_id in with_contacts
+        (trigger_row, event)
+        for event in relevant
         for trigger_row in triggers
         if trigger_row.active
         and (trigger_row.project_id, trigger_row.starts_on) == (event.project_id, event.type)
         and rules.concerns_audience(event, trigger_row.starts_on_audience)
+        and (event.id in contact_of or event.id in addresses)
     ]
-    matches = await _filter_by_data(tx, matches)
-    if not matches:
-        return
+    if matches and (matches := await _filter_by_data(tx, matches)):
+        missing = {event.id: event for _, event in matches if event.id not in contact_of}
+        contact_of |= await _create_contacts(tx, list(missing.values()), addresses)
+        await _start(tx, [(trigger_row, event, contact_of[event.id]) for trigger_row, event in matches])
+
+
+async def _start(tx: Transaction, matches: list[tuple[TriggerRow, Event, UUID]]) -> None:
+    """Start runs for events that match the trigger of an active automation, each with the id of its contact."""
     new_runs = [
         NewRun(
             project_id=trigger_row.project_id,
@@ -590,12 +602,14 @@ async def _start(tx: Transaction, triggers: list[TriggerRow], with_contacts: lis
     if not runs:
         return
     now = matches[0][1].occurred_at
+    test_ids = {run.id for run in new_runs if run.test}
     started_events = [
         events.make_event(
             run.project_id,
             "automation.started",
             run.id,
             now,
+            actor_type="TEST_KEY" if run.id in test_ids else "SYSTEM",
             automationId=run.automation_id,
             contactId=run.contact_id,
         )
@@ -605,14 +619,12 @@ async def _start(tx: Transaction, triggers: list[TriggerRow], with_contacts: lis
     tx.mark_due("automation_runs")
 
 
-async def _filter_by_data(
-    tx: Transaction, matches: list[tuple[TriggerRow, Event, UUID]]
-) -> list[tuple[TriggerRow, Event, UUID]]:
+async def _filter_by_data(tx: Transaction, matches: list[tuple[TriggerRow, Event]]) -> list[tuple[TriggerRow, Event]]:
     """Omit events whose data does not match the `where` rules of the trigger. One statement for each such trigger."""
     rejected: set[tuple[UUID, UUID]] = set()
-    with_rules = {trigger_row.id: trigger_row for trigger_row, _, _ in matches if trigger_row.where is not None}
+    with_rules = {trigger_row.id: trigger_row for trigger_row, _ in matches if trigger_row.where is not None}
     for trigger_row in with_rules.values():
-        candidates = {event.id: event for row, event, _ in matches if row.id == trigger_row.id}
+        candidates = {event.id: event for row, event in matches if row.id == trigger_row.id}
         compiled = compile_rules(rules.rules_on_data(read_rules(trigger_row.where)), 0)
         matching = await store.matching_events(
             tx,
@@ -625,42 +637,44 @@ async def _filter_by_data(
             now=matches[0][1].occurred_at,
         )
         rejected |= {(trigger_row.id, event_id) for event_id in candidates.keys() - set(matching)}
-    return [
-        (trigger_row, event, contact_id)
-        for trigger_row, event, contact_id in matches
-        if (trigger_row.id, event.id) not in rejected
-    ]
+    return [(trigger_row, event) for trigger_row, event in matches if (trigger_row.id, event.id) not in rejected]
 
 
-async def _contact_of(tx: Transaction, event: Event) -> UUID | None:
-    """The id of the contact that an event concerns, or None. Creates a contact for a customer who has none."""
-    if event.type.startswith("customer."):
-        return await _contact_of_customer(tx, event)
-    contact_id = rules.contact_id_in(event)
-    address = None if contact_id else rules.address_in(event)
-    if address is None:
-        return contact_id
-    try:
-        contact = await contacts.contact_of(tx, event.project_id, address)
-    except AddressInvalid:
-        return None
-    return contact.id if contact else None
+async def _addresses_of_customers(tx: Transaction, recorded: list[Event]) -> dict[UUID, str]:
+    """The addresses of the customers whom events are about, keyed by event id.
 
-
-async def _contact_of_customer(tx: Transaction, event: Event) -> UUID | None:
-    """The id of the contact with the address of the customer whom an event is about. Creates the contact.
-
-    None if the customer has no address, or caused the event before the address was verified: anybody can sign up with
-    the address of somebody else, who must not get mail because of that.
+    Without those that do not concern the contact with the address, see `rules.concerns_address_of_customer`.
     """
-    assert event.subject_id is not None
-    customer = await store.customer_address(tx, project_id=event.project_id, id=event.subject_id)
-    if customer is None or (event.actor_type == "CUSTOMER" and not customer.is_verified):
-        return None
-    contact = await contacts.find_or_create(
-        tx, event.project_id, customer.email, event.occurred_at, actor=actor_because_of(event)
+    of_customers = [event for event in recorded if event.type.startswith("customer.") and event.subject_id]
+    if not of_customers:
+        return {}
+    rows = await store.customer_addresses(
+        tx,
+        project_id=[event.project_id for event in of_customers],
+        id=[event.subject_id for event in of_customers if event.subject_id],
     )
-    return contact.id
+    customers = {(row.project_id, row.id): row for row in rows}
+    return {
+        event.id: customer.email
+        for event in of_customers
+        if event.subject_id
+        and (customer := customers.get((event.project_id, event.subject_id)))
+        and rules.concerns_address_of_customer(event, is_verified=customer.is_verified)
+    }
+
+
+async def _create_contacts(tx: Transaction, recorded: list[Event], addresses: dict[UUID, str]) -> dict[UUID, UUID]:
+    """Create the contacts of customers who have none. Returns their ids, keyed by event id.
+
+    In the order of the addresses' keys, as imports do, so that concurrent transactions do not deadlock.
+    """
+    created: dict[UUID, UUID] = {}
+    for event in sorted(recorded, key=lambda event: (event.project_id, address_key(addresses[event.id]))):
+        contact = await contacts.find_or_create(
+            tx, event.project_id, addresses[event.id], event.occurred_at, actor=actor_because_of(event)
+        )
+        created[event.id] = contact.id
+    return created
 
 
 async def _require_can_be_active(tx: Transaction, call: Call, candidate: LoopCandidate, allow_loops: bool) -> None:

@@ -366,15 +366,15 @@ def contact_id_in(event: Event) -> UUID | None:
     return event.subject_id if area in ("contact", "audience") else None
 
 
-def address_in(event: Event) -> str | None:
-    """The `email` in an event's data, or None; always None for custom events.
+def concerns_address_of_customer(event: Event, *, is_verified: bool) -> bool:
+    """Whether the event of a customer concerns the contact with the customer's address.
 
-    It identifies the contact of events without a contact id, such as those of customers.
+    Anybody can sign up with the address of somebody else, who must not get mail because of that: before the address is
+    verified, only the creation by your application or team counts. After an erasure there is no contact.
     """
-    if event.type not in EVENT_NAMES:
-        return None
-    address = event.data.get("email")
-    return address if isinstance(address, str) else None
+    if event.type == "customer.deleted":
+        return False
+    return is_verified or (event.type == "customer.signed_up" and event.actor_type != "CUSTOMER")
 
 
 def concerns_audience(event: Event, audience_id: UUID | None) -> bool:

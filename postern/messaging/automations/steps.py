@@ -252,11 +252,16 @@ class RunBatch:
             {event.id: event for event in await events.with_ids(self.tx, self.project_id, woken)} if woken else {}
         )
         unmatched = [run for run in group if run.entered_at is None or run.row.event_id is None]
+        subjects = await self._subjects(name, [run.row.contact_id for run in unmatched])
         occurred = await events.first_since(
             self.tx,
             self.project_id,
             name,
-            [(run.row.id, run.row.contact_id, run.began_after) for run in unmatched],
+            [
+                (run.row.id, subject_id, run.began_after)
+                for run in unmatched
+                if (subject_id := subjects.get(run.row.contact_id))
+            ],
             with_test=group[0].row.test,
         )
         for run in group:
@@ -271,6 +276,13 @@ class RunBatch:
             else:
                 run.began_after = events.EventPosition(self.now)
                 self._next_step(run, "TIMED_OUT", to=run.position.otherwise)
+
+    async def _subjects(self, event_name: str, contact_ids: list[UUID]) -> dict[UUID, UUID]:
+        """The ids that events with this name about contacts have as their subject, keyed by contact id."""
+        if not event_name.startswith("customer."):
+            return {contact_id: contact_id for contact_id in contact_ids}
+        rows = await store.customers_of_contacts(self.tx, project_id=self.project_id, contact_ids=contact_ids)
+        return {row.contact_id: row.customer_id for row in rows}
 
     async def _branch(self, group: list[RunState], step: Condition) -> None:
         ids = [run.row.contact_id for run in group]
@@ -435,7 +447,8 @@ def _finished_event(project_id: UUID, run: RunState, now: Moment) -> events.Even
         "status": run.status,
         "error": run.error,
     }
-    return events.make_event(project_id, name, run.row.id, now, **data)
+    actor_type = "TEST_KEY" if run.row.test else "SYSTEM"
+    return events.make_event(project_id, name, run.row.id, now, actor_type=actor_type, **data)
 
 
 async def lock_claimed(tx: Transaction, project_id: UUID, jobs: list[DueRun]) -> list[DueRun]:

@@ -36,8 +36,17 @@ class UsedKey(Record):
 class CustomerAddress(Record):
     """The e-mail address of a customer."""
 
+    project_id: UUID
+    id: UUID
     email: str
     is_verified: bool
+
+
+class CustomerOfContact(Record):
+    """A contact, and the customer with its address."""
+
+    contact_id: UUID
+    customer_id: UUID
 
 
 class LockedRun(Record):
@@ -150,12 +159,27 @@ async def matching_events(
 ) -> list[UUID]: ...
 
 
-# The address of a customer; None for a customer without one.
+# The addresses of customers, given as parallel lists, without customers who have none.
 @statement("""
-    select email, email_verified_at is not null as is_verified from customers
-    where project_id = %(project_id)s and id = %(id)s and email is not null
+    select customer.project_id, customer.id, customer.email, customer.email_verified_at is not null as is_verified
+    from unnest(%(project_id)s::uuid[], %(id)s::uuid[]) as v (project_id, id)
+    join customers customer on (customer.project_id, customer.id) = (v.project_id, v.id)
+    where customer.email is not null
 """)
-async def customer_address(db: Queries, *, project_id: UUID, id: UUID) -> CustomerAddress | None: ...
+async def customer_addresses(db: Queries, *, project_id: list[UUID], id: list[UUID]) -> list[CustomerAddress]: ...
+
+
+# The customers whose verified address is that of a contact.
+@statement("""
+    select contact.id as contact_id, customer.id as customer_id
+    from contacts contact join customers customer
+      on (customer.project_id, customer.email_key) = (contact.project_id, contact.email_key)
+    where contact.project_id = %(project_id)s and contact.id = any (%(contact_ids)s)
+      and customer.email_verified_at is not null
+""")
+async def customers_of_contacts(
+    db: Queries, *, project_id: UUID, contact_ids: list[UUID]
+) -> list[CustomerOfContact]: ...
 
 
 # Start runs; returns those that were started, and those that the hourly limit prevented (`limited`). A contact starts
@@ -362,7 +386,7 @@ async def steps_of(db: Queries, *, project_id: UUID, run_id: UUID) -> list[Autom
 
 # Resume failed runs, or one of them, from the step that failed; returns them. The history entry of the failure is
 # deleted. A run is not resumed if its contact was deleted or has another unfinished or later failed run of the
-# automation.
+# automation. Runs that TEST keys started and other runs do not prevent each other.
 @statement("""
     with failed as materialized (
         select r.project_id, r.id, r.current_step from automation_runs r

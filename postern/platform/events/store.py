@@ -9,7 +9,8 @@ from postern.platform.events.model import Event, EventContact, FirstEventSince
 
 IS_TEST: LiteralString = """
     (actor_type = 'TEST_KEY'
-     or split_part(type, '.', 1) in ('email', 'customer', 'invitation', 'organization') and data -> 'test' = 'true')
+     or split_part(type, '.', 1) in ('email', 'customer', 'invitation', 'organization')
+        and data @> '{"test": true}')
 """
 """The condition of events that a TEST key caused; see `model.is_test`."""
 

@@ -322,24 +322,60 @@ async def test_a_customer_event_starts_a_run_of_the_contact_with_the_address(
     assert (await read_runs(automation))[1]["contactId"] == grace
 
 
-async def test_a_sign_up_with_an_unverified_address_starts_no_run(
+async def test_an_unverified_address_gets_no_mail_of_automations(
     create_automation, email_step, project, run_due_work, read_mails
 ):
     settings = {"signIn": {"verifyEmail": "LATER"}}
     assert (await project.developer.patch("", {"settings": settings})).status_code == 200
-    for event in ("customer.signed_up", "customer.signed_in", "customer.email_verified"):
-        await create_automation({"type": "EVENT", "event": event}, email_step(event))
+    for event in ("signed_up", "signed_in", "sign_in_failed", "email_verified"):
+        await create_automation({"type": "EVENT", "event": f"customer.{event}"}, email_step(f"customer.{event}"))
+
+    async def mails_of_automations():
+        await run_due_work()
+        return [mail for mail in await read_mails() if mail[1].startswith("customer.")]
+
     visitor = Client(project.client.app, base=f"/projects/{project.id}/auth")
     body = {"email": "victim@example.com", "password": "a password nobody has"}
     assert (await visitor.post("/sign-up", body)).status_code == 201
-    await run_due_work()
-    assert [mail for mail in await read_mails() if mail[1].startswith("customer.")] == []
+    # An attempt at an address without a customer has no subject.
+    for email in (body["email"], "nobody@example.com"):
+        failed = await visitor.post("/sign-in", {"email": email, "password": "a wrong password"})
+        assert failed.status_code == 401, failed.text
+    assert await mails_of_automations() == []
+    assert (await project.client.get("/contacts")).json()["data"] == []
     (customer,) = (await project.client.get("/customers")).json()["data"]
     verified = await project.client.patch(f"/customers/{customer['id']}", {"emailVerified": True})
     assert verified.status_code == 200, verified.text
+    assert await mails_of_automations() == [("victim@example.com", "customer.email_verified")]
+
+
+async def test_customer_events_create_contacts_only_for_runs(create_automation, email_step, project, run_due_work):
+    signed_up = {"type": "EVENT", "event": "customer.signed_up"}
+    where = {"conditions": [{"field": "method", "operator": "neq", "value": "API"}]}
+    await create_automation({**signed_up, "where": where}, email_step("Welcome"))
+    wait = {"type": "WAIT_FOR_EVENT", "event": "customer.signed_up", "timeout": {"hours": 1}, "then": [], "else": []}
+    await create_automation({"type": "CONTACT_CREATED"}, wait)
+    await create_automation({"type": "EVENT", "event": "customer.deleted"}, email_step("Bye"))
+    created = (await project.client.post("/customers", {"email": "ada@example.com", "emailVerified": True})).json()
+    assert (await project.client.delete(f"/customers/{created['id']}")).status_code == 200
     await run_due_work()
-    mails = [mail for mail in await read_mails() if mail[1].startswith("customer.")]
-    assert mails == [("victim@example.com", "customer.email_verified")]
+    assert (await project.client.get("/contacts")).json()["data"] == []
+
+
+async def test_a_run_waits_for_the_events_of_a_customer(
+    create_automation, create_contact, project, run_due_work, read_runs
+):
+    wait = {"type": "WAIT_FOR_EVENT", "event": "customer.updated", "timeout": {"hours": 1}, "then": [], "else": []}
+    automation = await create_automation({"type": "EVENT", "event": "customer.signed_up"}, wait, {"type": "EXIT"})
+    for email in ("before@example.com", "later@example.com"):
+        body = {"email": email, "emailVerified": True}
+        customer = (await project.client.post("/customers", body)).json()
+        if email.startswith("later"):
+            await run_due_work()
+        assert (await project.client.patch(f"/customers/{customer['id']}", {"name": "Ada"})).status_code == 200
+        await run_due_work()
+    runs = await read_runs(automation)
+    assert [outcomes(run)[0] for run in runs] == [("WAIT_FOR_EVENT", "HAPPENED")] * 2
 
 
 async def test_steps_change_contacts_and_audiences(
