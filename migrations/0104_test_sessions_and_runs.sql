@@ -1,5 +1,4 @@
 -- What a TEST key starts stays TEST: a session that began with one, and a run of an automation that its event started.
-alter table sessions add column test boolean not null default false;
 alter table automation_runs add column test boolean not null default false;
 
 update automation_runs run set test = true from events event
@@ -13,3 +12,6 @@ create unique index automation_runs_current on automation_runs (project_id, auto
     where status in ('RUNNING', 'WAITING');
 drop index automation_runs_once;
 create unique index automation_runs_once on automation_runs (project_id, automation_id, contact_id, test) where once;
+
+-- Last, because every request with an access token waits for this lock.
+alter table sessions add column test boolean not null default false;

@@ -45,10 +45,10 @@ the events of its delivery: {campaign_events}.
 In these events, `subject` is the subject that the contact received, or null if the message was never composed.
 
 Events about e-mail also have {email_fields}.
-Events about customers, organizations and invitations have `test: true` if a customer caused them in a
-[TEST session](api.md#live-and-test-keys). Fields marked with `?` are left out when there is nothing to say. If an event
-would be larger than 20 kB, `data` has `truncated: true` and only the ids. The OpenAPI document at `/openapi.json` has
-the type of every field under `webhooks`.
+Events about customers, organizations and invitations have `test: true` if their actor is a customer who uses a
+[TEST key or session](api.md#live-and-test-keys). Fields marked with `?` are left out when there is nothing to say. If
+an event would be larger than 20 kB, `data` has `truncated: true` and only the ids. The OpenAPI document at
+`/openapi.json` has the type of every field under `webhooks`.
 """
 
 

@@ -190,7 +190,9 @@ async def test_mail_to_customers_that_a_test_key_sets_off_is_captured(
     assert [message.recipients for message in sink.messages] == [("invited@example.com",)]
 
 
-async def test_what_a_customer_does_in_a_test_session_sends_captured_mail(project, sink, email_step, run_due_work):
+async def test_what_a_customer_does_in_a_test_session_sends_captured_mail(
+    project, test_client, sink, email_step, run_due_work
+):
     settings = {"signIn": {"mailFrom": "login@example.org", "contacts": "CREATE"}}
     assert (await project.developer.patch("", {"settings": settings})).status_code == 200
     trigger = {"type": "EVENT", "event": "customer.updated", "once": False}
@@ -198,7 +200,6 @@ async def test_what_a_customer_does_in_a_test_session_sends_captured_mail(projec
     assert (await project.client.post("/automations", {**body, "active": True})).status_code == 201
     credentials = {"email": "ada@example.com", "password": "a password nobody has"}
     assert (await project.client.post("/customers", {**credentials, "emailVerified": True})).status_code == 201
-    publishable = await project.key(type="PUBLISHABLE", environment="TEST")
     auth = f"/projects/{project.id}/auth"
 
     async def act(session, address):
@@ -207,7 +208,7 @@ async def test_what_a_customer_does_in_a_test_session_sends_captured_mail(projec
         assert (await customer.patch(f"{auth}/me", {"name": f"Ada {address}"})).status_code == 200
         await run_due_work()
 
-    session = (await publishable.post(f"{auth}/sign-in", credentials)).json()
+    session = (await test_client.post(f"{auth}/sign-in", credentials)).json()
     await act(session, "test@example.com")
     assert await captured(project) == ["ada@example.com", "test@example.com"]
     # A refresh without a key continues the TEST session.
@@ -247,19 +248,53 @@ async def test_runs_of_test_keys_and_live_keys_do_not_limit_each_other(
     project, test_client, sink, email_step, create_automation, read_runs, run_due_work
 ):
     once = await create_automation({"type": "EVENT", "event": "order.placed"}, email_step("Thanks"))
-    repeated = await create_automation({"type": "EVENT", "event": "order.placed", "once": False}, WAIT)
+    trigger = {"type": "EVENT", "event": "order.placed", "once": False}
+    waiting = await create_automation(trigger, WAIT)
+    hourly = await create_automation(trigger, {"type": "EXIT"})
     event = {"name": "order.placed", "email": "ada@example.com"}
     for client in (test_client, project.client, test_client, project.client):
         assert (await client.post("/events", event)).status_code == 201
         await run_due_work()
     assert [run["status"] for run in await read_runs(once)] == ["COMPLETED"] * 2
-    assert [run["status"] for run in await read_runs(repeated)] == ["WAITING"] * 2
+    assert [run["status"] for run in await read_runs(waiting)] == ["WAITING"] * 2
+    assert [run["status"] for run in await read_runs(hourly)] == ["EXITED"] * 2
     assert (await captured(project), len(sink.messages)) == (["ada@example.com"], 1)
-    # Two events in one request: the run of the LIVE key continues with the first, and so does the TEST run.
+    # An event of a LIVE key continues both.
     paid = {"name": "order.paid", "email": "ada@example.com"}
-    assert (await project.client.post("/events/batch", {"events": [paid, paid]})).status_code == 201
+    assert (await project.client.post("/events", paid)).status_code == 201
     await run_due_work()
-    assert [run["status"] for run in await read_runs(repeated)] == ["COMPLETED"] * 2
+    assert [run["status"] for run in await read_runs(waiting)] == ["COMPLETED"] * 2
+
+
+async def test_a_publishable_test_key_does_not_keep_notices_from_a_customer(project, test_client, sink, run_due_work):
+    credentials = {"email": "ada@example.com", "password": "a password nobody has"}
+    assert (await project.client.post("/customers", {**credentials, "emailVerified": True})).status_code == 201
+    publishable = await project.key(type="PUBLISHABLE", environment="TEST")
+    auth = f"/projects/{project.id}/auth"
+
+    async def sign_in(agent, client):
+        session = await client.post(f"{auth}/sign-in", credentials, headers={"user-agent": agent})
+        assert session.status_code == 200, session.text
+        await run_due_work()
+        await captured(project)
+        return session.json()["accessToken"]
+
+    def delivered():
+        assert {message.recipients for message in sink.messages} <= {("ada@example.com",)}
+        return len(sink.messages)
+
+    await sign_in("Firefox", Client(project.client.app))
+    # What the application's own server tries out makes no device known.
+    await sign_in("Attacker", test_client)
+    assert delivered() == 0
+    token = await sign_in("Attacker", publishable)
+    assert delivered() == 1
+    customer = Client(project.client.app, token, project.client.base)
+    body = {"currentPassword": credentials["password"], "newPassword": "another password nobody has"}
+    assert (await customer.post(f"{auth}/password/change", body)).status_code == 204
+    await run_due_work()
+    await captured(project)
+    assert delivered() == 2
 
 
 REQUESTS = {

@@ -70,14 +70,15 @@ class DeviceHistory(Record):
     has_sessions: bool
 
 
-# Insert a session. If the subject then has more than `limit` active sessions, revokes the oldest. The caller must have
-# locked the subject's row, so that concurrent sign-ins cannot exceed the limit.
+# Insert a session. If the subject then has more than `limit` active sessions, revokes the oldest; sessions that began
+# with a TEST key are counted separately. The caller must have locked the subject's row, so that concurrent sign-ins
+# cannot exceed the limit.
 @statement("""
     with surplus as (
         update sessions set revoked_at = %(now)s
         where project_id = %(project_id)s and subject_id = %(subject_id)s and revoked_at is null and id in (
             select id from sessions where project_id = %(project_id)s and subject_id = %(subject_id)s
-              and revoked_at is null order by id desc offset %(limit)s::int - 1)
+              and revoked_at is null and test = %(test)s order by id desc offset %(limit)s::int - 1)
     )
     insert into sessions (project_id, id, subject_id, methods, authenticated_at, user_agent, ip_address, created_at,
                           last_used_at, expires_at, idle_expires_at, due_at, sso_organization_id, access_hash,
@@ -235,14 +236,22 @@ async def sessions_of(
 ) -> list[SessionRow]: ...
 
 
-# Return whether the subject has had a session with this user agent, and whether with any user agent.
+# Return whether the subject has had a session with this user agent, and whether with any user agent. `test` selects the
+# sessions that began with a TEST key, or the others.
 @statement("""
     select exists (select from sessions where project_id = %(project_id)s and subject_id = %(subject_id)s
-                   and user_agent = %(user_agent)s) as has_user_agent,
+                   and test = %(test)s and user_agent = %(user_agent)s) as has_user_agent,
            exists (select from sessions where project_id = %(project_id)s
-                   and subject_id = %(subject_id)s) as has_sessions
+                   and test = %(test)s and subject_id = %(subject_id)s) as has_sessions
 """)
-async def device_history(db: Queries, *, project_id: UUID, subject_id: UUID, user_agent: str) -> DeviceHistory: ...
+async def device_history(
+    db: Queries, *, project_id: UUID, subject_id: UUID, user_agent: str, test: bool = False
+) -> DeviceHistory: ...
+
+
+# Make a session one that began with a TEST key.
+@statement("update sessions set test = true where project_id = %(project_id)s and id = %(id)s")
+async def mark_test(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
 
 
 # End a session. Returns False if the subject has no such session, or it was revoked already.

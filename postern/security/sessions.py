@@ -141,7 +141,7 @@ async def begin_session(
         sso_organization_id=sso_organization_id,
         access_hash=_access_hash(call.world.secrets, policy, session_id, 1),
         access_expires_at=_access_expires_at(policy, call.now),
-        test=call.environment == "TEST",
+        test=call.is_trusted_test,
         limit=policy.limit,
     )
 

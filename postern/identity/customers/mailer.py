@@ -5,7 +5,7 @@ code takes equally long for addresses with and without an account.
 """
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -25,7 +25,7 @@ from postern.messaging.emails.model import DomainNotVerified
 from postern.messaging.emails.operations import send_project_mail
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
-from postern.platform.projects.model import Project, SecurityMail
+from postern.platform.projects.model import SECURITY_MAILS, Project, SecurityMail
 from postern.web.mails import render_mail
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ async def enqueue_security_mail(
     `kind` is a key of `LIVES` or a security notice. It names the template, which shows `values`. Nothing is sent if
     `to` is None.
     """
-    content = MailContent(kind=kind, to=to, values=values, test=call.environment == "TEST")
+    test = call.is_trusted_test if kind in SECURITY_MAILS else call.environment == "TEST"
+    content = MailContent(kind=kind, to=to, values=values, test=test)
     mail_id = new_id()
     await store.insert_mail(
         tx,
@@ -144,6 +145,7 @@ def app_name(project: Project) -> str:
 
 async def _give_up(world: "World", mail: QueuedMail, content: MailContent, code: str, reason: str) -> None:
     """Delete a queued e-mail and record `customer.mail_failed` with the reason, unless another attempt has begun."""
+    mark: dict[str, Any] = {"test": True} if content.test else {}
     event = events.make_event(
         mail.project_id,
         "customer.mail_failed",
@@ -152,6 +154,7 @@ async def _give_up(world: "World", mail: QueuedMail, content: MailContent, code:
         kind=content.kind,
         code=code,
         reason=reason,
+        **mark,
     )
     async with world.db.transaction() as tx:
         if await store.delete_mail(tx, project_id=mail.project_id, id=mail.id, attempt=mail.attempt):

@@ -67,7 +67,7 @@ from postern.platform.audit import operations as audit
 from postern.platform.projects.quotas import PlanLimitReached
 from postern.protocols.oidc.authorization import authorization_url, matches_challenge
 from postern.protocols.oidc.id_token import SKEW, TENANT_PLACEHOLDER, TokenRefused
-from postern.security import challenges
+from postern.security import challenges, session_store
 from postern.security.attempts import throttle
 from postern.security.challenges import Challenge, CodeInvalid
 from postern.security.secrets import new_token
@@ -439,6 +439,8 @@ async def _consume_grant(call: Call, challenge: Challenge[Grant]) -> CustomerSig
         grant = await challenges.consume(tx, challenge)
         if grant.session_id is None:
             return await complete_sign_in(tx, call, project, customer, grant.methods, origin=grant)
+        if call.is_trusted_test:
+            await session_store.mark_test(tx, project_id=call.project_id, id=grant.session_id)
     return await resume_session(call, grant.session_id, customer)
 
 

@@ -274,7 +274,11 @@ async def complete_sign_in(
             mfa_required=True, mfa_enrollment_required=True, mfa_token=token, mfa_methods=["TOTP"]
         )
     history = await session_store.device_history(
-        tx, project_id=call.project_id, subject_id=customer.id, user_agent=call.origin.user_agent
+        tx,
+        project_id=call.project_id,
+        subject_id=customer.id,
+        user_agent=call.origin.user_agent,
+        test=call.is_trusted_test,
     )
     session = await start_session(
         tx, call, customer, methods, until=until, sso_organization_id=origin.sso_organization_id

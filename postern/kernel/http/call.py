@@ -143,6 +143,12 @@ class Call:
         """The environment of the caller's credential: mail of `TEST` is captured."""
         return self.caller.environment
 
+    @property
+    def is_trusted_test(self) -> bool:
+        """Whether the caller has a secret TEST key, or a session that began with one. Only these may keep notices about
+        a customer's account from the customer: browsers contain publishable keys, so an attacker has them, too."""
+        return self.environment == "TEST" and self.caller.kind != "publishable_key"
+
     def require(self, permission: str) -> None:
         """Raises PermissionMissing unless the caller has `permission`."""
         if not self.caller.may(permission):

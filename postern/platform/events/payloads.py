@@ -25,8 +25,8 @@ class CausedEventData(CommonEventData):
     """Data of events that a customer can cause."""
 
     test: bool = False
-    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event
-    is captured. Absent otherwise."""
+    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+    captured. Absent otherwise, and if the key itself is the actor."""
 
 
 class ContactEventData(CommonEventData):

@@ -386,7 +386,8 @@ class TriggerDict(TypedDict):
     """
     once: NotRequired[bool]
     """Whether a contact can start only one run, ever. Otherwise it can start runs repeatedly, but not while it has
-    an unfinished run, and at most `maxRunsPerHour` within an hour. Default: `true`.
+    an unfinished run, and at most `maxRunsPerHour` within an hour. Runs that TEST keys start are counted
+    separately. Default: `true`.
     """
 
 

@@ -1380,8 +1380,8 @@ class CausedEventData(Record, frozen=True, kw_only=True):
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
     test: bool | None = None
-    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
-    event is captured. Absent otherwise. Default: `false`.
+    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
     """
 
 
@@ -1792,8 +1792,8 @@ class CustomerAttemptData(Record, frozen=True, kw_only=True):
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
     test: bool | None = None
-    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
-    event is captured. Absent otherwise. Default: `false`.
+    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
     """
     method: str
     """The authentication method."""
@@ -1811,8 +1811,8 @@ class CustomerBannedData(Record, frozen=True, kw_only=True):
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
     test: bool | None = None
-    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
-    event is captured. Absent otherwise. Default: `false`.
+    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
     """
     reason: str | None
     """The reason that was given."""
@@ -1828,8 +1828,8 @@ class CustomerEmailVerifiedData(Record, frozen=True, kw_only=True):
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
     test: bool | None = None
-    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
-    event is captured. Absent otherwise. Default: `false`.
+    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
     """
     changed: bool
     """Whether the address is new."""
@@ -1870,8 +1870,8 @@ class CustomerFactorData(Record, frozen=True, kw_only=True):
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
     test: bool | None = None
-    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
-    event is captured. Absent otherwise. Default: `false`.
+    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
     """
     method: str
     """The second factor."""
@@ -1931,8 +1931,8 @@ class CustomerLinkedData(Record, frozen=True, kw_only=True):
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
     test: bool | None = None
-    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
-    event is captured. Absent otherwise. Default: `false`.
+    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
     """
     merged_customer_id: str | None
     """Id of the customer that was merged into this one; null if none was."""
@@ -1950,8 +1950,8 @@ class CustomerMailFailedData(Record, frozen=True, kw_only=True):
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
     test: bool | None = None
-    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
-    event is captured. Absent otherwise. Default: `false`.
+    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
     """
     kind: str
     """Kind of the e-mail."""
@@ -1971,8 +1971,8 @@ class CustomerMetadataUpdatedData(Record, frozen=True, kw_only=True):
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
     test: bool | None = None
-    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
-    event is captured. Absent otherwise. Default: `false`.
+    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
     """
     keys: list[str]
     """Keys that were set or removed."""
@@ -1988,8 +1988,8 @@ class CustomerPasskeyAddedData(Record, frozen=True, kw_only=True):
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
     test: bool | None = None
-    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
-    event is captured. Absent otherwise. Default: `false`.
+    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
     """
     passkey_id: str
     """Id of the passkey."""
@@ -2007,8 +2007,8 @@ class CustomerPasskeyRemovedData(Record, frozen=True, kw_only=True):
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
     test: bool | None = None
-    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
-    event is captured. Absent otherwise. Default: `false`.
+    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
     """
     passkey_id: str
     """Id of the passkey."""
@@ -2024,8 +2024,8 @@ class CustomerProviderData(Record, frozen=True, kw_only=True):
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
     test: bool | None = None
-    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
-    event is captured. Absent otherwise. Default: `false`.
+    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
     """
     provider: str
     """The provider of the account."""
@@ -2048,8 +2048,8 @@ class CustomerRolesUpdatedData(Record, frozen=True, kw_only=True):
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
     test: bool | None = None
-    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
-    event is captured. Absent otherwise. Default: `false`.
+    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
     """
     roles: list[str]
     """The roles that the customer has now."""
@@ -2084,8 +2084,8 @@ class CustomerSessionData(Record, frozen=True, kw_only=True):
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
     test: bool | None = None
-    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
-    event is captured. Absent otherwise. Default: `false`.
+    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
     """
     session_id: str
     """Id of the session."""
@@ -2168,8 +2168,8 @@ class CustomerSignedInData(Record, frozen=True, kw_only=True):
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
     test: bool | None = None
-    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
-    event is captured. Absent otherwise. Default: `false`.
+    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
     """
     session_id: str
     """Id of the session."""
@@ -2193,8 +2193,8 @@ class CustomerSignedUpData(Record, frozen=True, kw_only=True):
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
     test: bool | None = None
-    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
-    event is captured. Absent otherwise. Default: `false`.
+    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
     """
     method: str
     """How the customer signed up: a sign-in method, a provider, or `API`."""
@@ -2240,8 +2240,8 @@ class CustomerUpdatedData(Record, frozen=True, kw_only=True):
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
     test: bool | None = None
-    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
-    event is captured. Absent otherwise. Default: `false`.
+    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
     """
     changed: list[str]
     """Names of the fields that were changed."""
@@ -3302,8 +3302,8 @@ class InvitationAcceptedData(Record, frozen=True, kw_only=True):
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
     test: bool | None = None
-    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
-    event is captured. Absent otherwise. Default: `false`.
+    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
     """
     organization_id: str
     """Id of the organization."""
@@ -3321,8 +3321,8 @@ class InvitationEventData(Record, frozen=True, kw_only=True):
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
     test: bool | None = None
-    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
-    event is captured. Absent otherwise. Default: `false`.
+    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
     """
     organization_id: str
     """Id of the organization."""
@@ -3483,8 +3483,8 @@ class OrganizationDomainData(Record, frozen=True, kw_only=True):
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
     test: bool | None = None
-    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
-    event is captured. Absent otherwise. Default: `false`.
+    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
     """
     domain: str
     """Name of the domain."""
@@ -3502,8 +3502,8 @@ class OrganizationEventData(Record, frozen=True, kw_only=True):
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
     test: bool | None = None
-    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
-    event is captured. Absent otherwise. Default: `false`.
+    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
     """
     name: str
     """Name of the organization."""
@@ -3577,8 +3577,8 @@ class OrganizationMemberAddedData(Record, frozen=True, kw_only=True):
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
     test: bool | None = None
-    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
-    event is captured. Absent otherwise. Default: `false`.
+    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
     """
     customer_id: str
     """Id of the customer."""
@@ -3598,8 +3598,8 @@ class OrganizationMemberRemovedData(Record, frozen=True, kw_only=True):
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
     test: bool | None = None
-    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
-    event is captured. Absent otherwise. Default: `false`.
+    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
     """
     customer_id: str
     """Id of the customer."""
@@ -3652,8 +3652,8 @@ class OrganizationUpdatedData(Record, frozen=True, kw_only=True):
     truncated: bool | None = None
     """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
     test: bool | None = None
-    """Whether the customer uses a TEST key or a session that began with one, so that mail that results from the
-    event is captured. Absent otherwise. Default: `false`.
+    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
     """
     name: str | None = None
     """Name of the organization."""
@@ -4816,7 +4816,8 @@ class Trigger(Record, frozen=True, kw_only=True):
     """
     once: bool | UnsetType = UNSET
     """Whether a contact can start only one run, ever. Otherwise it can start runs repeatedly, but not while it has
-    an unfinished run, and at most `maxRunsPerHour` within an hour. Default: `true`.
+    an unfinished run, and at most `maxRunsPerHour` within an hour. Runs that TEST keys start are counted
+    separately. Default: `true`.
     """
 
 

@@ -3141,7 +3141,8 @@ class AsyncAutomationsRuns:
         started.
 
         Earlier steps are not repeated. Returns 409 if the run has not failed, or if its contact has another
-        unfinished run of the automation.
+        unfinished run of the automation. Runs that a TEST key started and other runs are independent of each
+        other.
 
         Permission: `automations:write`.
 

@@ -5394,7 +5394,7 @@ export interface AutomationsRunsApi {
    * Resume a FAILED run from the step that failed, with the steps that the automation had when the run started
    *
    * Earlier steps are not repeated. Returns 409 if the run has not failed, or if its contact has another unfinished run
-   * of the automation.
+   * of the automation. Runs that a TEST key started and other runs are independent of each other.
    *
    * Permission: `automations:write`.
    *

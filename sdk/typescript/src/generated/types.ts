@@ -1133,8 +1133,8 @@ export interface CausedEventData {
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
   /**
-   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
-   * captured. Absent otherwise. Default: `false`.
+   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
    */
   test?: boolean | undefined;
 }
@@ -1569,8 +1569,8 @@ export interface CustomerAttemptData {
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
   /**
-   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
-   * captured. Absent otherwise. Default: `false`.
+   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
    */
   test?: boolean | undefined;
   /** The authentication method. */
@@ -1596,8 +1596,8 @@ export interface CustomerBannedData {
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
   /**
-   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
-   * captured. Absent otherwise. Default: `false`.
+   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
    */
   test?: boolean | undefined;
   /** The reason that was given. */
@@ -1627,8 +1627,8 @@ export interface CustomerEmailVerifiedData {
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
   /**
-   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
-   * captured. Absent otherwise. Default: `false`.
+   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
    */
   test?: boolean | undefined;
   /** Whether the address is new. */
@@ -1676,8 +1676,8 @@ export interface CustomerFactorData {
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
   /**
-   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
-   * captured. Absent otherwise. Default: `false`.
+   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
    */
   test?: boolean | undefined;
   /** The second factor. */
@@ -1745,8 +1745,8 @@ export interface CustomerLinkedData {
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
   /**
-   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
-   * captured. Absent otherwise. Default: `false`.
+   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the customer that was merged into this one; null if none was. */
@@ -1764,8 +1764,8 @@ export interface CustomerMailFailedData {
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
   /**
-   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
-   * captured. Absent otherwise. Default: `false`.
+   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
    */
   test?: boolean | undefined;
   /** Kind of the e-mail. */
@@ -1785,8 +1785,8 @@ export interface CustomerMetadataUpdatedData {
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
   /**
-   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
-   * captured. Absent otherwise. Default: `false`.
+   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
    */
   test?: boolean | undefined;
   /** Keys that were set or removed. */
@@ -1816,8 +1816,8 @@ export interface CustomerPasskeyAddedData {
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
   /**
-   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
-   * captured. Absent otherwise. Default: `false`.
+   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the passkey. */
@@ -1835,8 +1835,8 @@ export interface CustomerPasskeyRemovedData {
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
   /**
-   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
-   * captured. Absent otherwise. Default: `false`.
+   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the passkey. */
@@ -1860,8 +1860,8 @@ export interface CustomerProviderData {
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
   /**
-   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
-   * captured. Absent otherwise. Default: `false`.
+   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
    */
   test?: boolean | undefined;
   /** The provider of the account. */
@@ -1883,8 +1883,8 @@ export interface CustomerRolesUpdatedData {
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
   /**
-   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
-   * captured. Absent otherwise. Default: `false`.
+   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
    */
   test?: boolean | undefined;
   /** The roles that the customer has now. */
@@ -1918,8 +1918,8 @@ export interface CustomerSessionData {
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
   /**
-   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
-   * captured. Absent otherwise. Default: `false`.
+   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the session. */
@@ -2009,8 +2009,8 @@ export interface CustomerSignedInData {
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
   /**
-   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
-   * captured. Absent otherwise. Default: `false`.
+   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the session. */
@@ -2034,8 +2034,8 @@ export interface CustomerSignedUpData {
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
   /**
-   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
-   * captured. Absent otherwise. Default: `false`.
+   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
    */
   test?: boolean | undefined;
   /** How the customer signed up: a sign-in method, a provider, or `API`. */
@@ -2090,8 +2090,8 @@ export interface CustomerUpdatedData {
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
   /**
-   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
-   * captured. Absent otherwise. Default: `false`.
+   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
    */
   test?: boolean | undefined;
   /** Names of the fields that were changed. */
@@ -3283,8 +3283,8 @@ export interface InvitationAcceptedData {
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
   /**
-   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
-   * captured. Absent otherwise. Default: `false`.
+   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the organization. */
@@ -3302,8 +3302,8 @@ export interface InvitationEventData {
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
   /**
-   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
-   * captured. Absent otherwise. Default: `false`.
+   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the organization. */
@@ -3852,8 +3852,8 @@ export interface OrganizationDomainData {
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
   /**
-   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
-   * captured. Absent otherwise. Default: `false`.
+   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
    */
   test?: boolean | undefined;
   /** Name of the domain. */
@@ -3871,8 +3871,8 @@ export interface OrganizationEventData {
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
   /**
-   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
-   * captured. Absent otherwise. Default: `false`.
+   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
    */
   test?: boolean | undefined;
   /** Name of the organization. */
@@ -3944,8 +3944,8 @@ export interface OrganizationMemberAddedData {
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
   /**
-   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
-   * captured. Absent otherwise. Default: `false`.
+   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the customer. */
@@ -3971,8 +3971,8 @@ export interface OrganizationMemberRemovedData {
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
   /**
-   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
-   * captured. Absent otherwise. Default: `false`.
+   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the customer. */
@@ -4023,8 +4023,8 @@ export interface OrganizationUpdatedData {
   /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
   truncated?: boolean | undefined;
   /**
-   * Whether the customer uses a TEST key or a session that began with one, so that mail that results from the event is
-   * captured. Absent otherwise. Default: `false`.
+   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
    */
   test?: boolean | undefined;
   /** Name of the organization. */
@@ -5462,7 +5462,8 @@ export interface Trigger {
   where?: Rules | null | undefined;
   /**
    * Whether a contact can start only one run, ever. Otherwise it can start runs repeatedly, but not while it has an
-   * unfinished run, and at most `maxRunsPerHour` within an hour. Default: `true`.
+   * unfinished run, and at most `maxRunsPerHour` within an hour. Runs that TEST keys start are counted separately.
+   * Default: `true`.
    */
   once?: boolean | undefined;
 }
