@@ -527,9 +527,8 @@ async def _start_and_wake(tx: Transaction, triggers: list[TriggerRow], recorded:
     starting_types = {(trigger_row.project_id, trigger_row.starts_on) for trigger_row in triggers if trigger_row.active}
     relevant = [event for event in recorded if (event.project_id, event.type) in awaited_types | starting_types]
     addresses = await _addresses_of_customers(tx, relevant)
-    known = await contacts.contact_ids(
-        tx, [(event.project_id, addresses[event.id]) for event in relevant if event.id in addresses]
-    )
+    pairs = [(event.project_id, addresses[event.id]) for event in relevant if event.id in addresses]
+    known = await contacts.contact_ids(tx, pairs) if pairs else {}
     contact_of: dict[UUID, UUID] = {}
     for event in relevant:
         address = addresses.get(event.id)
