@@ -325,3 +325,24 @@ async def test_a_live_key_does_not_get_the_stored_response_of_a_test_key(project
         await run_due_work()
         delivered = len(REQUESTS) - 1 if client is project.client else 0
         assert (len(sink.messages), len(await captured(project))) == (delivered, len(REQUESTS) - 1)
+
+
+async def test_events_are_marked_only_if_their_actor_is_not_the_test_key(project, test_client):
+    async def events(type):
+        log = (await project.client.get(f"/events?type={type}")).json()["data"]
+        return [(event["actorType"], event["data"].get("test")) for event in log]
+
+    credentials = {"email": "ada@example.com", "password": "a password nobody has"}
+    customer = (await test_client.post("/customers", {**credentials, "emailVerified": True})).json()["id"]
+    organization = (await test_client.post("/b2b/organizations", {"name": "Acme"})).json()["id"]
+    member = {"customerId": customer, "roles": ["MEMBER"]}
+    added = await test_client.post(f"/b2b/organizations/{organization}/members", member)
+    assert added.status_code == 201, added.text
+    auth = f"/projects/{project.id}/auth"
+    session = (await test_client.post(f"{auth}/sign-in", credentials)).json()
+    in_session = Client(project.client.app, session["accessToken"], project.client.base)
+    assert (await in_session.delete(f"{auth}/organizations/{organization}")).status_code == 200
+    assert await events("organization.created") == [("TEST_KEY", None)]
+    assert await events("organization.member_added") == [("TEST_KEY", None)]
+    assert await events("customer.signed_in") == [("CUSTOMER", True)]
+    assert await events("organization.member_removed") == [("CUSTOMER", True)]

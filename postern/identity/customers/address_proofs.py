@@ -58,8 +58,8 @@ async def register_customer(
             call.now,
             actor_type="CUSTOMER",
             actor_id=customer.id,
+            test=call.environment == "TEST",
             method=method,
-            **events.environment_data(call.caller),
         )
         await events.record_all(tx, [event])
     return customer

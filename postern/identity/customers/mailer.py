@@ -5,7 +5,7 @@ code takes equally long for addresses with and without an account.
 """
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -145,16 +145,15 @@ def app_name(project: Project) -> str:
 
 async def _give_up(world: "World", mail: QueuedMail, content: MailContent, code: str, reason: str) -> None:
     """Delete a queued e-mail and record `customer.mail_failed` with the reason, unless another attempt has begun."""
-    mark: dict[str, Any] = {"test": True} if content.test else {}
     event = events.make_event(
         mail.project_id,
         "customer.mail_failed",
         mail.customer_id,
         Moment.of(world.clock()),
+        test=content.test,
         kind=content.kind,
         code=code,
         reason=reason,
-        **mark,
     )
     async with world.db.transaction() as tx:
         if await store.delete_mail(tx, project_id=mail.project_id, id=mail.id, attempt=mail.attempt):

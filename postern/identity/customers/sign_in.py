@@ -290,12 +290,12 @@ async def complete_sign_in(
         call.now,
         actor_type="CUSTOMER",
         actor_id=customer.id,
+        test=call.environment == "TEST",
         sessionId=str(session.id),
         methods=methods,
         ipAddress=call.origin.ip,
         userAgent=call.origin.user_agent,
         **({"via": origin.via} if origin.via else {}),
-        **events.environment_data(call.caller),
     )
     await events.record_all(tx, [event])
     signed_in = await issue_first_tokens(tx, call, session, customer)

@@ -155,6 +155,7 @@ async def transfer_ownership(tx: Transaction, event: Event) -> None:
             actor_type=event.actor_type,
             actor_id=event.actor_id,
             actor_label=event.actor_label,
+            test=is_test(event),
             customerId=str(new_owner_id),
             roles=["OWNER"],
         )

@@ -225,19 +225,8 @@ async def join_without_call(
     )
     if added:
         await store.delete_removal(tx, project_id=project_id, organization_id=organization_id, customer_id=customer_id)
-        event = events.make_event(
-            project_id,
-            "organization.member_added",
-            organization_id,
-            now,
-            actor_type=actor.actor_type,
-            actor_id=actor.actor_id,
-            actor_label=actor.actor_label,
-            customerId=str(customer_id),
-            roles=roles,
-            source=source,
-            **events.environment_data(actor),
-        )
+        data = {"customerId": str(customer_id), "roles": roles, "source": source}
+        event = events.make_event_by(actor, project_id, "organization.member_added", organization_id, now, **data)
         await events.record_all(tx, [event])
     return added
 

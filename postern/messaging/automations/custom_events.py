@@ -188,16 +188,7 @@ def _keys(call: Call, items: list[CustomEvent], header: str | None, *, single: b
 
 
 def _event(call: Call, item: CustomEvent, contact_id: UUID | None) -> Event:
-    caller = call.caller
-    event = events.make_event(
-        call.project_id,
-        item.name,
-        contact_id,
-        call.now,
-        actor_type=caller.actor_type,
-        actor_id=caller.actor_id,
-        actor_label=caller.actor_label,
-    )
+    event = events.make_event_by(call.caller, call.project_id, item.name, contact_id, call.now)
     return msgspec.structs.replace(event, data=item.data)
 
 

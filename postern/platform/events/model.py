@@ -47,6 +47,15 @@ def is_test(event: Event) -> bool:
     return event.type.partition(".")[0] in TEST_MARKED_AREAS and event.data.get("test") is True
 
 
+def test_mark(type: str, actor_type: str, *, test: bool) -> dict[str, bool]:
+    """What the data of an event says about a TEST key that caused it: events about e-mail always have `test`, others of
+    TEST_MARKED_AREAS only `test: true`, and only if the actor is not the key itself."""
+    area = type.partition(".")[0]
+    if area == "email":
+        return {"test": test}
+    return {"test": True} if test and actor_type != "TEST_KEY" and area in TEST_MARKED_AREAS else {}
+
+
 class EventPosition(NamedTuple):
     """A position in the event log: after the event with this time and id; by default after all events of the time."""
 

@@ -26,6 +26,7 @@ from postern.platform.events.model import (
     address_in_event,
     contact_id_of,
     is_custom_name,
+    test_mark,
 )
 
 
@@ -67,20 +68,26 @@ async def record(tx: Transaction, call: Call, type: str, subject_id: UUID | None
 
     Returns the event; `data` holds its details.
     """
-    environment = {} if call.caller.actor_type == "TEST_KEY" else environment_data(call.caller)
-    event = make_event(
-        call.project_id,
-        type,
-        subject_id,
-        call.now,
-        actor_type=call.caller.actor_type,
-        actor_id=call.caller.actor_id,
-        actor_label=call.caller.actor_label,
-        **data,
-        **environment,
-    )
+    event = make_event_by(call.caller, call.project_id, type, subject_id, call.now, **data)
     await record_all(tx, [event])
     return event
+
+
+def make_event_by(
+    caller: Caller, project_id: UUID, type: str, subject_id: UUID | None, occurred_at: Moment, /, **data: Any
+) -> Event:
+    """Create an event with a caller as actor, without recording it."""
+    return make_event(
+        project_id,
+        type,
+        subject_id,
+        occurred_at,
+        actor_type=caller.actor_type,
+        actor_id=caller.actor_id,
+        actor_label=caller.actor_label,
+        test=caller.environment == "TEST",
+        **data,
+    )
 
 
 def make_event(
@@ -93,9 +100,14 @@ def make_event(
     actor_type: str = "SYSTEM",
     actor_id: UUID | None = None,
     actor_label: str | None = None,
+    test: bool = False,
     **data: Any,
 ) -> Event:
-    """Create an event without recording it. The default actor is the system."""
+    """Create an event without recording it. The default actor is the system.
+
+    `test`: whether a TEST key, or a session that began with one, caused the event. It is not needed if the actor is
+    `TEST_KEY`.
+    """
     return Event(
         project_id=project_id,
         id=new_id(),
@@ -104,7 +116,7 @@ def make_event(
         actor_type=actor_type,
         actor_id=actor_id,
         actor_label=actor_label,
-        data=data,
+        data={**data, **test_mark(type, actor_type, test=test)},
         occurred_at=occurred_at,
     )
 
@@ -171,14 +183,6 @@ async def latest_of_subject(db: Queries, project_id: UUID, subject_id: UUID, typ
 async def with_ids(db: Queries, project_id: UUID, ids: list[UUID]) -> list[Event]:
     """The events with these ids, in no particular order. Ids without an event are ignored."""
     return await store.with_ids(db, project_id=project_id, ids=ids)
-
-
-def environment_data(caller: Caller) -> dict[str, Any]:
-    """The mark of a TEST key in the data of an event whose actor is not the key but a customer, for example.
-
-    Only for events of TEST_MARKED_AREAS: a customer causes no others.
-    """
-    return {"test": True} if caller.environment == "TEST" else {}
 
 
 async def contacts_of(db: Queries, project_id: UUID, events: Sequence[Event]) -> dict[UUID, EventContact]:
