@@ -45,10 +45,12 @@ the events of its delivery: {campaign_events}.
 In these events, `subject` is the subject that the contact received, or null if the message was never composed.
 
 Events about e-mail also have {email_fields}.
-Events about customers, organizations and invitations have `test: true` if their actor is a customer who uses a
-[TEST key or session](api.md#live-and-test-keys). Fields marked with `?` are left out when there is nothing to say. If
-an event would be larger than 20 kB, `data` has `truncated: true` and only the ids. The OpenAPI document at
-`/openapi.json` has the type of every field under `webhooks`.
+Events about customers, organizations and invitations have `test: true` if a
+[TEST key or session](api.md#live-and-test-keys) caused them and their actor is not the key: it is the customer who uses
+the key or session, or Postern (`SYSTEM`) if an e-mail to a customer could not be sent (`customer.mail_failed`). Fields
+marked with `?` are left out when there is nothing to say. If an event would be larger than 20 kB, `data` has
+`truncated: true` and only the ids. The OpenAPI document at `/openapi.json` has the type of every field under
+`webhooks`.
 """
 
 

@@ -346,3 +346,16 @@ async def test_events_are_marked_only_if_their_actor_is_not_the_test_key(project
     assert await events("organization.member_added") == [("TEST_KEY", None)]
     assert await events("customer.signed_in") == [("CUSTOMER", True)]
     assert await events("organization.member_removed") == [("CUSTOMER", True)]
+
+
+@pytest.mark.parametrize("environment", ["TEST", "LIVE"])
+async def test_a_failed_mail_has_the_mark_of_the_key_that_caused_it(project, clock, run_due_work, environment):
+    client = await project.key(environment=environment)
+    assert (await client.post("/customers", {"email": "ada@example.com"})).status_code == 201
+    code = await client.post(f"/projects/{project.id}/auth/sign-in/code", {"email": "ada@example.com"})
+    assert code.status_code == 200, code.text
+    clock.move(timedelta(minutes=11))
+    await run_due_work()
+    (event,) = (await project.client.get("/events?type=customer.mail_failed")).json()["data"]
+    assert (event["actorType"], event["data"]["code"]) == ("SYSTEM", "expired")
+    assert event["data"].get("test") is (True if environment == "TEST" else None)
