@@ -26,7 +26,7 @@ from postern.messaging.audiences import contacts
 from postern.messaging.audiences.model import Contact
 from postern.messaging.domains import operations as domains
 from postern.messaging.domains.model import SendingDomain
-from postern.platform.events.model import Event
+from postern.platform.events.model import EventRow
 from postern.platform.webhooks import operations as webhooks
 from postern.platform.webhooks.model import Webhook, WebhookDelivery
 from postern.platform.webhooks.operations import NewWebhook, WebhookChange, WebhookSecretRotation
@@ -182,7 +182,7 @@ async def list_resend_webhook_attempts(call: Call, id: UUID, event_id: UUID) -> 
     return {"object": "list", "has_more": False, "data": attempts}
 
 
-async def write_payloads(world: "World", project_id: UUID, events: list[Event]) -> dict[UUID, dict[str, Any]]:
+async def write_payloads(world: "World", project_id: UUID, events: list[EventRow]) -> dict[UUID, dict[str, Any]]:
     """The bodies of deliveries in Resend's form, keyed by event id."""
     contact_ids = [event.subject_id for event in events if event.type.startswith("contact.") and event.subject_id]
     domain_ids = [event.subject_id for event in events if event.type.startswith("domain.") and event.subject_id]
@@ -209,7 +209,7 @@ async def write_payloads(world: "World", project_id: UUID, events: list[Event]) 
     return bodies
 
 
-def _email_data(event: Event) -> dict[str, Any]:
+def _email_data(event: EventRow) -> dict[str, Any]:
     source = event.data
     data: dict[str, Any] = {
         "email_id": event.subject_id,
@@ -245,7 +245,7 @@ def _email_data(event: Event) -> dict[str, Any]:
     return data
 
 
-def _contact_data(event: Event, contact: Contact | None) -> dict[str, Any]:
+def _contact_data(event: EventRow, contact: Contact | None) -> dict[str, Any]:
     if contact is None:
         return {
             "id": event.subject_id,
@@ -265,7 +265,7 @@ def _contact_data(event: Event, contact: Contact | None) -> dict[str, Any]:
     }
 
 
-def _domain_data(event: Event, domain: SendingDomain | None) -> dict[str, Any]:
+def _domain_data(event: EventRow, domain: SendingDomain | None) -> dict[str, Any]:
     return {
         "id": event.subject_id,
         "name": domain.domain if domain else event.data.get("domain"),

@@ -6,11 +6,11 @@ from postern.identity.customers import store
 from postern.kernel.database.statements import Transaction
 from postern.messaging.audiences import contacts
 from postern.messaging.audiences.membership import actor_because_of
-from postern.platform.events.model import Event
+from postern.platform.events.model import EventRow
 from postern.platform.projects import operations as projects
 
 
-async def link_contact(tx: Transaction, new_events: Sequence[Event]) -> None:
+async def link_contact(tx: Transaction, new_events: Sequence[EventRow]) -> None:
     """Link the customer of each event to the contact with the customer's address, as `settings.signIn.contacts` says.
 
     NONE links nothing, LINK only existing contacts, and CREATE also creates missing ones. Customers who signed up

@@ -25,7 +25,7 @@ from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.values import as_id, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as event_operations
-from postern.platform.events.model import Event, is_test
+from postern.platform.events.model import EventRow
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 DOMAIN_JOIN_ROLES = ["MEMBER"]
@@ -80,7 +80,7 @@ def reason_of(candidate: JoinCandidate) -> JoinReason:
     return "JOINED" if candidate.auto_join_enabled else "AUTO_JOIN_DISABLED"
 
 
-async def on_customer_events(tx: Transaction, events: list[Event]) -> None:
+async def on_customer_events(tx: Transaction, events: list[EventRow]) -> None:
     """React to customer events, in the transaction that records them.
 
     At a sign-in, the customer joins by domain. A merge moves the memberships to the surviving customer. An erasure
@@ -102,7 +102,7 @@ async def on_customer_events(tx: Transaction, events: list[Event]) -> None:
             )
 
 
-async def transfer_ownership(tx: Transaction, event: Event) -> None:
+async def transfer_ownership(tx: Transaction, event: EventRow) -> None:
     """Make another customer OWNER of the organizations of which an erased customer is the last OWNER.
 
     `event.data["ownershipTransferredTo"]` is the id of the new owner. If the erased customer is the last OWNER of an
@@ -155,14 +155,14 @@ async def transfer_ownership(tx: Transaction, event: Event) -> None:
             actor_type=event.actor_type,
             actor_id=event.actor_id,
             actor_label=event.actor_label,
-            test=is_test(event),
+            test=event.test,
             customerId=str(new_owner_id),
             roles=["OWNER"],
         )
         await event_operations.record_all(tx, [ownership_event])
 
 
-async def join_at_sign_in(tx: Transaction, sign_in: Event, customer_id: UUID) -> UUID | None:
+async def join_at_sign_in(tx: Transaction, sign_in: EventRow, customer_id: UUID) -> UUID | None:
     """Add a customer to the organization that has verified the domain of the customer's address, if `reason_of` allows
     it. Returns the id of the organization, or None if the customer was not added.
 
@@ -173,7 +173,7 @@ async def join_at_sign_in(tx: Transaction, sign_in: Event, customer_id: UUID) ->
     if not candidates or reason_of(candidates[0]) != "JOINED" or candidates[0].organization_id is None:
         return None
     organization_id = candidates[0].organization_id
-    environment = "TEST" if is_test(sign_in) else "LIVE"
+    environment = "TEST" if sign_in.test else "LIVE"
     caller = Caller(kind="customer", actor_type="CUSTOMER", actor_id=customer_id, environment=environment)
     try:
         joined = await join_without_call(

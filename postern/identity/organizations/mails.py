@@ -9,7 +9,6 @@ from postern.identity.organizations.model import OrganizationInvitationRow, Orga
 from postern.identity.organizations.rules import invitation_token
 from postern.kernel.database.statements import Queries
 from postern.platform.events import operations as events
-from postern.platform.events.model import is_test
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -22,7 +21,7 @@ async def is_test_invitation(db: Queries, project_id: UUID, id: UUID) -> bool:
     """Whether a TEST key has created or last resent an invitation. Then its e-mail is captured, and so is mail that
     results from its acceptance."""
     invited = await events.latest_of_subject(db, project_id, id, INVITING_EVENTS)
-    return invited is not None and is_test(invited)
+    return invited is not None and invited.test
 
 
 async def mail_invitation(world: "World", row: OrganizationInvitationRow, organization: OrganizationRow) -> None:

@@ -36,7 +36,7 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import Record, as_id, new_id
 from postern.platform.events import operations as events
-from postern.platform.events.model import Event
+from postern.platform.events.model import EventRow
 from postern.platform.projects import operations as projects
 from postern.platform.projects.quotas import PlanLimitReached
 from postern.protocols.saml.response import SamlLogin
@@ -163,7 +163,7 @@ async def consume_assertion_id(
     return sign_on_id
 
 
-async def on_events(tx: Transaction, recorded_events: list[Event]) -> None:
+async def on_events(tx: Transaction, recorded_events: list[EventRow]) -> None:
     """React to events of customers and organizations, in the transaction that records them.
 
     At a sign-in, stores the session in the row of its sign-on, for single logout. When a customer is deleted, erases

@@ -23,7 +23,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.problems import Problem
 from postern.platform.events import operations as events
-from postern.platform.events.model import Event
+from postern.platform.events.model import EventRow
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -104,5 +104,5 @@ async def _apply_metadata(tx: Transaction, old_row: ConnectionRow, row: Connecti
     await events.record_all(tx, [_event(row, "sso.metadata_changed", now, **details, changed=changed)])
 
 
-def _event(row: ConnectionRow | MetadataRow, type: str, now: Moment, **data: Any) -> Event:
+def _event(row: ConnectionRow | MetadataRow, type: str, now: Moment, **data: Any) -> EventRow:
     return events.make_event(row.project_id, type, row.id, now, **data)

@@ -11,7 +11,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.due import Work, for_each_row
 from postern.kernel.values import Record
 from postern.platform.events import operations as events
-from postern.platform.events.model import Event
+from postern.platform.events.model import EventRow
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -40,7 +40,7 @@ async def record_certificate_warnings(world: "World", job: ConnectionRow) -> Non
             await events.record_all(tx, _warnings(row, sp_not_after, now))
 
 
-def _warnings(row: ConnectionRow, sp_not_after: Moment, now: Moment) -> list[Event]:
+def _warnings(row: ConnectionRow, sp_not_after: Moment, now: Moment) -> list[EventRow]:
     idp_expiry, sp_expiry = rules.expiry_times(row, sp_not_after)
     return [
         events.make_event(

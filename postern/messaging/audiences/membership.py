@@ -16,7 +16,7 @@ from postern.messaging.audiences.model import Audience, AudienceChangeResult, Dy
 from postern.messaging.audiences.rules import Rules, compile_rules, read_rules
 from postern.platform.events import operations as events
 from postern.platform.events.bulk_store import BulkEvents
-from postern.platform.events.model import Event, is_test
+from postern.platform.events.model import EventRow
 
 MEMBERSHIP_EVENTS = ("audience.joined", "audience.left")
 MAX_CACHED_RULES = 20_000
@@ -34,7 +34,7 @@ class ChangeActor(NamedTuple):
 
     def bulk_events(self, now: Moment) -> BulkEvents:
         """The common fields of events that one statement records, with a new first event id."""
-        return BulkEvents(event_id=new_id(), now=now, **self._asdict())
+        return BulkEvents(event_id=new_id(), now=now, test=self.actor_type == "TEST_KEY", **self._asdict())
 
 
 SYSTEM = ChangeActor()
@@ -47,9 +47,9 @@ def actor_of(call: Call) -> ChangeActor:
     return ChangeActor(call.caller.actor_type, call.caller.actor_id, call.caller.actor_label)
 
 
-def actor_because_of(event: Event) -> ChangeActor:
+def actor_because_of(event: EventRow) -> ChangeActor:
     """The actor of changes that Postern makes because of an event: SYSTEM or, if a TEST key set it off, TEST_KEY."""
-    return TEST_KEY if is_test(event) else SYSTEM
+    return TEST_KEY if event.test else SYSTEM
 
 
 async def contacts_changed(

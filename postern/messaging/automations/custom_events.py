@@ -17,7 +17,7 @@ from postern.messaging.audiences import contacts, imports, membership
 from postern.messaging.audiences.csv_reader import ImportRow
 from postern.messaging.automations import store
 from postern.platform.events import operations as events
-from postern.platform.events.model import Event, is_custom_name
+from postern.platform.events.model import EventRow, is_custom_name
 from postern.protocols.mail.address import AddressInvalid, address_key, parse_address
 
 BATCH_LIMIT = 500
@@ -187,7 +187,7 @@ def _keys(call: Call, items: list[CustomEvent], header: str | None, *, single: b
     return [None if key is None else digest_of(f"{prefix}{key}") for key in keys]
 
 
-def _event(call: Call, item: CustomEvent, contact_id: UUID | None) -> Event:
+def _event(call: Call, item: CustomEvent, contact_id: UUID | None) -> EventRow:
     event = events.make_event_by(call.caller, call.project_id, item.name, contact_id, call.now)
     return msgspec.structs.replace(event, data=item.data)
 
@@ -255,7 +255,7 @@ async def _recorded_before(
 
 
 async def _claim_keys(
-    tx: Transaction, call: Call, items: list[CustomEvent], new_events: list[Event], keys: list[str | None]
+    tx: Transaction, call: Call, items: list[CustomEvent], new_events: list[EventRow], keys: list[str | None]
 ) -> dict[UUID, UUID]:
     """Claim the keys of new events. Raises EventKeyReused.
 

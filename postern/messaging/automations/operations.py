@@ -61,7 +61,7 @@ from postern.messaging.templates import operations as templates
 from postern.messaging.templates.rules import check_content
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
-from postern.platform.events.model import EVENT_NAMES, Event, EventRange, is_test
+from postern.platform.events.model import EVENT_NAMES, EventRange, EventRow
 from postern.platform.projects import usage
 from postern.protocols.mail.address import AddressInvalid, address_key
 from postern.protocols.mail.templates.content import is_blank
@@ -451,7 +451,7 @@ STARTING_EVENTS = frozenset(name for name in EVENT_NAMES if not name.startswith(
 automations could then start each other without end."""
 
 
-async def start_runs(tx: Transaction, recorded: list[Event]) -> None:
+async def start_runs(tx: Transaction, recorded: list[EventRow]) -> None:
     """React to recorded events, in the transaction that records them.
 
     Starts runs of active automations, wakes runs that wait for one of the events, and cancels runs of deleted contacts.
@@ -521,7 +521,7 @@ async def start_runs_in_bulk(tx: Transaction, event_range: EventRange) -> None:
         after = batch[-1].id
 
 
-async def _start_and_wake(tx: Transaction, triggers: list[TriggerRow], recorded: list[Event]) -> None:
+async def _start_and_wake(tx: Transaction, triggers: list[TriggerRow], recorded: list[EventRow]) -> None:
     """Wake the runs that wait for the events, and start runs of the active automations that they trigger."""
     awaited_types = {(trigger_row.project_id, name) for trigger_row in triggers for name in trigger_row.waits_for}
     starting_types = {(trigger_row.project_id, trigger_row.starts_on) for trigger_row in triggers if trigger_row.active}
@@ -546,7 +546,7 @@ async def _start_and_wake(tx: Transaction, triggers: list[TriggerRow], recorded:
         contact_id=[contact_id for _, contact_id in awaited],
         event=[event.type for event, _ in awaited],
         event_id=[event.id for event, _ in awaited],
-        test=[is_test(event) for event, _ in awaited],
+        test=[event.test for event, _ in awaited],
         at=[event.occurred_at for event, _ in awaited],
     ):
         tx.mark_due("automation_runs")
@@ -565,7 +565,7 @@ async def _start_and_wake(tx: Transaction, triggers: list[TriggerRow], recorded:
         await _start(tx, [(trigger_row, event, contact_of[event.id]) for trigger_row, event in matches])
 
 
-async def _start(tx: Transaction, matches: list[tuple[TriggerRow, Event, UUID]]) -> None:
+async def _start(tx: Transaction, matches: list[tuple[TriggerRow, EventRow, UUID]]) -> None:
     """Start runs for events that match the trigger of an active automation, each with the id of its contact."""
     new_runs = [
         NewRun(
@@ -577,7 +577,7 @@ async def _start(tx: Transaction, matches: list[tuple[TriggerRow, Event, UUID]])
             once=trigger_row.once,
             max_runs_per_hour=trigger_row.max_runs_per_hour,
             event_id=event.id,
-            test=is_test(event),
+            test=event.test,
             at=event.occurred_at,
         )
         for trigger_row, event, contact_id in matches
@@ -618,7 +618,9 @@ async def _start(tx: Transaction, matches: list[tuple[TriggerRow, Event, UUID]])
     tx.mark_due("automation_runs")
 
 
-async def _filter_by_data(tx: Transaction, matches: list[tuple[TriggerRow, Event]]) -> list[tuple[TriggerRow, Event]]:
+async def _filter_by_data(
+    tx: Transaction, matches: list[tuple[TriggerRow, EventRow]]
+) -> list[tuple[TriggerRow, EventRow]]:
     """Omit events whose data does not match the `where` rules of the trigger. One statement for each such trigger."""
     rejected: set[tuple[UUID, UUID]] = set()
     with_rules = {trigger_row.id: trigger_row for trigger_row, _ in matches if trigger_row.where is not None}
@@ -639,7 +641,7 @@ async def _filter_by_data(tx: Transaction, matches: list[tuple[TriggerRow, Event
     return [(trigger_row, event) for trigger_row, event in matches if (trigger_row.id, event.id) not in rejected]
 
 
-async def _addresses_of_customers(tx: Transaction, recorded: list[Event]) -> dict[UUID, str]:
+async def _addresses_of_customers(tx: Transaction, recorded: list[EventRow]) -> dict[UUID, str]:
     """The addresses of the customers whom events are about, keyed by event id.
 
     Without those that do not concern the contact with the address, see `rules.concerns_address_of_customer`.
@@ -662,7 +664,7 @@ async def _addresses_of_customers(tx: Transaction, recorded: list[Event]) -> dic
     }
 
 
-async def _create_contacts(tx: Transaction, recorded: list[Event], addresses: dict[UUID, str]) -> dict[UUID, UUID]:
+async def _create_contacts(tx: Transaction, recorded: list[EventRow], addresses: dict[UUID, str]) -> dict[UUID, UUID]:
     """Create the contacts of customers who have none. Returns their ids, keyed by event id.
 
     In the order of the addresses' keys, as imports do, so that concurrent transactions do not deadlock.

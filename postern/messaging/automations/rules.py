@@ -31,7 +31,7 @@ from postern.messaging.automations.model import (
     WaitForEvent,
 )
 from postern.messaging.emails.rules import from_name_template
-from postern.platform.events.model import ALIASES, EVENT_NAMES, Event, is_custom_name
+from postern.platform.events.model import ALIASES, EVENT_NAMES, EventRow, is_custom_name
 from postern.protocols.mail.address import AddressInvalid, parse_address
 from postern.protocols.mail.templates.content import Part
 
@@ -198,7 +198,7 @@ def flatten_data(data: Mapping[str, Any], prefix: str = "", depth: int = 0) -> d
     return flattened
 
 
-def event_variables(event: Event) -> dict[str, Any]:
+def event_variables(event: EventRow) -> dict[str, Any]:
     """The template variable `event`: the keys of the event's data, and the same data as `data`.
 
     It also has `name` and `occurredAt`, unless the data has these keys.
@@ -351,7 +351,7 @@ def wait_until(step: Delay | WaitForEvent, now: Moment) -> Moment:
     return Moment.of(step.until) if step.until is not None else Moment.of(now + duration_of(step))
 
 
-def contact_id_in(event: Event) -> UUID | None:
+def contact_id_in(event: EventRow) -> UUID | None:
     """The id of the contact that an event concerns, or None.
 
     It is the subject of custom events; of other events the `contactId` in the data, or else the subject if the event's
@@ -366,7 +366,7 @@ def contact_id_in(event: Event) -> UUID | None:
     return event.subject_id if area in ("contact", "audience") else None
 
 
-def concerns_address_of_customer(event: Event, *, is_verified: bool) -> bool:
+def concerns_address_of_customer(event: EventRow, *, is_verified: bool) -> bool:
     """Whether the event of a customer concerns the contact with the customer's address.
 
     Anybody can sign up with the address of somebody else, who must not get mail because of that: before the address is
@@ -377,6 +377,6 @@ def concerns_address_of_customer(event: Event, *, is_verified: bool) -> bool:
     return is_verified or (event.type == "customer.signed_up" and event.actor_type != "CUSTOMER")
 
 
-def concerns_audience(event: Event, audience_id: UUID | None) -> bool:
+def concerns_audience(event: EventRow, audience_id: UUID | None) -> bool:
     """Whether an event concerns the audience of a trigger; True for a trigger without one."""
     return audience_id is None or as_id(event.data.get("audienceId")) == audience_id

@@ -168,7 +168,7 @@ class RunBatch:
             return
         settings = (await projects.require_project(self.tx, self.project_id)).settings
         requests: dict[UUID, MailRequest] = {}
-        trigger_events: dict[UUID, events.Event] = {}
+        trigger_events: dict[UUID, events.EventRow] = {}
         if any("event" in (part or "") for part in (subject, template.html, template.text, step.from_name)):
             trigger_ids = sorted({run.row.trigger_event_id for run in group})
             trigger_events = {
@@ -439,7 +439,7 @@ def _actor_of(group: list[RunState]) -> membership.ChangeActor:
     return membership.TEST_KEY if group[0].row.test else membership.SYSTEM
 
 
-def _finished_event(project_id: UUID, run: RunState, now: Moment) -> events.Event:
+def _finished_event(project_id: UUID, run: RunState, now: Moment) -> events.EventRow:
     name = "automation.failed" if run.status == "FAILED" else "automation.completed"
     data: dict[str, Any] = {
         "automationId": run.row.automation_id,

@@ -15,7 +15,7 @@ from postern.messaging.domains.model import (
     EntryStatus,
 )
 from postern.messaging.domains.rules import registered_domain
-from postern.platform.events.model import Event
+from postern.platform.events.model import EventRow
 from postern.platform.events.operations import make_event, record_all
 from postern.protocols.mail import blocklists
 from postern.protocols.mail.blocklists import BlocklistFinding, BlocklistSubject, Zone
@@ -88,10 +88,10 @@ def _change_events(
     previous_entries: Sequence[BlocklistEntry],
     findings: Sequence[BlocklistFinding],
     now: Moment,
-) -> list[Event]:
+) -> list[EventRow]:
     """An event for each listing and delisting since the last check. An UNKNOWN result is no change."""
     listed_before = {(entry.list_name, entry.subject_value): entry.listed for entry in previous_entries}
-    events: list[Event] = []
+    events: list[EventRow] = []
     for finding in findings:
         was_listed = listed_before.get((finding.list_name, finding.subject_value), False)
         is_listed = {blocklists.ListingStatus.LISTED: True, blocklists.ListingStatus.CLEAR: False}.get(

@@ -24,7 +24,7 @@ from postern.messaging.emails.outcomes import event_of
 from postern.messaging.emails.rules import new_send
 from postern.messaging.emails.transports import is_captured
 from postern.platform.events import operations as events
-from postern.platform.events.model import Event
+from postern.platform.events.model import EventRow
 from postern.platform.projects import operations as projects
 from postern.protocols.mail.templates.composing import address_of
 
@@ -114,7 +114,7 @@ async def enqueue_all(
     return {request.once_key: AcceptedSend(send.id, send.reason) for send, request in new_sends}
 
 
-def _first_event(send: Send, now: Moment) -> Event:
+def _first_event(send: Send, now: Moment) -> EventRow:
     if send.reason is None:
         return event_of(send, "email.queued", now)
     return event_of(send, "email.suppressed", now, reason=send.reason)

@@ -21,7 +21,7 @@ from postern.messaging.emails.model import (
 from postern.messaging.emails.pre_send_check import REPLY_LOST
 from postern.messaging.emails.rules import SendOutcome, storable
 from postern.platform.events import operations as events
-from postern.platform.events.model import Event
+from postern.platform.events.model import EventRow
 from postern.protocols.mail.smtp_replies import SOFT_BOUNCES_MIN_SPAN, SOFT_BOUNCES_TO_SUPPRESS
 from postern.protocols.mail.transports.transport import Accepted, Deferred, DeliveryOutcome
 
@@ -269,7 +269,7 @@ async def _count_skipped(tx: Transaction, attempts: list[FinishedAttempt]) -> No
         )
 
 
-def _events(finished: FinishedAttempt, now: Moment) -> list[Event]:
+def _events(finished: FinishedAttempt, now: Moment) -> list[EventRow]:
     subject = _rendered_subject(finished)
     return [event_of(finished.send, type_, now, **subject, **data) for type_, data in finished.verdict.events]
 
@@ -284,7 +284,7 @@ def _rendered_subject(finished: FinishedAttempt) -> dict[str, Any]:
     return {"subject": None} if finished.send.content_id is not None and finished.send.tries == 0 else {}
 
 
-def event_of(send: Send | TrackedSend, type_: str, now: Moment, **data: Any) -> Event:
+def event_of(send: Send | TrackedSend, type_: str, now: Moment, **data: Any) -> EventRow:
     """A new event of a send with the fields that all events of sends have; `data` adds fields or replaces them.
 
     Does not record the event.

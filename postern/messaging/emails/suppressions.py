@@ -23,7 +23,7 @@ from postern.messaging.emails.model import (
     SuppressionReason,
 )
 from postern.platform.audit import operations as audit
-from postern.platform.events.model import Event, EventRange
+from postern.platform.events.model import EventRange, EventRow
 from postern.protocols.mail.address import AddressInvalid, parse_address
 
 AddressText = Annotated[str, msgspec.Meta(min_length=3, max_length=320)]
@@ -202,7 +202,7 @@ async def address_of_suppression(db: Queries, project_id: UUID, id: UUID) -> str
     return address
 
 
-async def follow_contacts(tx: Transaction, contact_events: list[Event]) -> None:
+async def follow_contacts(tx: Transaction, contact_events: list[EventRow]) -> None:
     """Subscriber of contact events: delete the UNSUBSCRIBE suppressions of contacts that were subscribed again.
 
     Suppressions for other reasons stay.

@@ -15,6 +15,7 @@ class BulkEvents(Record):
     actor_type: str
     actor_id: UUID | None
     actor_label: str | None
+    test: bool
     now: Moment
 
 
@@ -22,10 +23,11 @@ class BulkEvents(Record):
 # of the same statement. The parameters of the statement must include `project_id` and the fields of BulkEvents.
 INSERT_HAPPENED_EVENTS: LiteralString = """
     recorded as (
-        insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at)
+        insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at,
+                            test)
         select %(project_id)s::uuid, id_after(%(event_id)s::uuid, row_number() over ()), happened.type,
             happened.subject_id, %(actor_type)s::text, %(actor_id)s::uuid, %(actor_label)s::text, happened.data,
-            %(now)s::timestamptz
+            %(now)s::timestamptz, %(test)s::boolean
         from happened
     )
 """

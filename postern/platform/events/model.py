@@ -16,8 +16,8 @@ class EventContact(Record):
     """The address of the contact; null if the contact has been deleted."""
 
 
-class Event(Record):
-    """Something that happened in a project."""
+class EventFields(Record):
+    """What is stored of an event and callers see."""
 
     project_id: UUID
     id: UUID
@@ -30,26 +30,31 @@ class Event(Record):
     actor_label: str | None
     data: dict[str, Any]
     occurred_at: Moment
-    contact: EventContact | None = None  # Looked up when the event is read; not stored.
+
+
+class EventRow(EventFields):
+    """Something that happened in a project, as it is stored."""
+
+    test: bool
+    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
+    stored in the inbox and not delivered."""
+
+
+class Event(EventFields):
+    """Something that happened in a project."""
+
+    contact: EventContact | None = None
     """The contact that the event concerns, or null."""
 
 
-TEST_MARKED_AREAS: Final = ("email", "customer", "invitation", "organization")
-"""First words of the names of events whose actor may be another than the API key, a customer for example: `test: true`
-in their data says that a TEST key caused them."""
-
-
-def is_test(event: Event) -> bool:
-    """Whether a request with a TEST key caused an event, so that mail that results from it is stored in the inbox and
-    not delivered. `store.IS_TEST` is the same in SQL."""
-    if event.actor_type == "TEST_KEY":
-        return True
-    return event.type.partition(".")[0] in TEST_MARKED_AREAS and event.data.get("test") is True
+TEST_MARKED_AREAS: Final = ("customer", "invitation", "organization")
+"""First words of the names of events whose data has `test: true` if a TEST key caused them and is not the actor, but a
+customer for example."""
 
 
 def test_mark(type: str, actor_type: str, *, test: bool) -> dict[str, bool]:
-    """What the data of an event says about a TEST key that caused it: events about e-mail always have `test`, others of
-    TEST_MARKED_AREAS only `test: true`, and only if the actor is not the key itself."""
+    """What callers see in the data of an event of the column `test`: events about e-mail always have the field, those
+    of TEST_MARKED_AREAS only if it is true and the actor is not the key itself."""
     area = type.partition(".")[0]
     if area == "email":
         return {"test": test}
@@ -138,7 +143,7 @@ def is_about_contacts(type: str) -> bool:
     return type not in EVENT_NAMES or type in NAMES_ABOUT_CONTACTS
 
 
-def contact_id_of(event: Event) -> UUID | None:
+def contact_id_of(event: EventRow) -> UUID | None:
     """The id of the contact that an event concerns; None if it concerns no contact."""
     if event.type not in EVENT_NAMES or event.type.startswith("contact."):
         return event.subject_id
@@ -149,7 +154,7 @@ def contact_id_of(event: Event) -> UUID | None:
         return None
 
 
-def address_in_event(event: Event) -> str | None:
+def address_in_event(event: EventRow) -> str | None:
     """The address in the event's data: the first recipient of an `email.` event, the address of a `contact.` event.
     None for other events, custom ones too."""
     if event.type not in EVENT_NAMES:

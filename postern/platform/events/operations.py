@@ -13,7 +13,7 @@ from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.operation import get
 from postern.kernel.http.pagination import Cursor, Feed, ListLimit, newest_first
 from postern.kernel.http.problems import Invalid
-from postern.kernel.values import new_id
+from postern.kernel.values import build_view, new_id
 from postern.platform.events import store
 from postern.platform.events.model import (
     ALIASES,
@@ -22,6 +22,7 @@ from postern.platform.events.model import (
     EventContact,
     EventPosition,
     EventRange,
+    EventRow,
     FirstEventSince,
     address_in_event,
     contact_id_of,
@@ -37,7 +38,7 @@ class Reaction:
     Raises ValueError for a type that is not in the event catalogue.
     """
 
-    react: Callable[[Transaction, list[Event]], Awaitable[None]]
+    react: Callable[[Transaction, list[EventRow]], Awaitable[None]]
     """Called with the events that were recorded together and to which the reaction applies; see `reacts_to`."""
     react_in_bulk: Callable[[Transaction, EventRange], Awaitable[None]] | None = None
     """Called with events that one statement inserted in bulk, if the reaction applies to at least one of their types.
@@ -56,14 +57,11 @@ class Reaction:
         return type in self.types or (self.custom and type not in EVENT_NAMES)
 
 
-STORED_FIELDS = tuple(name for name in Event.__struct_fields__ if name != "contact")
-"""The fields of an Event that are columns; `contact` is looked up when an event is read."""
-
 RANGE_PAGE_SIZE = 1_000
 """Default number of events that `in_range` returns."""
 
 
-async def record(tx: Transaction, call: Call, type: str, subject_id: UUID | None, /, **data: Any) -> Event:
+async def record(tx: Transaction, call: Call, type: str, subject_id: UUID | None, /, **data: Any) -> EventRow:
     """Record an event with the caller as actor, in the transaction of the change, and call the reactions to its type.
 
     Returns the event; `data` holds its details.
@@ -75,7 +73,7 @@ async def record(tx: Transaction, call: Call, type: str, subject_id: UUID | None
 
 def make_event_by(
     caller: Caller, project_id: UUID, type: str, subject_id: UUID | None, occurred_at: Moment, /, **data: Any
-) -> Event:
+) -> EventRow:
     """Create an event with a caller as actor, without recording it."""
     return make_event(
         project_id,
@@ -102,13 +100,13 @@ def make_event(
     actor_label: str | None = None,
     test: bool = False,
     **data: Any,
-) -> Event:
+) -> EventRow:
     """Create an event without recording it. The default actor is the system.
 
-    `test`: whether a TEST key, or a session that began with one, caused the event. It is not needed if the actor is
-    `TEST_KEY`.
+    `test` is the column's value unless the actor is `TEST_KEY`, which makes it true.
     """
-    return Event(
+    test = test or actor_type == "TEST_KEY"
+    return EventRow(
         project_id=project_id,
         id=new_id(),
         type=type,
@@ -118,14 +116,15 @@ def make_event(
         actor_label=actor_label,
         data={**data, **test_mark(type, actor_type, test=test)},
         occurred_at=occurred_at,
+        test=test,
     )
 
 
-async def record_all(tx: Transaction, events: list[Event]) -> None:
+async def record_all(tx: Transaction, events: list[EventRow]) -> None:
     """Record events in one statement, and call the reactions to their types in the same transaction."""
     if not events:
         return
-    rows = [{name: getattr(event, name) for name in STORED_FIELDS} for event in events]
+    rows = [msgspec.structs.asdict(event) for event in events]
     await store.insert_events(tx, project_id=sorted({event.project_id for event in events}), rows=Jsonb(rows))
     types = {event.type for event in events}
     for reaction in tx.hooks.reactions:
@@ -155,7 +154,7 @@ async def react_to_range(tx: Transaction, project_id: UUID, first: UUID, types: 
             await reaction.react_in_bulk(tx, range_)
 
 
-async def in_range(tx: Transaction, range_: EventRange, after: UUID, limit: int = RANGE_PAGE_SIZE) -> list[Event]:
+async def in_range(tx: Transaction, range_: EventRange, after: UUID, limit: int = RANGE_PAGE_SIZE) -> list[EventRow]:
     """Up to `limit` events of a range, oldest first, with ids above `after`; an empty list at the end of the range.
 
     Pass `range_.first_id` as `after` for the first page, then the last id of the page before.
@@ -165,14 +164,14 @@ async def in_range(tx: Transaction, range_: EventRange, after: UUID, limit: int 
 
 async def of_subject(
     db: Queries, project_id: UUID, subject_id: UUID, *, before: UUID | None = None, limit: int = 100
-) -> list[Event]:
+) -> list[EventRow]:
     """Up to `limit` events of a record, newest first, before the event `before` if it is not None."""
     return await store.of_subject(
         db, project_id=project_id, subject_id=subject_id, before=before, types=None, limit=limit
     )
 
 
-async def latest_of_subject(db: Queries, project_id: UUID, subject_id: UUID, types: Sequence[str]) -> Event | None:
+async def latest_of_subject(db: Queries, project_id: UUID, subject_id: UUID, types: Sequence[str]) -> EventRow | None:
     """The newest event of a record that has one of these types, or None."""
     found = await store.of_subject(
         db, project_id=project_id, subject_id=subject_id, before=None, types=list(types), limit=1
@@ -180,12 +179,12 @@ async def latest_of_subject(db: Queries, project_id: UUID, subject_id: UUID, typ
     return found[0] if found else None
 
 
-async def with_ids(db: Queries, project_id: UUID, ids: list[UUID]) -> list[Event]:
+async def with_ids(db: Queries, project_id: UUID, ids: list[UUID]) -> list[EventRow]:
     """The events with these ids, in no particular order. Ids without an event are ignored."""
     return await store.with_ids(db, project_id=project_id, ids=ids)
 
 
-async def contacts_of(db: Queries, project_id: UUID, events: Sequence[Event]) -> dict[UUID, EventContact]:
+async def contacts_of(db: Queries, project_id: UUID, events: Sequence[EventRow]) -> dict[UUID, EventContact]:
     """The contacts that events concern, keyed by event id; events without one are omitted."""
     contact_ids = {event.id: contact_id for event in events if (contact_id := contact_id_of(event))}
     event_addresses = {event.id: address_in_event(event) for event in events if event.id in contact_ids}
@@ -223,7 +222,7 @@ async def first_since(
     return {row.key: row for row in rows}
 
 
-async def after(db: Queries, project_id: UUID, after_id: UUID | None, limit: int) -> list[Event]:
+async def after(db: Queries, project_id: UUID, after_id: UUID | None, limit: int) -> list[EventRow]:
     """Up to `limit` events recorded after the event `after_id` (None: from the first), oldest first."""
     return await store.list_after(db, project_id=project_id, after=after_id, types=None, limit=limit)
 
@@ -257,6 +256,6 @@ async def list_events(
     return Feed(data=await _with_contacts(call, page.items), next_cursor=page.next_cursor)
 
 
-async def _with_contacts(call: Call, events: Sequence[Event]) -> list[Event]:
-    contacts = await contacts_of(call.db, call.project_id, events)
-    return [msgspec.structs.replace(event, contact=contacts.get(event.id)) for event in events]
+async def _with_contacts(call: Call, rows: Sequence[EventRow]) -> list[Event]:
+    contacts = await contacts_of(call.db, call.project_id, rows)
+    return [build_view(Event, row, contact=contacts.get(row.id)) for row in rows]

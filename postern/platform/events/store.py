@@ -1,34 +1,27 @@
 """SQL of events."""
 
-from typing import LiteralString
 from uuid import UUID
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
-from postern.platform.events.model import Event, EventContact, FirstEventSince
-
-IS_TEST: LiteralString = """
-    (actor_type = 'TEST_KEY'
-     or split_part(type, '.', 1) in ('email', 'customer', 'invitation', 'organization')
-        and data @> '{"test": true}')
-"""
-"""The condition of events that a TEST key caused; see `model.is_test`."""
+from postern.platform.events.model import EventContact, EventRow, FirstEventSince
 
 
 # Insert the events `rows` (a JSON array), which belong to the projects `project_id`.
 @statement("""
-    insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at)
-    select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at
+    insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at,
+                        test)
+    select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at, test
     from jsonb_to_recordset(%(rows)s) as event (
         project_id uuid, id uuid, type text, subject_id uuid, actor_type text, actor_id uuid, actor_label text,
-        data jsonb, occurred_at timestamptz)
+        data jsonb, occurred_at timestamptz, test boolean)
     where project_id = any (%(project_id)s)
 """)
 async def insert_events(tx: Transaction, *, project_id: list[UUID], rows: Jsonb) -> None: ...
 
 
 @statement("""
-    select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at from events
+    select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at, test from events
     where project_id = %(project_id)s and subject_id = %(subject_id)s
       and (%(before)s::uuid is null or id < %(before)s) and (%(types)s::text[] is null or type = any (%(types)s))
     order by id desc limit %(limit)s
@@ -41,14 +34,14 @@ async def of_subject(
     before: UUID | None,
     types: list[str] | None,
     limit: int,
-) -> list[Event]: ...
+) -> list[EventRow]: ...
 
 
 @statement("""
-    select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at from events
+    select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at, test from events
     where project_id = %(project_id)s and id = any (%(ids)s)
 """)
-async def with_ids(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Event]: ...
+async def with_ids(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[EventRow]: ...
 
 
 @statement("select id, email from contacts where project_id = %(project_id)s and id = any (%(contact_ids)s)")
@@ -65,10 +58,7 @@ async def contact_addresses(db: Queries, *, project_id: UUID, contact_ids: list[
     cross join lateral (
         select id, occurred_at from events
         where project_id = %(project_id)s and subject_id = lookup.subject_id and type = %(type)s
-          and (occurred_at, id) > (lookup.at, lookup.after) and (%(with_test)s or not
-    """
-    + IS_TEST
-    + """)
+          and (occurred_at, id) > (lookup.at, lookup.after) and (%(with_test)s or not test)
         order by occurred_at, id limit 1
     ) as first_event
 """
@@ -88,31 +78,31 @@ async def first_since(
 
 # Events after the event `after` (None: from the first), oldest first; of `types` unless it is None.
 @statement("""
-    select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at from events
+    select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at, test from events
     where project_id = %(project_id)s and (%(after)s::uuid is null or id > %(after)s)
       and (%(types)s::text[] is null or type = any (%(types)s))
     order by id limit %(limit)s
 """)
 async def list_after(
     db: Queries, *, project_id: UUID, after: UUID | None, types: list[str] | None, limit: int
-) -> list[Event]: ...
+) -> list[EventRow]: ...
 
 
 @statement("""
-    select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at from events
+    select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at, test from events
     where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
       and (%(types)s::text[] is null or type = any (%(types)s))
     order by id desc limit %(limit)s
 """)
 async def list_events(
     db: Queries, *, project_id: UUID, before: UUID | None, types: list[str] | None, limit: int
-) -> list[Event]: ...
+) -> list[EventRow]: ...
 
 
 # Events with ids above `after`, up to and including `last`, oldest first.
 @statement("""
-    select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at from events
+    select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at, test from events
     where project_id = %(project_id)s and id > %(after)s and id <= %(last)s
     order by id limit %(limit)s
 """)
-async def list_between(db: Queries, *, project_id: UUID, after: UUID, last: UUID, limit: int) -> list[Event]: ...
+async def list_between(db: Queries, *, project_id: UUID, after: UUID, last: UUID, limit: int) -> list[EventRow]: ...

@@ -19,7 +19,7 @@ from postern.kernel.values import Body, Timestamp, new_id, to_json
 from postern.platform.audit import operations as audit
 from postern.platform.events import history_store
 from postern.platform.events import operations as events
-from postern.platform.events.model import EVENT_NAMES, Event, EventRange, is_custom_name
+from postern.platform.events.model import EVENT_NAMES, EventRange, EventRow, is_custom_name
 from postern.platform.webhooks import rules, store
 from postern.platform.webhooks.model import (
     CLEANUP_INTERVAL,
@@ -351,7 +351,7 @@ async def test_webhook(call: Call, id: UUID) -> WebhookTestResult:
     return WebhookTestResult(status=outcome.status, ok=outcome.ok, response_time=ms, reason=reason)
 
 
-async def enqueue_deliveries(tx: Transaction, events: list[Event]) -> None:
+async def enqueue_deliveries(tx: Transaction, events: list[EventRow]) -> None:
     """Create a delivery for each event and active subscription that matches it, in the transaction that records the
     events."""
     subscriptions = await store.subscriptions(tx, project_id=list({event.project_id for event in events}))
@@ -409,12 +409,12 @@ async def erase_events(tx: Transaction, project_id: UUID, subject_ids: list[UUID
     await store.erase_responses(tx, project_id=project_id, subject_ids=subject_ids)
 
 
-WritePayloads = Callable[["World", UUID, list[Event]], Awaitable[dict[UUID, dict[str, Any]]]]
+WritePayloads = Callable[["World", UUID, list[EventRow]], Awaitable[dict[UUID, dict[str, Any]]]]
 """The bodies of deliveries of a project's events in the form of another API, keyed by event id."""
 
 
 async def payloads_of(
-    world: "World", project_id: UUID, format: WebhookFormat, rows: list[Event]
+    world: "World", project_id: UUID, format: WebhookFormat, rows: list[EventRow]
 ) -> dict[UUID, dict[str, Any]]:
     """The bodies of deliveries of events, keyed by event id."""
     if format != "postern":

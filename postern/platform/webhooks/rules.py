@@ -10,7 +10,14 @@ from postern.kernel.clock import Moment
 from postern.kernel.http.operation import camel
 from postern.kernel.outbound.client import OutboundRefused, OutboundResponse, Outcome
 from postern.kernel.values import to_json
-from postern.platform.events.model import ALIASES, EVENT_NAMES, Event, EventContact, is_about_contacts, is_custom_name
+from postern.platform.events.model import (
+    ALIASES,
+    EVENT_NAMES,
+    EventContact,
+    EventRow,
+    is_about_contacts,
+    is_custom_name,
+)
 from postern.platform.webhooks.model import PAYLOAD_BYTES, DeliveryStatus, DeliveryVerdict
 
 ATTEMPT_DELAYS = tuple(
@@ -52,7 +59,7 @@ def matches_any(entries: Collection[str], matching: Iterable[str]) -> bool:
     return any(entry in entries for entry in matching)
 
 
-def payload_of(event: Event, contact: EventContact | None = None) -> dict[str, Any]:
+def payload_of(event: EventRow, contact: EventContact | None = None) -> dict[str, Any]:
     """The body of a delivery of `event`; see `payload`."""
     return payload(event.type, event.occurred_at, event.subject_id, event.project_id, event.data, contact)
 
