@@ -56,6 +56,7 @@ from postern.identity.sso import endpoints as sso_endpoints
 from postern.identity.sso import login as sso_login
 from postern.identity.sso import logout as sso_logout
 from postern.identity.sso import operations as sso
+from postern.identity.sso import store as sso_store
 from postern.identity.sso import work as sso_work
 from postern.kernel.config import Settings
 from postern.kernel.due import Work
@@ -71,6 +72,7 @@ from postern.messaging.audiences import operations as audiences
 from postern.messaging.audiences import work as audience_work
 from postern.messaging.automations import custom_events
 from postern.messaging.automations import operations as automations
+from postern.messaging.automations import store as automation_store
 from postern.messaging.automations import work as automation_work
 from postern.messaging.campaigns import operations as campaigns
 from postern.messaging.campaigns import work as campaign_work
@@ -97,6 +99,7 @@ from postern.platform.events.model import EVENT_NAMES
 from postern.platform.events.operations import Reaction
 from postern.platform.projects import operations as projects
 from postern.platform.webhooks import operations as webhooks
+from postern.platform.webhooks import store as webhook_store
 from postern.platform.webhooks import work as webhook_work
 from postern.security import work as security_work
 from postern.web import public_pages
@@ -143,6 +146,7 @@ REACTIONS: Sequence[Reaction] = (
         react_in_bulk=webhooks.enqueue_deliveries_in_bulk,
         types=set(EVENT_NAMES),
         custom=True,
+        condition=webhook_store.HAS_SUBSCRIPTIONS,
     ),
     Reaction(
         react=suppressions.follow_contacts,
@@ -158,14 +162,25 @@ REACTIONS: Sequence[Reaction] = (
         react_in_bulk=automations.start_runs_in_bulk,
         types=automations.STARTING_EVENTS,
         custom=True,
+        condition=automation_store.HAS_AUTOMATIONS,
     ),
     Reaction(
-        react=joining.on_customer_events,
-        types={"customer.signed_in", "customer.linked", "customer.deleted"},
+        react=joining.on_sign_ins,
+        types={"customer.signed_in"},
+        condition=organization_store.HAS_VERIFIED_DOMAINS,
     ),
     Reaction(
-        react=sso_login.on_events,
-        types={"customer.signed_in", "customer.deleted", "organization.deleted"},
+        react=joining.on_merges_and_deletions,
+        types={"customer.linked", "customer.deleted"},
+    ),
+    Reaction(
+        react=sso_login.on_sign_ins,
+        types={"customer.signed_in"},
+        condition=sso_store.HAS_CONNECTIONS,
+    ),
+    Reaction(
+        react=sso_login.on_deletions,
+        types={"customer.deleted", "organization.deleted"},
     ),
 )
 """The reactions to events. They are called in this order, in the transaction that records the events."""

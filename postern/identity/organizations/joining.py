@@ -80,18 +80,23 @@ def reason_of(candidate: JoinCandidate) -> JoinReason:
     return "JOINED" if candidate.auto_join_enabled else "AUTO_JOIN_DISABLED"
 
 
-async def on_customer_events(tx: Transaction, events: list[EventRow]) -> None:
-    """React to customer events, in the transaction that records them.
+async def on_sign_ins(tx: Transaction, sign_ins: list[EventRow]) -> None:
+    """Let customers join by domain when they sign in, in the transaction that records the sign-ins."""
+    for event in sign_ins:
+        if event.subject_id is not None:
+            await join_at_sign_in(tx, event, event.subject_id)
 
-    At a sign-in, the customer joins by domain. A merge moves the memberships to the surviving customer. An erasure
-    transfers ownership and deletes invitations; it raises the problems of `transfer_ownership`.
+
+async def on_merges_and_deletions(tx: Transaction, events: list[EventRow]) -> None:
+    """React to merges and deletions of customers, in the transaction that records them.
+
+    A merge moves the memberships to the surviving customer. A deletion transfers ownership and deletes invitations; it
+    raises the problems of `transfer_ownership`.
     """
     for event in events:
         if event.subject_id is None:
             continue
-        if event.type == "customer.signed_in":
-            await join_at_sign_in(tx, event, event.subject_id)
-        elif event.type == "customer.linked":
+        if event.type == "customer.linked":
             ids = {"survivor_id": event.subject_id, "loser_id": as_id(event.data["mergedCustomerId"])}
             await store.merge_memberships(tx, project_id=event.project_id, now=event.occurred_at, **ids)
             await store.move_memberships(tx, project_id=event.project_id, now=event.occurred_at, **ids)

@@ -1,5 +1,6 @@
 """SQL of organizations and their members."""
 
+from typing import LiteralString
 from uuid import UUID
 
 from postern.identity.customers.requirements import SignInRequirement
@@ -464,6 +465,12 @@ async def removal(db: Queries, *, project_id: UUID, organization_id: UUID, custo
 
 
 # Joining by domain.
+
+
+HAS_VERIFIED_DOMAINS: LiteralString = (
+    "exists (select from organization_domains where project_id = any (%(project_id)s) and status = 'VERIFIED')"
+)
+"""Whether an organization of one of the projects has verified a domain."""
 
 
 # A JoinCandidate for each customer that exists, in no particular order.

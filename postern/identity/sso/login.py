@@ -163,16 +163,30 @@ async def consume_assertion_id(
     return sign_on_id
 
 
-async def on_events(tx: Transaction, recorded_events: list[EventRow]) -> None:
-    """React to events of customers and organizations, in the transaction that records them.
+async def on_sign_ins(tx: Transaction, sign_ins: list[EventRow]) -> None:
+    """Store the sessions of sign-ins by single sign-on in the rows of their sign-ons, for single logout, in the
+    transaction that records the sign-ins."""
+    for event in sign_ins:
+        via = event.data.get("via")
+        if event.subject_id and isinstance(via, str) and via.startswith(VIA_PREFIX):
+            await store.set_session(
+                tx,
+                project_id=event.project_id,
+                id=as_id(via.removeprefix(VIA_PREFIX)),
+                customer_id=event.subject_id,
+                session_id=as_id(event.data["sessionId"]),
+            )
 
-    At a sign-in, stores the session in the row of its sign-on, for single logout. When a customer is deleted, erases
-    the customer from sign-ons and deletes traces with the customer's address. When an organization is deleted,
-    deactivates its connections.
+
+async def on_deletions(tx: Transaction, deletions: list[EventRow]) -> None:
+    """React to deletions of customers and organizations, in the transaction that records them.
+
+    When a customer is deleted, erases the customer from sign-ons and deletes traces with the customer's address. When
+    an organization is deleted, deactivates its connections.
 
     Assertion ids of erased customers are kept until the assertions expire, to prevent replay.
     """
-    for event in recorded_events:
+    for event in deletions:
         if event.type == "organization.deleted" and event.subject_id:
             # The rows are deleted later, but another organization may verify and use the domain at once.
             organization_ids, now = [event.subject_id], event.occurred_at
@@ -182,17 +196,6 @@ async def on_events(tx: Transaction, recorded_events: list[EventRow]) -> None:
         if event.type == "customer.deleted" and event.subject_id:
             await store.erase_customers(tx, project_id=event.project_id, customer_ids=[event.subject_id])
             await store.delete_traces_mentioning(tx, project_id=event.project_id, customer_ids=[event.subject_id])
-        via = event.data.get("via")
-        if event.type != "customer.signed_in" or not event.subject_id or not isinstance(via, str):
-            continue
-        if via.startswith(VIA_PREFIX):
-            await store.set_session(
-                tx,
-                project_id=event.project_id,
-                id=as_id(via.removeprefix(VIA_PREFIX)),
-                customer_id=event.subject_id,
-                session_id=as_id(event.data["sessionId"]),
-            )
 
 
 async def _sign_in(

@@ -1,5 +1,6 @@
 """SQL of connections, their keys, requests and sign-ons."""
 
+from typing import LiteralString
 from uuid import UUID
 
 from postern.identity.sso.model import ConnectionRow, KeyRow, RequestRow, SignOnRow, SsoTrace
@@ -439,6 +440,10 @@ async def set_customer(
     session_index: str | None,
     until: Moment,
 ) -> None: ...
+
+
+HAS_CONNECTIONS: LiteralString = "exists (select from sso_connections where project_id = any (%(project_id)s))"
+"""Whether one of the projects has a connection."""
 
 
 # Store the session that a sign-on of this customer has started.

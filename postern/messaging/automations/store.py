@@ -1,6 +1,7 @@
 """SQL of automations, runs, and idempotency keys of custom events."""
 
 from datetime import datetime, timedelta
+from typing import LiteralString
 from uuid import UUID
 
 from psycopg.sql import Composable
@@ -134,6 +135,10 @@ async def repeatable_automations(tx: Transaction, *, project_id: UUID, id: UUID)
 # Delete an automation with its versions, runs and counters.
 @statement("delete from automations where project_id = %(project_id)s and id = %(id)s")
 async def delete_automation(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
+
+
+HAS_AUTOMATIONS: LiteralString = "exists (select from automations where project_id = any (%(project_id)s))"
+"""Whether one of the projects has an automation; also an inactive one may have unfinished runs."""
 
 
 # The triggers of automations that are active or have runs that may wait for an event.

@@ -2,10 +2,11 @@
 
 from collections.abc import Awaitable, Callable, Sequence, Set
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID
 
 import msgspec
+from psycopg.sql import SQL
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
@@ -47,6 +48,9 @@ class Reaction:
     """Names in `EVENT_NAMES`."""
     custom: bool = False
     """Whether the reaction also applies to custom events, whatever their names."""
+    condition: LiteralString = "true"
+    """SQL condition on the projects `%(project_id)s` (an array): if it is false, the reaction has nothing to do there
+    and is not called. It is evaluated by the statement that inserts the events, but not for events in bulk."""
 
     def __post_init__(self) -> None:
         if unknown := self.types - set(EVENT_NAMES):
@@ -121,16 +125,22 @@ def make_event(
 
 
 async def record_all(tx: Transaction, events: list[EventRow]) -> None:
-    """Record events in one statement, and call the reactions to their types in the same transaction."""
+    """Record events in one statement, and call the reactions to their types in the same transaction, except those whose
+    condition is false."""
     if not events:
         return
     rows = [msgspec.structs.asdict(event) for event in events]
-    await store.insert_events(tx, project_id=sorted({event.project_id for event in events}), rows=Jsonb(rows))
     types = {event.type for event in events}
-    for reaction in tx.hooks.reactions:
-        matching_types = set(filter(reaction.reacts_to, types))
-        if matching_types:
-            await reaction.react(tx, [event for event in events if event.type in matching_types])
+    reactions = [reaction for reaction in tx.hooks.reactions if any(map(reaction.reacts_to, types))]
+    conditions = await store.insert_events(
+        tx,
+        project_id=sorted({event.project_id for event in events}),
+        rows=Jsonb(rows),
+        conditions=SQL(", ".join([reaction.condition for reaction in reactions])),
+    )
+    for reaction, holds in zip(reactions, conditions, strict=True):
+        if holds:
+            await reaction.react(tx, [event for event in events if reaction.reacts_to(event.type)])
 
 
 def id_range(first: UUID) -> tuple[UUID, UUID]:

@@ -2,22 +2,30 @@
 
 from uuid import UUID
 
+from psycopg.sql import Composable
+
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
 from postern.platform.events.model import EventContact, EventRow, FirstEventSince
 
 
-# Insert the events `rows` (a JSON array), which belong to the projects `project_id`.
+# Insert the events `rows` (a JSON array), which belong to the projects `project_id`. Returns the value of each of the
+# `conditions` (comma-separated SQL, which may use `project_id`), in their order.
 @statement("""
-    insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at,
-                        test)
-    select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at, test
-    from jsonb_to_recordset(%(rows)s) as event (
-        project_id uuid, id uuid, type text, subject_id uuid, actor_type text, actor_id uuid, actor_label text,
-        data jsonb, occurred_at timestamptz, test boolean)
-    where project_id = any (%(project_id)s)
+    with recorded as (
+        insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at,
+                            test)
+        select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at, test
+        from jsonb_to_recordset(%(rows)s) as event (
+            project_id uuid, id uuid, type text, subject_id uuid, actor_type text, actor_id uuid, actor_label text,
+            data jsonb, occurred_at timestamptz, test boolean)
+        where project_id = any (%(project_id)s))
+    select condition.holds from unnest(array[{conditions}]::boolean[]) with ordinality as condition (holds, position)
+    order by condition.position
 """)
-async def insert_events(tx: Transaction, *, project_id: list[UUID], rows: Jsonb) -> None: ...
+async def insert_events(
+    tx: Transaction, *, project_id: list[UUID], rows: Jsonb, conditions: Composable
+) -> list[bool]: ...
 
 
 @statement("""

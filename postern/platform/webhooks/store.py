@@ -1,6 +1,7 @@
 """SQL of webhooks."""
 
 from datetime import datetime
+from typing import LiteralString
 from uuid import UUID
 
 from postern.kernel.clock import Moment
@@ -80,6 +81,10 @@ async def rotate_secret(
     delete from webhooks where project_id = %(project_id)s and id = %(id)s returning *, project_id as app_id
 """)
 async def delete_webhook(tx: Transaction, *, project_id: UUID, id: UUID) -> Webhook | None: ...
+
+
+HAS_SUBSCRIPTIONS: LiteralString = "exists (select from webhooks where project_id = any (%(project_id)s) and active)"
+"""Whether one of the projects has an active subscription."""
 
 
 # The active subscriptions of projects.

@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 import msgspec
 import pytest
 import standardwebhooks
+from psycopg.sql import SQL
 
 from postern.kernel.database.statements import Jsonb
 from postern.kernel.due import Lane, claim
@@ -250,7 +251,9 @@ async def test_an_event_recorded_while_a_wait_begins_is_found_at_the_timeout(
     clock.move(timedelta(milliseconds=1))
     event = events.make_event(UUID(project.id), "order.placed", UUID(ada), clock())
     async with world.db.transaction() as tx:
-        await store.insert_events(tx, project_id=[event.project_id], rows=Jsonb([msgspec.structs.asdict(event)]))
+        await store.insert_events(
+            tx, project_id=[event.project_id], rows=Jsonb([msgspec.structs.asdict(event)]), conditions=SQL("true")
+        )
     await run_due_work()
     assert (await read_runs(automation))[0]["status"] == "WAITING"
     clock.move(3 * DAY)

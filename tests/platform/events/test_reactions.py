@@ -69,6 +69,24 @@ async def test_reactions_are_called_in_the_order_of_their_list(world, project, s
     assert calls == [["email.sent"], ["email.queued", "email.sent"]]
 
 
+async def test_a_reaction_is_not_called_in_projects_without_its_condition(world, project, new_project, set_reactions):
+    calls: list[list[str]] = []
+    condition = "exists (select from contacts where project_id = any (%(project_id)s))"
+    set_reactions(
+        collecting_reaction(calls, types={"email.sent"}, condition=condition),
+        collecting_reaction(calls, types={"email.queued", "email.sent"}),
+    )
+    await record(world, project, "email.sent")
+    assert calls == [["email.sent"]]
+    set_reactions(collecting_reaction(calls, types={"email.sent"}, condition=condition))
+    await (await new_project()).client.post("/contacts", {"email": "ada@example.com"})
+    await record(world, project, "email.sent")
+    assert calls == [["email.sent"]]
+    await project.client.post("/contacts", {"email": "ada@example.com"})
+    await record(world, project, "email.sent")
+    assert calls == [["email.sent"], ["email.sent"]]
+
+
 async def test_events_inserted_in_bulk_reach_the_reactions_to_one_of_their_types(world, project, set_reactions):
     calls: list[tuple[str, ...]] = []
     set_reactions(
