@@ -60,9 +60,9 @@ from postern.identity.sso import store as sso_store
 from postern.identity.sso import work as sso_work
 from postern.kernel.config import Settings
 from postern.kernel.due import Work
-from postern.kernel.http.admission import handler_of
 from postern.kernel.http.call import ReadCredential
 from postern.kernel.http.compatible_api import CompatibleApi
+from postern.kernel.http.handler import handler_of
 from postern.kernel.http.middleware import HttpMiddleware
 from postern.kernel.http.operation import Operation, RawRequest, operations_of
 from postern.kernel.http.responses import error_response_of_api

@@ -20,7 +20,7 @@ from psycopg.sql import SQL, Composable
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
-from postern.kernel.http.call import Call
+from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.problems import Missing
 from postern.kernel.limits import RateLimit
 from postern.kernel.values import Record, build_view, new_id
@@ -111,6 +111,15 @@ class OwnSession(Record):
     current: bool
 
 
+def is_trusted_test(caller: Caller) -> bool:
+    """Whether the caller has a secret TEST key, or a session that began with one: sessions that it begins are TEST.
+
+    Only such a caller may keep notices about a customer's account from the customer: browsers contain publishable keys,
+    so an attacker has them, too.
+    """
+    return caller.environment == "TEST" and caller.kind != "publishable_key"
+
+
 async def begin_session(
     tx: Transaction,
     call: Call,
@@ -141,7 +150,7 @@ async def begin_session(
         sso_organization_id=sso_organization_id,
         access_hash=_access_hash(call.world.secrets, policy, session_id, 1),
         access_expires_at=_access_expires_at(policy, call.now),
-        test=call.is_trusted_test,
+        test=is_trusted_test(call.caller),
         limit=policy.limit,
     )
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from postern.compat.postmark.model import InactiveRecipient, PostmarkOutcome, SenderNotConfirmed, TooManyMessages
 from postern.compat.postmark.rules import STREAM_MISSING, TEMPLATE_MISSING
-from postern.kernel.http.binding import BodyInvalid, UnsupportedMediaType
 from postern.kernel.http.call import CredentialInvalid, CredentialMissing, PermissionMissing
 from postern.kernel.http.compatible_api import CompatibleApi, NotOffered
+from postern.kernel.http.handler import BodyInvalid, UnsupportedMediaType
 from postern.kernel.http.problems import (
     BadRequest,
     Conflict,

@@ -25,8 +25,8 @@ from postern.compat.postmark.rules import (
     result_of,
     template_id_of,
 )
-from postern.kernel.http.binding import read_item
 from postern.kernel.http.call import Call
+from postern.kernel.http.handler import read_item
 from postern.kernel.http.idempotency import IdempotencyHeader
 from postern.kernel.http.operation import post
 from postern.kernel.http.problems import Problem

@@ -16,9 +16,9 @@ from postern.compat.resend.lists import LIST_DEFAULT, ItemLimit, read_list
 from postern.compat.resend.model import ResendAttachment, ResendEmail, ResendReschedule, ResendTag
 from postern.compat.resend.schedules import parse_schedule
 from postern.kernel.clock import Moment
-from postern.kernel.http.binding import read_item
 from postern.kernel.http.call import Call
 from postern.kernel.http.compatible_api import NotOffered
+from postern.kernel.http.handler import read_item
 from postern.kernel.http.idempotency import IdempotencyHeader
 from postern.kernel.http.operation import HeaderParameter, get, patch, post
 from postern.kernel.http.pagination import Page

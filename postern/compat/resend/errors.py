@@ -4,7 +4,6 @@ import re
 from typing import Any
 
 from postern.kernel.clock import Moment
-from postern.kernel.http.admission import read_bearer
 from postern.kernel.http.call import (
     CredentialInvalid,
     CredentialMissing,
@@ -13,6 +12,7 @@ from postern.kernel.http.call import (
     PermissionMissing,
 )
 from postern.kernel.http.compatible_api import CompatibleApi, NotOffered
+from postern.kernel.http.handler import read_bearer
 from postern.kernel.http.problems import (
     BadRequest,
     Conflict,

@@ -58,7 +58,7 @@ async def register_customer(
             call.now,
             actor_type="CUSTOMER",
             actor_id=customer.id,
-            test=call.environment == "TEST",
+            test=call.caller.environment == "TEST",
             method=method,
         )
         await events.record_all(tx, [event])

@@ -26,6 +26,7 @@ from postern.messaging.emails.operations import send_project_mail
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import SECURITY_MAILS, Project, SecurityMail
+from postern.security.sessions import is_trusted_test
 from postern.web.mails import render_mail
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ async def enqueue_security_mail(
     `kind` is a key of `LIVES` or a security notice. It names the template, which shows `values`. Nothing is sent if
     `to` is None.
     """
-    test = call.is_trusted_test if kind in SECURITY_MAILS else call.environment == "TEST"
+    test = is_trusted_test(call.caller) if kind in SECURITY_MAILS else call.caller.environment == "TEST"
     content = MailContent(kind=kind, to=to, values=values, test=test)
     mail_id = new_id()
     await store.insert_mail(

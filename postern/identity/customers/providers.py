@@ -71,6 +71,7 @@ from postern.security import challenges, session_store
 from postern.security.attempts import throttle
 from postern.security.challenges import Challenge, CodeInvalid
 from postern.security.secrets import new_token
+from postern.security.sessions import is_trusted_test
 
 ProviderKind = Literal["OIDC", "GOOGLE", "MICROSOFT", "APPLE", "GITHUB"]
 ISSUERS: dict[str, str] = {
@@ -439,7 +440,7 @@ async def _consume_grant(call: Call, challenge: Challenge[Grant]) -> CustomerSig
         grant = await challenges.consume(tx, challenge)
         if grant.session_id is None:
             return await complete_sign_in(tx, call, project, customer, grant.methods, origin=grant)
-        if call.is_trusted_test:
+        if is_trusted_test(call.caller):
             await session_store.mark_test(tx, project_id=call.project_id, id=grant.session_id)
     return await resume_session(call, grant.session_id, customer)
 

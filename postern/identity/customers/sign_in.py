@@ -72,6 +72,7 @@ from postern.security.attempts import AttemptPolicy, attempt_failed, attempt_suc
 from postern.security.challenges import Challenge, CodeInvalid
 from postern.security.passwords import check_and_rehash
 from postern.security.secrets import new_token
+from postern.security.sessions import is_trusted_test
 from postern.security.totp import new_totp_secret, totp_key
 
 SIGN_IN_EXAMPLE = {"email": "ada@example.com", "password": "correct horse battery staple"}
@@ -278,7 +279,7 @@ async def complete_sign_in(
         project_id=call.project_id,
         subject_id=customer.id,
         user_agent=call.origin.user_agent,
-        test=call.is_trusted_test,
+        test=is_trusted_test(call.caller),
     )
     session = await start_session(
         tx, call, customer, methods, until=until, sso_organization_id=origin.sso_organization_id
@@ -290,7 +291,7 @@ async def complete_sign_in(
         call.now,
         actor_type="CUSTOMER",
         actor_id=customer.id,
-        test=call.environment == "TEST",
+        test=call.caller.environment == "TEST",
         sessionId=str(session.id),
         methods=methods,
         ipAddress=call.origin.ip,

@@ -106,7 +106,7 @@ async def _accept(call: Call, token: str) -> str:
             actor_type="CUSTOMER",
             actor_id=customer.id,
             project_id=call.project_id,
-            environment=call.environment,
+            environment=call.caller.environment,
         )
         customer_call = replace(call, caller=caller)
         organization = await lock_organization(tx, call, invitation.organization_id)

@@ -64,6 +64,13 @@ class RecordChanged(PreconditionFailed):
     """The record has changed since you read it; fetch it again and repeat the change."""
 
 
+def permissions_granting(permission: str) -> frozenset[str]:
+    """The permissions of which each grants `permission` (`area:verb`): `*` grants all permissions, `area:*` all of an
+    area. Wildcards do not grant permissions with a verb in NAMED_ONLY_VERBS."""
+    area, _, verb = permission.partition(":")
+    return frozenset((permission,) if verb in NAMED_ONLY_VERBS else (permission, f"{area}:*", "*"))
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """The owner of a credential, and its permissions in the requested project."""
@@ -76,6 +83,7 @@ class Caller:
     account_id: UUID | None = None
     project_id: UUID | None = None
     environment: Environment = "LIVE"
+    """The environment of the credential: mail of `TEST` is captured."""
     permissions: frozenset[str] = frozenset()
     credential_id: UUID | None = None
     """The id of the session or key."""
@@ -89,14 +97,8 @@ class Caller:
     """False for a developer whose e-mail address is not verified."""
 
     def may(self, permission: str) -> bool:
-        """Whether `permission` (`area:verb`) is granted; `*` grants all permissions, `area:*` all of an area.
-
-        Wildcards do not grant permissions with a verb in NAMED_ONLY_VERBS.
-        """
-        area, _, verb = permission.partition(":")
-        if verb in NAMED_ONLY_VERBS:
-            return permission in self.permissions
-        return not self.permissions.isdisjoint((permission, f"{area}:*", "*"))
+        """Whether `permission` (`area:verb`) is granted; see `permissions_granting`."""
+        return not self.permissions.isdisjoint(permissions_granting(permission))
 
 
 NOBODY = Caller(kind="nobody")
@@ -138,17 +140,6 @@ class Call:
         """The developer account of the caller; NO_ID if it has none."""
         return self.caller.account_id or NO_ID
 
-    @property
-    def environment(self) -> Environment:
-        """The environment of the caller's credential: mail of `TEST` is captured."""
-        return self.caller.environment
-
-    @property
-    def is_trusted_test(self) -> bool:
-        """Whether the caller has a secret TEST key, or a session that began with one. Only these may keep notices about
-        a customer's account from the customer: browsers contain publishable keys, so an attacker has them, too."""
-        return self.environment == "TEST" and self.caller.kind != "publishable_key"
-
     def require(self, permission: str) -> None:
         """Raises PermissionMissing unless the caller has `permission`."""
         if not self.caller.may(permission):
@@ -156,7 +147,7 @@ class Call:
 
     def require_live(self, action: str) -> None:
         """Raises LiveKeyRequired for a TEST key. `action` says what it cannot do: "activate an automation"."""
-        if self.environment == "TEST":
+        if self.caller.environment == "TEST":
             raise LiveKeyRequired(f"A TEST key cannot {action}, because real mail would be sent. Use a LIVE key.")
 
     def require_match(self, updated_at: Moment) -> None:

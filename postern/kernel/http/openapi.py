@@ -11,7 +11,6 @@ from typing import Any, get_args, get_origin
 import msgspec
 
 from postern.kernel.clock import Moment
-from postern.kernel.http.binding import BodyInvalid, UnsupportedMediaType
 from postern.kernel.http.call import (
     CredentialInvalid,
     CredentialMissing,
@@ -19,6 +18,7 @@ from postern.kernel.http.call import (
     PermissionMissing,
     ProjectMissing,
 )
+from postern.kernel.http.handler import BodyInvalid, UnsupportedMediaType
 from postern.kernel.http.openapi_examples import MOMENT, Examples
 from postern.kernel.http.openapi_fields import describe_fields
 from postern.kernel.http.operation import FORM, Operation, Parameter, camel

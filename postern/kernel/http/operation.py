@@ -17,7 +17,7 @@ from uuid import UUID
 
 from litestar import Request
 
-from postern.kernel.http.call import Kind
+from postern.kernel.http.call import Kind, permissions_granting
 from postern.kernel.http.compatible_api import CompatibleApi
 from postern.kernel.http.pagination import LinkedList
 from postern.kernel.http.problems import Problem
@@ -142,6 +142,11 @@ class Operation(Generic[P, R]):
     @cached_property
     def name(self) -> str:
         return self.function.__name__
+
+    @cached_property
+    def granted_by(self) -> frozenset[str]:
+        """The permissions of which a caller must have at least one; empty if the operation needs none."""
+        return frozenset() if self.needs is None else permissions_granting(self.needs)
 
     @property
     def area(self) -> str:

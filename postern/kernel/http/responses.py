@@ -1,4 +1,4 @@
-"""Turns the results and exceptions of operations into HTTP responses."""
+"""Responses with a media type of their own, and responses to the exceptions that operations raise."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -8,14 +8,10 @@ import psycopg
 import structlog
 from litestar import Response
 from litestar.exceptions import HTTPException
-from litestar.response import Stream
 from psycopg_pool import PoolTimeout
 
-from postern.kernel.clock import Moment
-from postern.kernel.http.call import Call, etag
 from postern.kernel.http.compatible_api import CompatibleApi
-from postern.kernel.http.operation import Operation, RawRequest
-from postern.kernel.http.pagination import Feed, LinkedList, Page
+from postern.kernel.http.operation import RawRequest
 from postern.kernel.http.problems import BadRequest, Conflict, ContentTooLarge, Invalid, Missing, Problem, Unavailable
 from postern.kernel.values import to_json
 
@@ -63,40 +59,6 @@ class InUse(Conflict):
 
 class InternalError(Problem):
     """An internal error occurred; the server's log has details under the request id."""
-
-
-def respond(operation: Operation[Any, Any], call: Call, value: Any) -> Response[Any]:
-    """The response for the value that an operation returned, with the headers of `call`.
-
-    Adds `Link` for lists with more records, and `ETag` for records with `updated_at`.
-    """
-    headers = call.headers
-    if isinstance(value, HttpResponse):
-        headers.update(value.headers or {})
-        response_class = Response if isinstance(value.content, bytes | str) else Stream
-        return response_class(value.content, status_code=value.status, media_type=value.media_type, headers=headers)  # type: ignore[arg-type]
-    if value is None:
-        return Response(b"", status_code=operation.status, media_type="application/json", headers=headers)
-    if isinstance(value, LinkedList):
-        if value.next_cursor:
-            headers["Link"] = f'<{_next_link(operation, call, value.next_cursor)}>; rel="next"'
-        value = value.items
-    elif isinstance(value, Page | Feed):
-        if value.next_cursor:
-            headers["Link"] = f'<{_next_link(operation, call, value.next_cursor)}>; rel="next"'
-    elif isinstance(updated_at := getattr(value, "updated_at", None), Moment):
-        content = to_json(value)
-        headers["ETag"] = etag(updated_at, content)
-        return Response(content, status_code=operation.status, media_type="application/json", headers=headers)
-    return Response(to_json(value), status_code=operation.status, media_type="application/json", headers=headers)
-
-
-def _next_link(operation: Operation[Any, Any], call: Call, cursor: str) -> str:
-    path = operation.path.replace("{project_id}", str(call.project_id)).replace("{app_id}", str(call.project_id))
-    context = structlog.contextvars.get_contextvars()
-    path = context.get("path", path)
-    query = [part for part in context.get("query", "").split("&") if part and not part.startswith(("cursor=", "page="))]
-    return f"{call.world.settings.public_url}{path}?{'&'.join([*query, f'cursor={cursor}'])}"
 
 
 def error_response(request: RawRequest, error: Exception) -> Response[bytes]:

@@ -12,9 +12,9 @@ from litestar.exceptions import InternalServerException
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Transaction
-from postern.kernel.http.binding import UnsupportedMediaType
 from postern.kernel.http.call import Call
 from postern.kernel.http.connections import HeaderTooLarge
+from postern.kernel.http.handler import UnsupportedMediaType
 from postern.kernel.http.operation import RawRequest, get, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, csv_stream, newest_first
 from postern.kernel.http.problems import Invalid

@@ -183,7 +183,7 @@ def _keys(call: Call, items: list[CustomEvent], header: str | None, *, single: b
     used_keys = [key for key in keys if key]
     if len(set(used_keys)) != len(used_keys):
         raise Invalid.at("/events", "Two events have the same idempotency key.", "duplicate")
-    prefix = "test:" if call.environment == "TEST" else ""
+    prefix = "test:" if call.caller.environment == "TEST" else ""
     return [None if key is None else digest_of(f"{prefix}{key}") for key in keys]
 
 

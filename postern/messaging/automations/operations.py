@@ -355,7 +355,7 @@ async def retry_automation_run(call: Call, id: UUID, run_id: UUID) -> Automation
     of the automation. Runs that a TEST key started and other runs are independent of each other.
     """
     async with call.db.transaction() as tx:
-        if call.environment == "TEST" and await store.is_live_run(
+        if call.caller.environment == "TEST" and await store.is_live_run(
             tx, project_id=call.project_id, automation_id=id, id=run_id
         ):
             call.require_live("resume a run that no TEST key started")

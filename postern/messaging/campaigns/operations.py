@@ -182,7 +182,7 @@ async def send_campaign(call: Call, id: UUID) -> CampaignSendResult:
     await running.refresh_audience(call.world, stored, call.now)
     async with call.db.transaction() as tx:
         await _lock(tx, call, id, "send")
-        is_test = call.environment == "TEST"
+        is_test = call.caller.environment == "TEST"
         row = await store.set_is_test(tx, project_id=call.project_id, id=id, is_test=is_test)
         await running.require_complete(tx, call.world, row)
         if row.scheduled_at is not None and row.scheduled_at > call.now:

@@ -13,8 +13,8 @@ import structlog
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries
-from postern.kernel.http.binding import read_item
 from postern.kernel.http.call import NOBODY, Call, LiveKeyRequired, Origin
+from postern.kernel.http.handler import read_item
 from postern.kernel.http.idempotency import IdempotencyHeader
 from postern.kernel.http.operation import HeaderParameter, get, patch, post
 from postern.kernel.http.problems import Invalid, Problem
@@ -152,7 +152,7 @@ async def accept_email(call: Call, data: Email, key: IdempotencyKey | None, *, w
     """
     settings = await settings_of(call)
     try:
-        require_transport(call.world, settings, test=call.environment == "TEST")
+        require_transport(call.world, settings, test=call.caller.environment == "TEST")
         new = await check_email(call, data, settings, deliver_now=bool(wait) and _can_deliver_now(call, settings))
         sends = split_by_recipient(new)
         near_quota = await _require_quota(call, len(sends))
@@ -258,7 +258,7 @@ async def commit_batch(
     try:
         if all_or_nothing:
             _require_all_accepted(checked.results)
-        require_transport(call.world, checked.settings, test=call.environment == "TEST")
+        require_transport(call.world, checked.settings, test=call.caller.environment == "TEST")
         sends = checked.sends
         near_quota = await _require_quota(call, len(sends))
     except Problem:
@@ -598,7 +598,7 @@ def _can_deliver_now(call: Call, settings: ProjectSettings) -> bool:
     """Whether this process can deliver another message itself: it has capacity, and no relay is known to be down."""
     if len(lease_keeper(call.world)) >= MAX_OWN_DELIVERIES:
         return False
-    if is_captured(call.world, settings, test=call.environment == "TEST"):
+    if is_captured(call.world, settings, test=call.caller.environment == "TEST"):
         return True
     return not transport_of(call.world, call.project_id, settings).circuit_open
 
@@ -643,7 +643,7 @@ async def _require_quota(call: Call, count: int) -> bool:
 
     Returns True if the quota is nearly used up, so that it must be checked again in the transaction.
     """
-    if call.environment == "TEST":
+    if call.caller.environment == "TEST":
         return False
     remaining = await require_quota(call.db, call, "emails", count)
     return remaining is not None and remaining.number - count < max_concurrent("emails")

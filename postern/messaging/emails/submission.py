@@ -135,7 +135,7 @@ async def check_email(
     scheduled_at = _schedule(call, data)
     send = msgspec.structs.replace(
         new_send(call.project_id, sender, to[0].spec, call.now),
-        test=call.environment == "TEST",
+        test=call.caller.environment == "TEST",
         subject=body.subject,
         to_addresses=[str(address) for address in to],
         cc_addresses=[str(address) for address in cc] or None,
@@ -365,7 +365,7 @@ async def _require_domain_id(
             (call.project_id, sender.domain)
         )
     domain = context.domains[sender.domain]
-    captured = is_captured(call.world, settings, test=call.environment == "TEST")
+    captured = is_captured(call.world, settings, test=call.caller.environment == "TEST")
     if not captured and (domain is None or not domain.may_send):
         if await _is_single_sender(call, sender, context):
             return None
@@ -424,7 +424,7 @@ def parse_key(call: Call, route: str, header: str | None, data: Any) -> Idempote
         canonical = encoded  # An invalid e-mail of a batch is compared byte for byte.
     return IdempotencyKey(
         project_id=call.project_id,
-        route=route if call.environment == "LIVE" else f"{route}?test",
+        route=route if call.caller.environment == "LIVE" else f"{route}?test",
         key=digest_of(key),
         body_hash=hashlib.sha256(canonical).digest(),
     )

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.http.binding import is_head
 from postern.kernel.http.call import Call
+from postern.kernel.http.handler import is_head
 from postern.kernel.http.operation import Lenient, RawRequest, get, post
 from postern.kernel.http.responses import HttpResponse
 from postern.messaging.audiences import contacts

@@ -7,8 +7,8 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.database.statements import Queries, Transaction
-from postern.kernel.http.binding import BodyInvalid
 from postern.kernel.http.call import Call
+from postern.kernel.http.handler import BodyInvalid
 from postern.kernel.http.operation import DEVELOPER_ONLY, HeaderParameter, RawRequest, get, post
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import NO_ID, to_json

@@ -1,0 +1,465 @@
+"""Handles a request to an operation: checks its credential, permission and rate limit, binds its arguments, calls the
+function, and turns the function's value into a response.
+
+`middleware.py` is called before it, and `responses.py` turns the exceptions of operations into responses.
+"""
+
+import inspect
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from types import NoneType, UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin
+from uuid import UUID
+
+import msgspec
+import structlog
+from litestar import Response
+from litestar.connection import ASGIConnection
+from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
+from litestar.response import Stream
+
+from postern.kernel.clock import Moment
+from postern.kernel.http.call import (
+    NOBODY,
+    Call,
+    Caller,
+    CredentialInvalid,
+    CredentialMissing,
+    CredentialNotAccepted,
+    EmailUnverified,
+    Origin,
+    PermissionMissing,
+    etag,
+)
+from postern.kernel.http.compatible_api import CompatibleApi
+from postern.kernel.http.operation import Operation, Parameter, RawRequest
+from postern.kernel.http.pagination import Feed, LinkedList, Page
+from postern.kernel.http.problems import BadRequest, Invalid, Problem, ProblemError
+from postern.kernel.http.responses import HttpResponse, NotFound
+from postern.kernel.http.validation import invalid_value, unknown_parameters
+from postern.kernel.limits import RateLimit, RateLimitState, TooManyRequests
+from postern.kernel.values import (
+    JSON_DEPTH_LIMIT,
+    JSON_VALUES_LIMIT,
+    NO_ID,
+    as_id,
+    has_too_many_values,
+    is_too_deep,
+    to_json,
+)
+
+T = TypeVar("T")
+
+VISITOR_ADDRESS, VISITOR_AGENT = "Postern-Visitor-Address", "Postern-Visitor-Agent"
+"""The visitor's IP address and user agent. A project's server sends them when it calls sign-in operations with its
+secret key."""
+
+ADDRESS_LIMIT = 64
+AGENT_LIMIT = 512
+PROJECT_RATE_WINDOW = timedelta(seconds=1)
+
+QUERY_VALUE_LIMIT = 4_096
+EMPTY_BODY_LENGTH = 2
+"""The length of `{}`, which many clients send as an empty body."""
+
+NESTED = f"The body is nested too deeply: at most {JSON_DEPTH_LIMIT} levels of arrays and objects are allowed."
+MANY_VALUES = (
+    f"The body has too many values: its arrays and objects may have at most {JSON_VALUES_LIMIT:,} values together."
+)
+UNSTORABLE_MARKS = (b"\\u", b"\0", b"9999-12-31", b"0001-01-01")
+"""A body with a value that PostgreSQL cannot store has one of these byte sequences. Other bodies are not searched."""
+
+
+class UnsupportedMediaType(BadRequest):
+    """Send the body as `Content-Type: application/json`."""
+
+    status = 415
+
+
+class BodyInvalid(BadRequest):
+    """The body is not valid JSON."""
+
+
+def handler_of(operation: Operation[Any, Any]) -> HTTPRouteHandler:
+    """The Litestar route of an operation."""
+    bind = bind_arguments(operation)
+
+    async def handle(request: RawRequest) -> Response[Any]:
+        call: Call = request.scope["postern_call"]  # type: ignore[typeddict-item]
+        value = await operation.function(**await bind(request, call))
+        return respond(operation, call, value)
+
+    handle.__name__ = operation.name
+    return GuardedHandler(
+        re.sub(r"{(\w+)}", r"{\1:str}", operation.path),
+        http_method=operation.method,  # pyright: ignore[reportArgumentType] - a valid method
+        opt={"operation": operation, "needs": operation.needs},
+        request_max_body_size=operation.body_limit,
+        guards=[admit],
+        status_code=200,
+        name=f"{operation.method} {operation.path}",
+    )(handle)
+
+
+class GuardedHandler(HTTPRouteHandler):
+    """A route that passes itself to its guard. Litestar would copy the handler, which costs more than the guard."""
+
+    async def authorize_connection(self, connection: ASGIConnection[Any, Any, Any, Any]) -> None:
+        for guard in self.resolve_guards():
+            await guard(connection, self)  # pyright: ignore[reportGeneralTypeIssues]
+
+
+# Admission: the credential, permission and rate limit.
+
+
+async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
+    """The guard of all routes: checks credential, e-mail verification, permission and rate limit, and stores a Call in
+    the scope. Raises Unauthenticated, Forbidden or RateLimited."""
+    operation: Operation[Any, Any] = handler.opt["operation"]
+    state, scope = connection.app.state, connection.scope
+    world = state.world
+    path = connection.path_params
+    project_text = path.get("project_id", path.get("app_id"))
+    project_id = as_id(project_text) if project_text is not None else None
+    client = scope.get("client")
+    agent = connection.headers.get("user-agent", "")
+    origin = Origin(ip=client[0][:ADDRESS_LIMIT] if client else "", user_agent=agent[:AGENT_LIMIT])
+    caller = NOBODY
+    headers: dict[str, str] = {}
+    if operation.accepts:
+        read_token = operation.compatible_api.read_token if operation.compatible_api else read_bearer
+        caller = await _read_caller(state.readers, connection, world, project_id, origin, read_token)
+        if caller.kind not in operation.accepts:
+            raise CredentialMissing if caller.kind == "nobody" else CredentialNotAccepted
+        if caller.kind == "secret_key" and "nobody" in operation.accepts:
+            origin = _visitor_origin(connection.headers, origin)
+        is_permitted = not operation.needs or not caller.permissions.isdisjoint(operation.granted_by)
+        if not caller.is_verified and not (is_permitted if operation.needs else operation.unverified):
+            raise EmailUnverified
+        # Operations that accept customers' tokens act only on that customer, so they need no permission.
+        if not is_permitted and caller.kind != "customer":
+            raise PermissionMissing(f"This operation needs the permission `{operation.needs}`.")
+    if operation.compatible_api is not None and operation.accepts:
+        project_id = caller.project_id
+        headers |= _take_of_compatible_api(connection, world, caller, operation.compatible_api)
+    elif project_id is not None or caller.account_id is not None:
+        rate = _rate_of(world, caller)
+        headers["RateLimit-Policy"] = rate.policy
+        headers["RateLimit"] = world.limiter.take(rate, str(project_id or caller.account_id))
+    scope["postern_call"] = Call(  # type: ignore[typeddict-unknown-key]
+        world=world,
+        db=world.db,
+        caller=caller,
+        now=world.clock(),
+        request_id=scope.get("postern_request_id", ""),  # type: ignore[arg-type]
+        origin=origin,
+        project_id=NO_ID if project_id is None else project_id,
+        if_match=connection.headers.get("if-match"),
+        headers=headers,
+    )
+
+
+def _visitor_origin(headers: Mapping[str, str], origin: Origin) -> Origin:
+    """The visitor's address and user agent, if the project's server sends them. Raises Invalid for a malformed address.
+
+    Without the headers, all visitors share the limits of the server's address.
+    """
+    address, agent = headers.get(VISITOR_ADDRESS), headers.get(VISITOR_AGENT)
+    if address is not None:
+        try:
+            address = str(ip_address(address.strip()))
+        except ValueError:
+            raise Invalid.at(f"header/{VISITOR_ADDRESS}", "This is not an IP address.") from None
+    return Origin(
+        ip=origin.ip if address is None else address,
+        user_agent=origin.user_agent if agent is None else agent[:AGENT_LIMIT],
+    )
+
+
+def _rate_of(world: Any, caller: Caller) -> RateLimit:
+    quota = getattr(getattr(caller.project, "settings", None), "rate_limit", None)
+    return RateLimit("project", world.settings.project_rate if quota is None else quota, PROJECT_RATE_WINDOW)
+
+
+def _take_of_compatible_api(
+    connection: ASGIConnection[Any, Any, Any, Any], world: Any, caller: Caller, api: CompatibleApi
+) -> dict[str, str]:
+    """Take one request from the project's rate limit. Returns the headers, which responses to errors have too."""
+    scope: Any = connection.scope
+    rate, now = _rate_of(world, caller), world.clock()
+    try:
+        state = world.limiter.take_request(rate, str(caller.project_id))
+    except TooManyRequests as refusal:
+        refused = RateLimitState(rate, 0, refusal.retry_after_seconds or 1)
+        scope["postern_headers"] = api.rate_limit_headers(refused, now)
+        raise
+    scope["postern_headers"] = api.rate_limit_headers(state, now)
+    return {**scope["postern_headers"]}
+
+
+async def _read_caller(
+    readers: Sequence[Any],
+    connection: ASGIConnection[Any, Any, Any, Any],
+    world: Any,
+    project_id: UUID | None,
+    origin: Origin,
+    read_token: Callable[[Mapping[str, str]], str | None],
+) -> Caller:
+    token = read_token(connection.headers)
+    if token is None:
+        return NOBODY
+    for read in readers:
+        caller = await read(world, token, project_id, origin)
+        if caller is not None:
+            return caller
+    raise CredentialInvalid
+
+
+BEARER_LIMIT = 16_384
+"""Longest credential, in characters: that of a customer with many roles, permissions and declared metadata."""
+
+
+def read_bearer(headers: Mapping[str, str]) -> str | None:
+    """The bearer token of a request (RFC 6750 §2.1), or None. Raises CredentialInvalid if the header is malformed."""
+    text = headers.get("authorization")
+    if text is None:
+        return None
+    scheme, _, token = text.partition(" ")
+    token = token.strip()
+    if scheme.lower() != "bearer" or not token or len(token) > BEARER_LIMIT or not token.isascii():
+        raise CredentialInvalid("Send the credential as `Authorization: Bearer …`.")
+    return token
+
+
+# Binding: the arguments of the operation's function.
+
+
+def bind_arguments(operation: Operation[Any, Any]) -> Callable[[RawRequest, Call], Awaitable[dict[str, Any]]]:
+    """Return a function that reads the arguments of an operation from a request. It raises Invalid, BodyInvalid and
+    UnsupportedMediaType."""
+    declared = inspect.signature(operation.function).parameters
+    parameters = [parameter for parameter in operation.parameters if parameter.name in declared]
+    wants_call, wants_request = "call" in declared, "request" in declared
+    decoder = _Decoder(operation.body) if operation.body is not None else None
+    in_query = frozenset(parameter.wire for parameter in parameters if parameter.place == "query")
+    rejects_body = (
+        decoder is None and not wants_request and operation.method != "GET" and operation.compatible_api is None
+    )
+
+    async def bind(request: RawRequest, call: Call) -> dict[str, Any]:
+        arguments: dict[str, Any] = {}
+        if not operation.any_query and request.scope["query_string"]:
+            _reject_unknown(request, in_query)
+        if rejects_body and _has_body(request.headers):
+            _reject_body(await request.body(), request.headers.get("content-type", ""))
+        if wants_call:
+            arguments["call"] = call
+        if wants_request:
+            arguments["request"] = request
+        for parameter in parameters:
+            try:
+                arguments[parameter.name] = _read_parameter(parameter, request)
+            except Invalid:
+                if not parameter.ignores_invalid:
+                    raise
+                arguments[parameter.name] = parameter.default
+        if decoder:
+            arguments["data"] = decoder(await request.body(), request.headers.get("content-type", ""))
+        return arguments
+
+    return bind
+
+
+def is_head(request: RawRequest) -> bool:
+    """Whether the request is a HEAD, which must have no side effects such as counting an open."""
+    return bool(request.scope.get("postern_head"))
+
+
+def _reject_unknown(request: RawRequest, allowed: frozenset[str]) -> None:
+    """Raises Invalid for undeclared and for repeated query parameters."""
+    names = [name for name, _ in request.query_params.multi_items()]
+    unknown = [name for name in dict.fromkeys(names) if name not in allowed]
+    if unknown:
+        raise unknown_parameters(unknown, allowed)
+    for name in allowed:
+        if names.count(name) > 1:
+            raise Invalid.at(f"query/{name}", f"`{name}` must be sent only once.", "repeated_parameter")
+
+
+def _has_body(headers: Mapping[str, str]) -> bool:
+    return "transfer-encoding" in headers or int(headers.get("content-length") or 0) > EMPTY_BODY_LENGTH
+
+
+def _reject_body(body: bytes, content_type: str) -> None:
+    """Raises Invalid if the body has fields, which an operation without a body would ignore."""
+    if content_type.partition(";")[0].strip().lower() not in ("", "application/json"):
+        return
+    try:
+        fields = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise BodyInvalid("The body is not valid JSON, and this operation accepts no body.") from None
+    if isinstance(fields, dict) and fields:
+        name = str(next(iter(fields)))[:100]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        raise Invalid.at(
+            f"/{name}", f"There is no field `{name}` here: this operation accepts no body.", "unknown_field"
+        )
+
+
+def _read_parameter(parameter: Parameter, request: RawRequest) -> Any:
+    if parameter.place == "path":
+        text = request.path_params[parameter.name]
+        if parameter.type is UUID:
+            return as_id(text)
+        if "\0" in text:
+            raise NotFound
+        return text
+    source = request.query_params if parameter.place == "query" else request.headers
+    text = source.get(parameter.wire)
+    location = f"{parameter.place}/{parameter.wire}"
+    if text is None:
+        if parameter.required:
+            raise Invalid.at(location, f"`{parameter.wire}` is required.", "required")
+        return parameter.default
+    if "\0" in text or len(text) > QUERY_VALUE_LIMIT:
+        raise Invalid.at(location, "This value is too long or contains a NUL character.")
+    raw: Any = text
+    if parameter.is_list:
+        raw = [part.strip() for part in text.split(",") if part.strip()]
+    choices = parameter.choices
+    if choices and parameter.is_list:
+        raw = [choices.get(item.lower(), item) for item in raw]
+    elif choices:
+        raw = choices.get(text.lower(), text)
+    if not raw and (parameter.is_list or parameter.choices):
+        return parameter.default  # An empty form field (`status=`) is no filter.
+    try:
+        # Strict for timestamps: otherwise msgspec accepts numbers.
+        value = msgspec.convert(raw, parameter.non_null_type, strict=parameter.is_moment)
+    except msgspec.ValidationError as error:
+        raise invalid_value(error, parameter.non_null_type, location) from None
+    if isinstance(value, datetime):
+        _reject_out_of_range(value, location)
+        # In UTC, because ISO 8601 allows offsets up to 23:59, but PostgreSQL only up to 15:59.
+        return value.astimezone(UTC) if value.tzinfo else value
+    return value
+
+
+class _Decoder:
+    """Decodes a JSON body into its type. Its errors contain the location of the invalid value."""
+
+    def __init__(self, hint: Any) -> None:
+        self._optional = get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint)
+        self._decoder = msgspec.json.Decoder(hint)
+
+    def __call__(self, body: bytes, content_type: str) -> Any:
+        if not body:
+            if self._optional:
+                return None
+            raise BodyInvalid("The body is missing: send a JSON object.")
+        media_type = content_type.partition(";")[0].strip().lower()
+        if media_type and media_type != "application/json" and not media_type.endswith("+json"):
+            raise UnsupportedMediaType
+        return read_json(self._decoder, body)
+
+
+def read_json(decoder: "msgspec.json.Decoder[T]", body: bytes | msgspec.Raw) -> T:
+    """Decode JSON and check that PostgreSQL can store all of it. Raises Invalid and BodyInvalid.
+
+    Parts of type `msgspec.Raw` are checked when they are decoded later.
+    """
+    document = bytes(body)
+    if len(document) > JSON_VALUES_LIMIT and has_too_many_values(document):
+        raise BodyInvalid(MANY_VALUES, errors=[ProblemError(path="", code="too_many_values", message=MANY_VALUES)])
+    try:
+        value = decoder.decode(document)
+        if is_too_deep(document):
+            raise _nested_too_deeply()
+        if any(mark in document for mark in UNSTORABLE_MARKS):
+            _reject_unstorable(value, "")
+    except msgspec.ValidationError as error:
+        raise invalid_value(error, decoder.type) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BodyInvalid(f"The body is not valid JSON: {error}.") from None
+    except RecursionError:
+        raise _nested_too_deeply() from None
+    return value
+
+
+def read_item(decoder: "msgspec.json.Decoder[T]", item: msgspec.Raw) -> T | Problem:
+    """Like `read_json` for one item of a batch: the problem is returned, because it concerns that item only."""
+    try:
+        return read_json(decoder, item)
+    except Problem as problem:
+        return problem
+
+
+def _nested_too_deeply() -> BodyInvalid:
+    return BodyInvalid(NESTED, errors=[ProblemError(path="", code="too_deep", message=NESTED)])
+
+
+def _reject_unstorable(value: Any, path: str) -> None:
+    """Raises Invalid for values that PostgreSQL cannot store.
+
+    These are NUL, unpaired surrogates, and timestamps outside the years 1 to 9999 in UTC.
+    """
+    if isinstance(value, str):
+        if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
+            raise Invalid.at(path, "This text contains a NUL character or an unpaired surrogate.", "unstorable")
+    elif isinstance(value, datetime):
+        _reject_out_of_range(value, path)
+    elif isinstance(value, msgspec.Struct):
+        for name, wire in zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True):
+            _reject_unstorable(getattr(value, name), f"{path}/{wire}")
+    elif isinstance(value, list):
+        for index, item in enumerate(value):  # pyright: ignore[reportUnknownArgumentType]
+            _reject_unstorable(item, f"{path}/{index}")
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _reject_unstorable(key, path)
+            _reject_unstorable(item, f"{path}/{key}")
+
+
+def _reject_out_of_range(moment: datetime, path: str) -> None:
+    try:
+        moment.astimezone(UTC)
+    except OverflowError:
+        raise Invalid.at(path, "This time is not within the years 1 to 9999 in UTC.", "unstorable") from None
+
+
+# The response.
+
+
+def respond(operation: Operation[Any, Any], call: Call, value: Any) -> Response[Any]:
+    """The response for the value that an operation returned, with the headers of `call`.
+
+    Adds `Link` for lists with more records, and `ETag` for records with `updated_at`.
+    """
+    headers = call.headers
+    if isinstance(value, HttpResponse):
+        headers.update(value.headers or {})
+        response_class = Response if isinstance(value.content, bytes | str) else Stream
+        return response_class(value.content, status_code=value.status, media_type=value.media_type, headers=headers)  # type: ignore[arg-type]
+    if value is None:
+        return Response(b"", status_code=operation.status, media_type="application/json", headers=headers)
+    if isinstance(value, LinkedList):
+        if value.next_cursor:
+            headers["Link"] = f'<{_next_link(operation, call, value.next_cursor)}>; rel="next"'
+        value = value.items
+    elif isinstance(value, Page | Feed):
+        if value.next_cursor:
+            headers["Link"] = f'<{_next_link(operation, call, value.next_cursor)}>; rel="next"'
+    elif isinstance(updated_at := getattr(value, "updated_at", None), Moment):
+        content = to_json(value)
+        headers["ETag"] = etag(updated_at, content)
+        return Response(content, status_code=operation.status, media_type="application/json", headers=headers)
+    return Response(to_json(value), status_code=operation.status, media_type="application/json", headers=headers)
+
+
+def _next_link(operation: Operation[Any, Any], call: Call, cursor: str) -> str:
+    path = operation.path.replace("{project_id}", str(call.project_id)).replace("{app_id}", str(call.project_id))
+    context = structlog.contextvars.get_contextvars()
+    path = context.get("path", path)
+    query = [part for part in context.get("query", "").split("&") if part and not part.startswith(("cursor=", "page="))]
+    return f"{call.world.settings.public_url}{path}?{'&'.join([*query, f'cursor={cursor}'])}"
