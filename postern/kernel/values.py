@@ -49,6 +49,12 @@ class Body(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=Tr
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
+class QueryString(msgspec.Struct, frozen=True, metaclass=KeywordOnly):
+    """Query parameters that several operations share. An operation takes them as one parameter of a subclass, whose
+    fields are declared like parameters of an operation."""
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
 class LenientBody(msgspec.Struct, frozen=True, metaclass=KeywordOnly):
     """A request body of another company's API: unknown fields are ignored, and names are not converted."""
 

@@ -1,13 +1,13 @@
 """Broadcasts of Resend, which are our campaigns. The content of a broadcast is in a template of its own."""
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
 import msgspec
 
 from postern.compat.resend.errors import RESEND
-from postern.compat.resend.lists import LIST_DEFAULT, ItemLimit, read_list
+from postern.compat.resend.lists import ResendListQuery, read_list
 from postern.compat.resend.model import checked
 from postern.compat.resend.schedules import parse_schedule
 from postern.compat.resend.variables import CONTACT_NAMES, from_tags, to_tags
@@ -15,7 +15,6 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.compatible_api import NotOffered
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
-from postern.kernel.http.pagination import LinkedList
 from postern.kernel.http.problems import Invalid, Problem
 from postern.kernel.values import LenientBody, as_id
 from postern.messaging.audiences import operations as audiences
@@ -91,15 +90,9 @@ async def create_resend_broadcast(call: Call, data: ResendBroadcast) -> dict[str
 
 
 @get("/broadcasts", needs="campaigns:read", compatible_api=RESEND)
-async def list_resend_broadcasts(
-    call: Call, limit: ItemLimit = LIST_DEFAULT, after: str | None = None, before: str | None = None
-) -> dict[str, Any]:
+async def list_resend_broadcasts(call: Call, query: ResendListQuery) -> dict[str, Any]:
     """The broadcasts, newest first."""
-
-    def read(cursor: str | None, limit: int) -> Awaitable[LinkedList[Campaign]]:
-        return campaigns.list_campaigns(call, limit=limit, cursor=cursor)
-
-    return await read_list(call, read, "campaigns", _summary, limit=limit, after=after, before=before)
+    return await read_list(call, query, campaigns.list_campaigns, "campaigns", _summary)
 
 
 @get("/broadcasts/{id}", needs="campaigns:read", compatible_api=RESEND)

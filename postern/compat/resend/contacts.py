@@ -4,20 +4,19 @@ A contact's names are our attributes `firstName` and `lastName`, and its propert
 segments, which it formerly called audiences, are our audiences.
 """
 
-from collections.abc import Awaitable
+from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
 
 from postern.compat.resend.errors import RESEND
-from postern.compat.resend.lists import LIST_DEFAULT, ItemLimit, read_list
+from postern.compat.resend.lists import ResendListQuery, read_list, read_paged_list
 from postern.compat.resend.model import checked
 from postern.kernel.http.call import Call
 from postern.kernel.http.compatible_api import NotOffered
 from postern.kernel.http.operation import QueryParameter, get, patch, post
 from postern.kernel.http.operation import delete as delete_
-from postern.kernel.http.pagination import LinkedList, Page
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import LenientBody, as_id
 from postern.messaging.audiences import attributes, contacts
@@ -114,35 +113,21 @@ async def create_resend_contact_in_audience(call: Call, audience_id: str, data: 
 async def list_resend_contacts(
     call: Call,
     segment_id: Annotated[str | None, QueryParameter("segment_id")] = None,
-    limit: ItemLimit = LIST_DEFAULT,
-    after: str | None = None,
-    before: str | None = None,
+    *,
+    query: ResendListQuery,
 ) -> dict[str, Any]:
     """The contacts, newest first."""
     if segment_id is not None:
-        return await list_resend_segment_contacts(call, as_id(segment_id), limit, after, before)
-
-    def read(cursor: str | None, limit: int) -> Awaitable[Page[Contact]]:
-        return contacts.list_contacts(call, limit=limit, cursor=cursor)
-
-    return await read_list(
-        call, read, "contacts||None", _contact, limit=limit, after=after, before=before, is_page=True
-    )
+        return await list_resend_segment_contacts(call, as_id(segment_id), query)
+    return await read_paged_list(call, query, contacts.list_contacts, "contacts||None", _contact)
 
 
 @get("/segments/{id}/contacts", needs="audiences:read", compatible_api=RESEND)
-async def list_resend_segment_contacts(
-    call: Call, id: UUID, limit: ItemLimit = LIST_DEFAULT, after: str | None = None, before: str | None = None
-) -> dict[str, Any]:
+async def list_resend_segment_contacts(call: Call, id: UUID, query: ResendListQuery) -> dict[str, Any]:
     """The contacts of a segment, newest contact first."""
     call.require("audiences:read")  # For list_resend_contacts, which calls this and needs `contacts:read` only.
-
-    def read(cursor: str | None, limit: int) -> Awaitable[Page[Contact]]:
-        return audiences.list_audience_contacts(call, id, limit=limit, cursor=cursor)
-
-    return await read_list(
-        call, read, f"audience-contacts|{id}", _contact, limit=limit, after=after, before=before, is_page=True
-    )
+    read = partial(audiences.list_audience_contacts, id=id)
+    return await read_paged_list(call, query, read, f"audience-contacts|{id}", _contact)
 
 
 @get("/contacts/{id_or_email}", needs="contacts:read", compatible_api=RESEND)
@@ -225,15 +210,9 @@ async def create_resend_segment(call: Call, data: ResendSegment) -> dict[str, An
 
 
 @get("/segments", needs="audiences:read", compatible_api=RESEND)
-async def list_resend_segments(
-    call: Call, limit: ItemLimit = LIST_DEFAULT, after: str | None = None, before: str | None = None
-) -> dict[str, Any]:
+async def list_resend_segments(call: Call, query: ResendListQuery) -> dict[str, Any]:
     """The segments, newest first."""
-
-    def read(cursor: str | None, limit: int) -> Awaitable[LinkedList[Audience]]:
-        return audiences.list_audiences(call, limit=limit, cursor=cursor)
-
-    return await read_list(call, read, "audiences", _segment, limit=limit, after=after, before=before)
+    return await read_list(call, query, audiences.list_audiences, "audiences", _segment)
 
 
 @get("/segments/{id}", needs="audiences:read", compatible_api=RESEND)
@@ -264,11 +243,9 @@ async def create_resend_audience(call: Call, data: ResendSegment) -> dict[str, A
 
 
 @get("/audiences", needs="audiences:read", compatible_api=RESEND)
-async def list_resend_audiences(
-    call: Call, limit: ItemLimit = LIST_DEFAULT, after: str | None = None, before: str | None = None
-) -> dict[str, Any]:
+async def list_resend_audiences(call: Call, query: ResendListQuery) -> dict[str, Any]:
     """The audiences, newest first."""
-    return await list_resend_segments(call, limit, after, before)
+    return await list_resend_segments(call, query)
 
 
 @get("/audiences/{id}", needs="audiences:read", compatible_api=RESEND)
@@ -284,11 +261,9 @@ async def delete_resend_audience(call: Call, id: UUID) -> dict[str, Any]:
 
 
 @get("/audiences/{id}/contacts", needs="audiences:read", compatible_api=RESEND)
-async def list_resend_audience_contacts(
-    call: Call, id: UUID, limit: ItemLimit = LIST_DEFAULT, after: str | None = None, before: str | None = None
-) -> dict[str, Any]:
+async def list_resend_audience_contacts(call: Call, id: UUID, query: ResendListQuery) -> dict[str, Any]:
     """The contacts of an audience, newest contact first."""
-    return await list_resend_segment_contacts(call, id, limit, after, before)
+    return await list_resend_segment_contacts(call, id, query)
 
 
 @post("/contact-properties", needs="contacts:write", compatible_api=RESEND, status=201)
@@ -304,15 +279,9 @@ async def create_resend_property(call: Call, data: ResendProperty) -> dict[str, 
 
 
 @get("/contact-properties", needs="contacts:read", compatible_api=RESEND)
-async def list_resend_properties(
-    call: Call, limit: ItemLimit = LIST_DEFAULT, after: str | None = None, before: str | None = None
-) -> dict[str, Any]:
+async def list_resend_properties(call: Call, query: ResendListQuery) -> dict[str, Any]:
     """The declared properties of contacts, newest first."""
-
-    def read(cursor: str | None, limit: int) -> Awaitable[LinkedList[ContactAttribute]]:
-        return attributes.list_contact_attributes(call, limit=limit, cursor=cursor)
-
-    return await read_list(call, read, "contact-attributes", _property, limit=limit, after=after, before=before)
+    return await read_list(call, query, attributes.list_contact_attributes, "contact-attributes", _property)
 
 
 @get("/contact-properties/{id}", needs="contacts:read", compatible_api=RESEND)

@@ -1,17 +1,16 @@
 """Sending domains in Resend's form."""
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
 from postern.compat.resend.errors import RESEND
-from postern.compat.resend.lists import LIST_DEFAULT, ItemLimit, read_list
+from postern.compat.resend.lists import ResendListQuery, read_list
 from postern.compat.resend.model import checked
 from postern.kernel.http.call import Call
 from postern.kernel.http.compatible_api import NotOffered
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, post
-from postern.kernel.http.pagination import LinkedList
 from postern.kernel.values import LenientBody
 from postern.messaging.domains import operations as domains
 from postern.messaging.domains.model import DnsRecord, Domain, NewDomain
@@ -74,19 +73,14 @@ async def create_resend_domain(call: Call, data: ResendDomain) -> dict[str, Any]
 
 
 @get("/domains", needs="domains:read", compatible_api=RESEND)
-async def list_resend_domains(
-    call: Call, limit: ItemLimit = LIST_DEFAULT, after: str | None = None, before: str | None = None
-) -> dict[str, Any]:
+async def list_resend_domains(call: Call, query: ResendListQuery) -> dict[str, Any]:
     """The sending domains, newest first."""
     settings = await settings_of(call)
-
-    def read(cursor: str | None, limit: int) -> Awaitable[LinkedList[Domain]]:
-        return domains.list_domains(call, limit=limit, cursor=cursor)
 
     def render(domain: Domain) -> dict[str, Any]:
         return _summary(domain, settings)
 
-    return await read_list(call, read, "domains", render, limit=limit, after=after, before=before)
+    return await read_list(call, query, domains.list_domains, "domains", render)
 
 
 @get("/domains/{id}", needs="domains:read", compatible_api=RESEND)

@@ -2,9 +2,10 @@
 
 import asyncio
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from email import message_from_bytes, policy
+from functools import partial
 from typing import Annotated, Any
 from urllib.parse import quote, urlsplit
 from uuid import UUID, uuid5
@@ -12,7 +13,7 @@ from uuid import UUID, uuid5
 import msgspec
 
 from postern.compat.resend.errors import RESEND
-from postern.compat.resend.lists import LIST_DEFAULT, ItemLimit, read_list
+from postern.compat.resend.lists import ResendListQuery, read_paged_list
 from postern.compat.resend.model import ResendAttachment, ResendEmail, ResendReschedule, ResendTag
 from postern.compat.resend.schedules import parse_schedule
 from postern.kernel.clock import Moment
@@ -21,7 +22,6 @@ from postern.kernel.http.compatible_api import NotOffered
 from postern.kernel.http.handler import read_item
 from postern.kernel.http.idempotency import IdempotencyHeader
 from postern.kernel.http.operation import HeaderParameter, get, patch, post
-from postern.kernel.http.pagination import Page
 from postern.kernel.http.problems import Invalid, Missing, Problem
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.http.validation import invalid_value
@@ -130,16 +130,10 @@ async def send_resend_batch(
 
 
 @get("/emails", needs="emails:read", compatible_api=RESEND)
-async def list_resend_emails(
-    call: Call, limit: ItemLimit = LIST_DEFAULT, after: str | None = None, before: str | None = None
-) -> dict[str, Any]:
+async def list_resend_emails(call: Call, query: ResendListQuery) -> dict[str, Any]:
     """The e-mails, newest first, without their content."""
-
-    def read(cursor: str | None, limit: int) -> Awaitable[Page[EmailLogEntry]]:
-        return logs.list_email_logs(call, limit=limit, cursor=cursor)
-
-    return await read_list(
-        call, read, "email-logs|{}", _list_item, limit=limit, after=after, before=before, is_page=True
+    return await read_paged_list(
+        call, query, partial(logs.list_email_logs, filters=logs.LogFilter()), "email-logs|{}", _list_item
     )
 
 

@@ -7,54 +7,78 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.http.call import Call
-from postern.kernel.http.pagination import LinkedList, Page, write_cursor
+from postern.kernel.http.pagination import LinkedList, Page, PageQuery, write_cursor
 from postern.kernel.http.problems import Invalid
-from postern.kernel.values import NO_ID, as_id
+from postern.kernel.values import NO_ID, QueryString, as_id
 
 LIST_DEFAULT, LIST_MAX = 20, 100
 ANY_PAGE_NUMBER = 2
 """The cursors of a Page begin with a page number, which the responses here do not have."""
 
-ItemLimit = Annotated[int, msgspec.Meta(ge=1, le=LIST_MAX)]
 Listed = TypeVar("Listed")
-ReadChunk = Callable[[str | None, int], Awaitable[LinkedList[Listed] | Page[Listed]]]
-"""Reads at most so many items of one of our lists that follow a cursor (None: from its beginning)."""
+ReadChunk = Callable[[UUID | None, int], Awaitable[LinkedList[Listed]]]
+"""Reads at most so many items of one of our lists that follow the item with an id (None: from its beginning)."""
+
+
+class ResendListQuery(QueryString):
+    """Which part of a list is requested: the items after or before the item with an id."""
+
+    limit: Annotated[int, msgspec.Meta(ge=1, le=LIST_MAX)] = LIST_DEFAULT
+    after: str | None = None
+    before: str | None = None
 
 
 async def read_list(
     call: Call,
-    read: ReadChunk[Listed],
+    query: ResendListQuery,
+    read: Callable[..., Awaitable[LinkedList[Listed]]],
     scope: str,
     render: Callable[[Listed], dict[str, Any]],
-    *,
-    limit: int,
-    after: str | None,
-    before: str | None,
-    is_page: bool = False,
 ) -> dict[str, Any]:
-    """The response for a part of a list.
+    """The response for a part of the list that our operation `read` returns.
 
-    `scope` must be the scope of our list's own cursors. `is_page`: `read` returns a Page, whose cursors have another
-    form than those of a LinkedList. Raises Invalid if `after` or `before` is not an id, if both are given, or if there
-    is no item `before` in the list.
+    `scope` must be the scope of our list's own cursors. Raises Invalid if `after` or `before` is not an id, if both are
+    given, or if there is no item `before` in the list.
     """
 
-    def cursor_at(id: UUID) -> str:
-        return write_cursor(call, scope, [ANY_PAGE_NUMBER, str(id)] if is_page else [str(id)])
+    async def read_chunk(after: UUID | None, limit: int) -> LinkedList[Listed]:
+        cursor = None if after is None else write_cursor(call, scope, [str(after)])
+        return await read(call, limit=limit, cursor=cursor)
 
-    if after is not None and before is not None:
+    return await _response(query, read_chunk, render)
+
+
+async def read_paged_list(
+    call: Call,
+    query: ResendListQuery,
+    read: Callable[..., Awaitable[Page[Listed]]],
+    scope: str,
+    render: Callable[[Listed], dict[str, Any]],
+) -> dict[str, Any]:
+    """Like `read_list`, for an operation that returns a Page."""
+
+    async def read_chunk(after: UUID | None, limit: int) -> LinkedList[Listed]:
+        cursor = None if after is None else write_cursor(call, scope, [ANY_PAGE_NUMBER, str(after)])
+        page = await read(call, page=PageQuery(limit=limit, cursor=cursor))
+        return LinkedList(page.data, page.next_cursor)
+
+    return await _response(query, read_chunk, render)
+
+
+async def _response(
+    query: ResendListQuery, read: ReadChunk[Listed], render: Callable[[Listed], dict[str, Any]]
+) -> dict[str, Any]:
+    if query.after is not None and query.before is not None:
         raise Invalid.at("query/before", "Send `after` or `before`, not both.")
-    if before is not None:
-        items, has_more = await _read_before(read, cursor_at, _id(before, "before"), limit)
+    if query.before is not None:
+        items, has_more = await _read_before(read, _id(query.before, "before"), query.limit)
     else:
-        chunk = await read(None if after is None else cursor_at(_id(after, "after")), limit)
-        items, has_more = _items(chunk), chunk.next_cursor is not None
+        chunk = await read(None if query.after is None else _id(query.after, "after"), query.limit)
+        items, has_more = chunk.items, chunk.next_cursor is not None
     return {"object": "list", "has_more": has_more, "data": [render(item) for item in items]}
 
 
-async def _read_before(
-    read: ReadChunk[Listed], cursor_at: Callable[[UUID], str], id: UUID, limit: int
-) -> tuple[list[Listed], bool]:
+async def _read_before(read: ReadChunk[Listed], id: UUID, limit: int) -> tuple[list[Listed], bool]:
     """The `limit` items that precede the item with this id, and whether there are more. Raises Invalid if the item is
     not in the list.
 
@@ -64,7 +88,7 @@ async def _read_before(
     """
     low, high, begin = id.int, 2**128, None
     while high - low > 1:
-        items = _items(await read(None if begin is None else cursor_at(UUID(int=begin)), LIST_MAX + 1))
+        items = (await read(None if begin is None else UUID(int=begin), LIST_MAX + 1)).items
         ids: list[UUID] = [getattr(item, "id", NO_ID) for item in items]
         if id in ids:
             place = ids.index(id)
@@ -77,10 +101,6 @@ async def _read_before(
             high = begin or ids[0].int + 1
         begin = (low + high) // 2
     raise Invalid.at("query/before", "There is no such record in this list.")
-
-
-def _items(chunk: "LinkedList[Listed] | Page[Listed]") -> list[Listed]:
-    return chunk.items if isinstance(chunk, LinkedList) else chunk.data
 
 
 def _id(text: str, name: str) -> UUID:

@@ -1,17 +1,17 @@
 """The suppression list in Resend's form, and custom events."""
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any
 
 import msgspec
 
 from postern.compat.resend.errors import RESEND
-from postern.compat.resend.lists import LIST_DEFAULT, ItemLimit, read_list
+from postern.compat.resend.lists import ResendListQuery, read_paged_list
 from postern.compat.resend.model import checked
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, post
-from postern.kernel.http.pagination import Page
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import LenientBody, as_id
 from postern.messaging.automations import custom_events
@@ -96,20 +96,15 @@ async def remove_resend_suppressions(call: Call, data: ResendSuppressionRemoval)
 async def list_resend_suppressions(
     call: Call,
     origin: str | None = None,
-    limit: ItemLimit = LIST_DEFAULT,
-    after: str | None = None,
-    before: str | None = None,
+    *,
+    query: ResendListQuery,
 ) -> dict[str, Any]:
     """The suppressed addresses, newest first. `origin` filters by `bounce`, `complaint` or `manual`."""
     reasons = None if origin is None else REASONS_OF_ORIGIN.get(origin)
     if origin is not None and reasons is None:
         raise Invalid.at("query/origin", "`origin` must be `bounce`, `complaint` or `manual`.")
-
-    def read(cursor: str | None, limit: int) -> Awaitable[Page[Suppression]]:
-        return suppressions.page_of_suppressions(call, reasons, limit=limit, cursor=cursor)
-
-    scope = suppressions.suppressions_scope(reasons)
-    return await read_list(call, read, scope, _render, limit=limit, after=after, before=before, is_page=True)
+    read = partial(suppressions.page_of_suppressions, reasons=reasons)
+    return await read_paged_list(call, query, read, suppressions.suppressions_scope(reasons), _render)
 
 
 @get("/suppressions/{id_or_email}", needs="emails:read", compatible_api=RESEND)

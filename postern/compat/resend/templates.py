@@ -1,20 +1,18 @@
 """Templates in Resend's form. A template has no drafts: a change takes effect at once."""
 
-from collections.abc import Awaitable
 from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
 
 from postern.compat.resend.errors import RESEND
-from postern.compat.resend.lists import LIST_DEFAULT, ItemLimit, read_list
+from postern.compat.resend.lists import ResendListQuery, read_list
 from postern.compat.resend.model import checked
 from postern.compat.resend.variables import fallbacks_of, from_tags, to_tags
 from postern.kernel.http.call import Call
 from postern.kernel.http.compatible_api import NotOffered
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
-from postern.kernel.http.pagination import LinkedList
 from postern.kernel.values import LenientBody
 from postern.messaging.templates import operations as templates
 from postern.messaging.templates.model import TEMPLATE_BYTES, NewTemplate, Template, TemplateChange
@@ -70,15 +68,9 @@ async def create_resend_template(call: Call, data: ResendTemplate) -> dict[str, 
 
 
 @get("/templates", needs="templates:read", compatible_api=RESEND)
-async def list_resend_templates(
-    call: Call, limit: ItemLimit = LIST_DEFAULT, after: str | None = None, before: str | None = None
-) -> dict[str, Any]:
+async def list_resend_templates(call: Call, query: ResendListQuery) -> dict[str, Any]:
     """The templates, newest first, without their content."""
-
-    def read(cursor: str | None, limit: int) -> Awaitable[LinkedList[Template]]:
-        return templates.list_templates(call, limit=limit, cursor=cursor)
-
-    return await read_list(call, read, "templates", _summary, limit=limit, after=after, before=before)
+    return await read_list(call, query, templates.list_templates, "templates", _summary)
 
 
 @get("/templates/{id}", needs="templates:read", compatible_api=RESEND)

@@ -4,7 +4,8 @@ The subscriptions, their deliveries, retries and secrets are those of our webhoo
 payloads and the names of the headers (`svix-id`, `svix-timestamp`, `svix-signature`) those of Resend.
 """
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid5
 
@@ -13,13 +14,12 @@ import msgspec
 from postern.compat.resend.contacts import FIRST_NAME, LAST_NAME
 from postern.compat.resend.emails import split_tags
 from postern.compat.resend.errors import RESEND
-from postern.compat.resend.lists import LIST_DEFAULT, ItemLimit, read_list
+from postern.compat.resend.lists import ResendListQuery, read_list
 from postern.compat.resend.model import checked
 from postern.kernel.http.call import Call
 from postern.kernel.http.compatible_api import NotOffered
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
-from postern.kernel.http.pagination import LinkedList
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import LenientBody
 from postern.messaging.audiences import contacts
@@ -88,15 +88,9 @@ async def create_resend_webhook(call: Call, data: ResendWebhook) -> dict[str, An
 
 
 @get("/webhooks", needs="webhooks:read", compatible_api=RESEND)
-async def list_resend_webhooks(
-    call: Call, limit: ItemLimit = LIST_DEFAULT, after: str | None = None, before: str | None = None
-) -> dict[str, Any]:
+async def list_resend_webhooks(call: Call, query: ResendListQuery) -> dict[str, Any]:
     """The subscriptions, newest first."""
-
-    def read(cursor: str | None, limit: int) -> Awaitable[LinkedList[Webhook]]:
-        return webhooks.list_webhooks(call, limit=limit, cursor=cursor)
-
-    return await read_list(call, read, "webhooks", _webhook, limit=limit, after=after, before=before)
+    return await read_list(call, query, webhooks.list_webhooks, "webhooks", _webhook)
 
 
 @get("/webhooks/{id}", needs="webhooks:read", compatible_api=RESEND)
@@ -135,15 +129,11 @@ async def rotate_resend_secret(call: Call, id: UUID) -> dict[str, Any]:
 
 
 @get("/webhooks/{id}/events", needs="webhooks:read", compatible_api=RESEND)
-async def list_resend_webhook_events(
-    call: Call, id: UUID, limit: ItemLimit = LIST_DEFAULT, after: str | None = None, before: str | None = None
-) -> dict[str, Any]:
+async def list_resend_webhook_events(call: Call, id: UUID, query: ResendListQuery) -> dict[str, Any]:
     """The deliveries of a subscription, newest first."""
-
-    def read(cursor: str | None, limit: int) -> Awaitable[LinkedList[WebhookDelivery]]:
-        return webhooks.list_webhook_deliveries(call, id, limit=limit, cursor=cursor)
-
-    return await read_list(call, read, f"deliveries|{id}||", _delivery, limit=limit, after=after, before=before)
+    return await read_list(
+        call, query, partial(webhooks.list_webhook_deliveries, id=id), f"deliveries|{id}||", _delivery
+    )
 
 
 @get("/webhooks/{id}/events/{event_id}", needs="webhooks:read", compatible_api=RESEND)

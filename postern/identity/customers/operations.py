@@ -51,9 +51,8 @@ from postern.kernel.http.pagination import (
     Feed,
     ListLimit,
     Page,
-    PageLimit,
-    PageNumber,
     PagePosition,
+    PageQuery,
     csv_stream,
     page_at,
     position_of,
@@ -84,9 +83,8 @@ async def list_customers(
     q: str | None = None,
     status: Status | None = None,
     provider: str | None = None,
-    page: PageNumber = 1,
-    limit: PageLimit = 25,
-    cursor: Cursor | None = None,
+    *,
+    page: PageQuery,
 ) -> Page[Customer]:
     """The project's customers, newest first.
 
@@ -95,17 +93,11 @@ async def list_customers(
     or `locked`; `provider` is a sign-in method such as `PASSWORD` or `GOOGLE`.
     """
     scope = f"customers|{q or ''}|{status or ''}|{provider or ''}"
-    position = position_of(call, scope, page, limit, cursor)
+    position = position_of(call, scope, page)
     provider = rules.read_provider_filter(provider)
-    rows, total = await _search(call, (q, status, provider), limit + 1, position)
-    page_of_rows = page_at(call, scope, rows, total, position, limit)
-    return Page(
-        data=await customer_views(call, page_of_rows.data),
-        total=page_of_rows.total,
-        page=page_of_rows.page,
-        pages=page_of_rows.pages,
-        next_cursor=page_of_rows.next_cursor,
-    )
+    rows, total = await _search(call, (q, status, provider), page.limit + 1, position)
+    page_of_rows = page_at(call, scope, rows, total, position, page.limit)
+    return page_of_rows.with_data(await customer_views(call, page_of_rows.data))
 
 
 @post(
@@ -305,13 +297,11 @@ async def list_customer_events(
 
 
 @get("/projects/{project_id}/customers/{id}/audit-log", needs="customers:read", problems=[CustomerMissing])
-async def list_customer_audit_log(
-    call: Call, id: UUID, page: PageNumber = 1, limit: PageLimit = 25, cursor: Cursor | None = None
-) -> Page[AuditEntry]:
+async def list_customer_audit_log(call: Call, id: UUID, page: PageQuery) -> Page[AuditEntry]:
     """Changes of a customer by developers and API keys, newest first."""
     await require_customer(call.db, call.project_id, id)
     merged_ids = await store.merged_ids_of(call.db, project_id=call.project_id, customer_id=id)
-    return await audit.of_targets(call, [id, *merged_ids], page, limit, cursor)
+    return await audit.of_targets(call, [id, *merged_ids], page)
 
 
 @post(

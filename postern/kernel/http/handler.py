@@ -34,7 +34,7 @@ from postern.kernel.http.call import (
     etag,
 )
 from postern.kernel.http.compatible_api import CompatibleApi
-from postern.kernel.http.operation import Operation, Parameter, RawRequest
+from postern.kernel.http.operation import Operation, Parameter, RawRequest, query_strings_of
 from postern.kernel.http.pagination import Feed, LinkedList, Page
 from postern.kernel.http.problems import BadRequest, Invalid, Problem, ProblemError
 from postern.kernel.http.responses import HttpResponse, NotFound
@@ -240,7 +240,9 @@ def bind_arguments(operation: Operation[Any, Any]) -> Callable[[RawRequest, Call
     """Return a function that reads the arguments of an operation from a request. It raises Invalid, BodyInvalid and
     UnsupportedMediaType."""
     declared = inspect.signature(operation.function).parameters
-    parameters = [parameter for parameter in operation.parameters if parameter.name in declared]
+    query_strings = query_strings_of(operation.function)
+    names = {*declared, *(field for kind in query_strings.values() for field in kind.__struct_fields__)}
+    parameters = [parameter for parameter in operation.parameters if parameter.name in names]
     wants_call, wants_request = "call" in declared, "request" in declared
     decoder = _Decoder(operation.body) if operation.body is not None else None
     in_query = frozenset(parameter.wire for parameter in parameters if parameter.place == "query")
@@ -265,6 +267,8 @@ def bind_arguments(operation: Operation[Any, Any]) -> Callable[[RawRequest, Call
                 if not parameter.ignores_invalid:
                     raise
                 arguments[parameter.name] = parameter.default
+        for name, kind in query_strings.items():
+            arguments[name] = kind(**{field: arguments.pop(field) for field in kind.__struct_fields__})
         if decoder:
             arguments["data"] = decoder(await request.body(), request.headers.get("content-type", ""))
         return arguments

@@ -2,7 +2,7 @@
 
 The parameter `call` gets the Call, `data` the JSON body, `request` the raw request. Parameters named in the path get
 path segments (a malformed UUID becomes `NO_ID`, which no record has). Other parameters are query parameters, in
-camelCase, or headers if they are annotated with `HeaderParameter`.
+camelCase, or headers if they are annotated with `HeaderParameter`; each field of a QueryString is a query parameter.
 """
 
 import inspect
@@ -15,12 +15,14 @@ from types import ModuleType, NoneType, UnionType
 from typing import Annotated, Any, Generic, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
 
+import msgspec
 from litestar import Request
 
 from postern.kernel.http.call import Kind, permissions_granting
 from postern.kernel.http.compatible_api import CompatibleApi
-from postern.kernel.http.pagination import LinkedList
+from postern.kernel.http.pagination import LinkedList, Page
 from postern.kernel.http.problems import Problem
+from postern.kernel.values import QueryString
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -163,8 +165,8 @@ class Operation(Generic[P, R]):
         return replace(self, path=path)
 
     def as_view(self, path: str, view: Callable[[Any], Any], returns: Any) -> "Operation[P, Any]":
-        """A copy of the operation at another path, whose result is converted by `view`: each item of a LinkedList, or
-        else the whole result.
+        """A copy of the operation at another path, whose result is converted by `view`: each item of a list, or else
+        the whole result.
 
         `returns` is the type of the converted response.
         """
@@ -172,8 +174,8 @@ class Operation(Generic[P, R]):
         @wraps(self.function)
         async def operation(*args: P.args, **kwargs: P.kwargs) -> Any:
             result: Any = await self.function(*args, **kwargs)
-            if isinstance(result, LinkedList):
-                return LinkedList([view(item) for item in result.items], result.next_cursor)  # pyright: ignore[reportUnknownVariableType]
+            if isinstance(result, LinkedList | Page):
+                return result.convert_items(view)  # pyright: ignore[reportUnknownMemberType]
             return view(result)
 
         return replace(self, path=path, function=operation, returns=returns)  # pyright: ignore[reportReturnType]
@@ -305,10 +307,21 @@ def camel(name: str) -> str:
     return first + "".join(word.capitalize() for word in rest)
 
 
+def query_strings_of(function: Callable[..., Any]) -> dict[str, type[QueryString]]:
+    """The parameters of an operation's function that are Structs of query parameters, with their types."""
+    hints = get_type_hints(function)
+    return {name: hint for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, QueryString)}
+
+
 def _parameters(function: Any, hints: dict[str, Any], path: str) -> Iterable[Parameter]:
     in_path = set(re.findall(r"{(\w+)}", path))
+    query_strings = query_strings_of(function)
     for name, declared in inspect.signature(function).parameters.items():
         if name in ("call", "data", "request"):
+            continue
+        if name in query_strings:
+            for field in msgspec.structs.fields(query_strings[name]):
+                yield _query_parameter(field.name, field.type, field.default, required=field.required)
             continue
         hint = hints[name]
         header = next((marker for marker in get_args(hint)[1:] if isinstance(marker, HeaderParameter)), None)
@@ -319,11 +332,15 @@ def _parameters(function: Any, hints: dict[str, Any], path: str) -> Iterable[Par
         elif header:
             yield Parameter(name, header.name, "header", hint, default, required)
         else:
-            ignores_invalid = any(isinstance(marker, Lenient) for marker in get_args(hint)[1:])
-            wire = next((marker.name for marker in get_args(hint)[1:] if isinstance(marker, QueryParameter)), None)
-            yield Parameter(name, wire or camel(name), "query", hint, default, required, ignores_invalid)
+            yield _query_parameter(name, hint, default, required=required)
     for name in sorted(in_path & {"project_id", "app_id"} - set(inspect.signature(function).parameters)):
         yield Parameter(name, camel(name), "path", UUID, None, True)
+
+
+def _query_parameter(name: str, hint: Any, default: Any, *, required: bool) -> Parameter:
+    ignores_invalid = any(isinstance(marker, Lenient) for marker in get_args(hint)[1:])
+    wire = next((marker.name for marker in get_args(hint)[1:] if isinstance(marker, QueryParameter)), None)
+    return Parameter(name, wire or camel(name), "query", hint, default, required, ignores_invalid)
 
 
 def _without_none(kind: Any) -> Any:

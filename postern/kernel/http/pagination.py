@@ -20,7 +20,7 @@ import msgspec
 
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import BadRequest, ProblemError
-from postern.kernel.values import NO_ID, Record, as_id, timestamp
+from postern.kernel.values import NO_ID, QueryString, Record, as_id, timestamp
 
 Item = TypeVar("Item")
 Converted = TypeVar("Converted")
@@ -49,6 +49,14 @@ Cursor = Annotated[
 ]
 
 
+class PageQuery(QueryString):
+    """Which page of a list is requested: by its number, or by the cursor from the page before it."""
+
+    page: PageNumber = 1
+    limit: PageLimit = 25
+    cursor: Cursor | None = None
+
+
 class CursorInvalid(BadRequest):
     """This cursor is invalid, or belongs to another list or other filters."""
 
@@ -69,6 +77,14 @@ class Page(Record, Generic[Item]):
     page: int
     pages: int
     next_cursor: str | None = None
+
+    def with_data(self, data: list[Converted]) -> "Page[Converted]":
+        """The page with `data` instead of its records."""
+        return Page(data=data, total=self.total, page=self.page, pages=self.pages, next_cursor=self.next_cursor)
+
+    def convert_items(self, convert: Callable[[Item], Converted]) -> "Page[Converted]":
+        """The page with each record converted by `convert`."""
+        return self.with_data([convert(item) for item in self.data])
 
 
 class Feed(Record, Generic[Item]):
@@ -109,15 +125,15 @@ class PagePosition(msgspec.Struct, frozen=True):
     after: UUID | None = None
 
 
-def position_of(call: Call, scope: str, page: int, limit: int, cursor: str | None) -> PagePosition:
+def position_of(call: Call, scope: str, page: PageQuery) -> PagePosition:
     """The position of the requested page of the list `scope`. Raises PageTooDeep, PageAndCursor, CursorInvalid."""
-    if cursor is None:
-        return PagePosition(page, offset_of(page, limit))
-    if page != 1:
+    if page.cursor is None:
+        return PagePosition(page.page, offset_of(page.page, page.limit))
+    if page.page != 1:
         raise PageAndCursor(
             errors=[ProblemError(path="query/page", code="page_and_cursor", message=PageAndCursor.message())]
         )
-    number, after = read_cursor(call, scope, cursor)
+    number, after = read_cursor(call, scope, page.cursor)
     return PagePosition(int(number), 0, as_id(after))
 
 
@@ -138,6 +154,28 @@ def page_at(
     has_more = len(rows) > limit
     next_cursor = write_cursor(call, scope, [position.page + 1, str(key(items[-1]))]) if has_more else None
     return Page(data=items, total=total, page=position.page, pages=-(-total // limit), next_cursor=next_cursor)
+
+
+async def numbered_page(
+    call: Call,
+    scope: str,
+    page: PageQuery,
+    count: Callable[..., Awaitable[int]],
+    rows: Callable[..., Awaitable[list[Item]]],
+    *structs: Any,
+    **filters: Any,
+) -> Page[Item]:
+    """Read a page of a newest-first list. Raises PageTooDeep, PageAndCursor and CursorInvalid.
+
+    `count` and `rows` are statements. Both are called with `structs` and `filters`, and `rows` also with the parameters
+    `before` (an id or None), `limit` and `offset`.
+    """
+    position = position_of(call, scope, page)
+    total = await count(call.db, *structs, **filters)
+    fetched = await rows(
+        call.db, *structs, **filters, before=position.after, limit=page.limit + 1, offset=position.offset
+    )
+    return page_at(call, scope, fetched, total, position, page.limit)
 
 
 def before_id(call: Call, scope: str, cursor: str | None) -> UUID | None:

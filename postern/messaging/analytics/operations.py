@@ -11,7 +11,7 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.operation import get
 from postern.kernel.http.pagination import csv_stream
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.values import NO_ID, as_id
+from postern.kernel.values import NO_ID, QueryString, as_id
 from postern.messaging.analytics import store
 from postern.messaging.analytics.model import (
     AutomationTotals,
@@ -25,7 +25,7 @@ from postern.messaging.analytics.model import (
     TimeSeriesItem,
     Zone,
 )
-from postern.messaging.analytics.rules import Period, read_period
+from postern.messaging.analytics.rules import read_period
 from postern.messaging.automations import operations as automations
 from postern.messaging.campaigns import operations as campaigns
 from postern.messaging.domains import operations as domains
@@ -37,6 +37,15 @@ UNKNOWN_CAMPAIGN = UUID(int=2**128 - 1)
 """An id without counters. The counters of the whole project have the nil UUID as their campaign id, so a request for
 the nil UUID must be mapped to this one."""
 MEASURES = ("sent", "delivered", "opened", "clicked", "bounced", "complained", "failed")
+
+
+class StatisticsQuery(QueryString):
+    """The period of the statistics, as dates in `timezone`, and the campaign to which they are restricted."""
+
+    from_: Day | None = None
+    to: Day | None = None
+    timezone: Zone = "UTC"
+    campaign_id: CampaignId | None = None
 
 
 @get("/projects/{project_id}/analytics", needs="analytics:read")
@@ -68,37 +77,25 @@ async def get_analytics(call: Call, days: Days | None = None) -> ProjectSummary:
 
 
 @get("/projects/{project_id}/analytics/time-series", needs="analytics:read")
-async def get_analytics_time_series(
-    call: Call,
-    from_: Day | None = None,
-    to: Day | None = None,
-    timezone: Zone = "UTC",
-    campaign_id: CampaignId | None = None,
-) -> list[TimeSeriesItem]:
+async def get_analytics_time_series(call: Call, query: StatisticsQuery) -> list[TimeSeriesItem]:
     """The statistics of each day, oldest first; days without activity are included.
 
     `from` and `to` are dates in `timezone`, by default the last 30 days. `campaignId` restricts the
     statistics to one campaign.
     """
-    return await _series(call, read_period(call.now, from_, to, timezone), campaign_id)
+    return await _series(call, query)
 
 
 @get("/projects/{project_id}/analytics/by-domain", needs="analytics:read")
-async def get_analytics_by_domain(
-    call: Call,
-    from_: Day | None = None,
-    to: Day | None = None,
-    timezone: Zone = "UTC",
-    campaign_id: CampaignId | None = None,
-) -> list[ByDomainItem]:
+async def get_analytics_by_domain(call: Call, query: StatisticsQuery) -> list[ByDomainItem]:
     """The statistics of each sending domain, newest domain first. The period is given as for the time series."""
-    period = read_period(call.now, from_, to, timezone)
+    period = read_period(call.now, query.from_, query.to, query.timezone)
     rows = await store.domains(
         call.db,
         project_id=call.project_id,
         begins=period.begins,
         ends=period.ends,
-        campaign_id=_campaign_filter(campaign_id),
+        campaign_id=_campaign_filter(query.campaign_id),
     )
     counts = {row.domain_id: counts_of(row) for row in rows}
     return [
@@ -108,15 +105,9 @@ async def get_analytics_by_domain(
 
 
 @get("/projects/{project_id}/analytics/export", needs="analytics:read", media_types=["text/csv"])
-async def export_analytics(
-    call: Call,
-    from_: Day | None = None,
-    to: Day | None = None,
-    timezone: Zone = "UTC",
-    campaign_id: CampaignId | None = None,
-) -> HttpResponse:
+async def export_analytics(call: Call, query: StatisticsQuery) -> HttpResponse:
     """The time series as CSV."""
-    items = await _series(call, read_period(call.now, from_, to, timezone), campaign_id)
+    items = await _series(call, query)
 
     async def lines() -> AsyncIterator[Sequence[Any]]:
         for item in items:
@@ -145,7 +136,8 @@ def counts_of(sums: store.SendSums) -> dict[str, int]:
     return {measure: getattr(sums, measure) for measure in store.SendSums.__struct_fields__}
 
 
-async def _series(call: Call, period: Period, campaign_id: str | None) -> list[TimeSeriesItem]:
+async def _series(call: Call, query: StatisticsQuery) -> list[TimeSeriesItem]:
+    period = read_period(call.now, query.from_, query.to, query.timezone)
     days = period.days()
     rows = await store.days(
         call.db,
@@ -153,7 +145,7 @@ async def _series(call: Call, period: Period, campaign_id: str | None) -> list[T
         midnights=period.midnights(days),
         begins=period.begins,
         ends=period.ends,
-        campaign_id=_campaign_filter(campaign_id),
+        campaign_id=_campaign_filter(query.campaign_id),
     )
     counts = {row.day: counts_of(row) for row in rows}
     return [

@@ -71,11 +71,8 @@ SUM_COLUMNS: LiteralString = """
 async def totals(db: Queries, *, project_id: UUID, since: datetime | None) -> SendSums: ...
 
 
-# The sums of each day with sends, from `begins` to `ends`. `midnights` are the starts of all its days, in ascending
-# order. Without `campaign_id`, all sends of the project count.
-@statement(
-    "select width_bucket(bucket, %(midnights)s::timestamptz[]) as day,"
-    + SUM_COLUMNS
+SUMS_OF_PERIOD = (
+    SUM_COLUMNS
     + """
     from send_rollups
     where project_id = %(project_id)s and bucket >= %(begins)s and bucket < %(ends)s
@@ -83,6 +80,11 @@ async def totals(db: Queries, *, project_id: UUID, since: datetime | None) -> Se
     group by 1
 """
 )
+
+
+# The sums of each day with sends, from `begins` to `ends`. `midnights` are the starts of all its days, in ascending
+# order. Without `campaign_id`, all sends of the project count.
+@statement("select width_bucket(bucket, %(midnights)s::timestamptz[]) as day," + SUMS_OF_PERIOD)
 async def days(
     db: Queries,
     *,
@@ -95,16 +97,7 @@ async def days(
 
 
 # The sums of each sending domain with sends, from `begins` to `ends`; without `campaign_id`, all sends count.
-@statement(
-    "select domain_id,"
-    + SUM_COLUMNS
-    + """
-    from send_rollups
-    where project_id = %(project_id)s and bucket >= %(begins)s and bucket < %(ends)s
-      and campaign_id = coalesce(%(campaign_id)s::uuid, '00000000-0000-0000-0000-000000000000')
-    group by 1
-"""
-)
+@statement("select domain_id," + SUMS_OF_PERIOD)
 async def domains(
     db: Queries, *, project_id: UUID, begins: datetime, ends: datetime, campaign_id: UUID | None
 ) -> list[DomainSums]: ...

@@ -13,7 +13,7 @@ from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
-from postern.kernel.http.pagination import Cursor, Page, PageLimit, PageNumber, page_at, position_of
+from postern.kernel.http.pagination import Page, PageQuery, numbered_page
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import Body, Deleted, new_id
 from postern.messaging.audiences import store
@@ -55,28 +55,19 @@ class ContactChange(Body):
 
 @get("/projects/{project_id}/contacts", needs="contacts:read")
 async def list_contacts(
-    call: Call,
-    q: Search | None = None,
-    unsubscribed: bool | None = None,
-    page: PageNumber = 1,
-    limit: PageLimit = 25,
-    cursor: Cursor | None = None,
+    call: Call, q: Search | None = None, unsubscribed: bool | None = None, *, page: PageQuery
 ) -> Page[Contact]:
     """List the project's contacts, newest first. `q` filters by part of the address, `unsubscribed` by that field."""
-    scope = f"contacts|{q or ''}|{unsubscribed}"
-    position = position_of(call, scope, page, limit, cursor)
-    query = normalize_part(q.strip()) or None if q else None
-    total = await store.count_contacts(call.db, project_id=call.project_id, q=query, unsubscribed=unsubscribed)
-    rows = await store.contacts(
-        call.db,
+    return await numbered_page(
+        call,
+        f"contacts|{q or ''}|{unsubscribed}",
+        page,
+        store.count_contacts,
+        store.contacts,
         project_id=call.project_id,
-        q=query,
+        q=normalize_part(q.strip()) or None if q else None,
         unsubscribed=unsubscribed,
-        before=position.after,
-        limit=limit + 1,
-        offset=position.offset,
     )
-    return page_at(call, scope, rows, total, position, limit)
 
 
 @post(

@@ -16,11 +16,9 @@ from postern.kernel.http.pagination import (
     LinkedList,
     ListLimit,
     Page,
-    PageLimit,
-    PageNumber,
+    PageQuery,
     newest_first,
-    page_at,
-    position_of,
+    numbered_page,
 )
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import Body, Deleted, as_id, new_id
@@ -241,23 +239,11 @@ async def recompute_audience(call: Call, id: UUID) -> AudienceChangeResult:
 
 
 @get("/projects/{project_id}/audiences/{id}/contacts", needs="audiences:read", problems=[AudienceMissing])
-async def list_audience_contacts(
-    call: Call, id: UUID, page: PageNumber = 1, limit: PageLimit = 25, cursor: Cursor | None = None
-) -> Page[Contact]:
+async def list_audience_contacts(call: Call, id: UUID, page: PageQuery) -> Page[Contact]:
     """List the contacts of an audience, newest contact first."""
-    scope = f"audience-contacts|{id}"
-    position = position_of(call, scope, page, limit, cursor)
     await require_audience(call.db, call.project_id, id)
-    total = await store.count_members(call.db, project_id=call.project_id, audience_id=id)
-    rows = await store.members(
-        call.db,
-        project_id=call.project_id,
-        audience_id=id,
-        before=position.after,
-        limit=limit + 1,
-        offset=position.offset,
-    )
-    return page_at(call, scope, rows, total, position, limit)
+    filters = {"project_id": call.project_id, "audience_id": id}
+    return await numbered_page(call, f"audience-contacts|{id}", page, store.count_members, store.members, **filters)
 
 
 @post(

@@ -16,8 +16,7 @@ from postern.kernel.http.pagination import (
     LinkedList,
     ListLimit,
     Page,
-    PageLimit,
-    PageNumber,
+    PageQuery,
     csv_stream,
     newest_first,
     page_at,
@@ -361,18 +360,13 @@ async def duplicate_campaign(call: Call, id: UUID) -> Campaign:
 
 @get("/projects/{project_id}/campaigns/{id}/sends", needs="campaigns:read", problems=NOT_FOUND)
 async def list_campaign_sends(
-    call: Call,
-    id: UUID,
-    status: list[SendStatus] | None = None,
-    page: PageNumber = 1,
-    limit: PageLimit = 25,
-    cursor: Cursor | None = None,
+    call: Call, id: UUID, status: list[SendStatus] | None = None, *, page: PageQuery
 ) -> Page[EmailLogEntry]:
     """The sends of a campaign, one for each contact. `status` filters by one or several comma-separated statuses."""
     await require_campaign(call.db, call.project_id, id)
     statuses: list[str] = [*(status or [])]
     scope = f"campaign-sends|{id}|{','.join(statuses)}"
-    position = position_of(call, scope, page, limit, cursor)
+    position = position_of(call, scope, page)
     total = await emails.count_sends(call.db, call.project_id, statuses, id)
     rows = await store.sends(
         call.db,
@@ -380,17 +374,11 @@ async def list_campaign_sends(
         campaign_id=id,
         status=_status_filter(statuses),
         after=position.after,
-        limit=limit + 1,
+        limit=page.limit + 1,
         offset=position.offset,
     )
-    sends = page_at(call, scope, rows, total, position, limit, key=lambda row: row.contact_id)
-    return Page(
-        data=[emails.entry_of(row) for row in sends.data],
-        total=sends.total,
-        page=sends.page,
-        pages=sends.pages,
-        next_cursor=sends.next_cursor,
-    )
+    sends = page_at(call, scope, rows, total, position, page.limit, key=lambda row: row.contact_id)
+    return sends.convert_items(emails.entry_of)
 
 
 @get(

@@ -11,10 +11,10 @@ from psycopg.sql import SQL, Composable, Literal
 
 from postern.kernel.database.statements import like_pattern
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import get
-from postern.kernel.http.pagination import Cursor, Page, PageLimit, PageNumber, csv_stream, page_at, position_of
+from postern.kernel.http.operation import QueryParameter, get
+from postern.kernel.http.pagination import Page, PageQuery, csv_stream, page_at, position_of
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.values import NO_ID, Timestamp, as_id
+from postern.kernel.values import NO_ID, QueryString, Timestamp, as_id
 from postern.messaging.emails import store
 from postern.messaging.emails.model import EmailLogEntry, SendStatus
 from postern.messaging.emails.operations import count_sends, entry_of
@@ -37,17 +37,17 @@ Recipient = Annotated[
 ]
 
 
-class LogFilter(msgspec.Struct, frozen=True, omit_defaults=True):
+class LogFilter(QueryString, omit_defaults=True):
     """The filters of the log. A send must match all that are not None."""
 
-    status: list[SendStatus] | None = None
-    q: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-    tag: str | None = None
-    campaign_id: str | None = None
-    domain_id: str | None = None
-    recipient: str | None = None
+    status: Statuses | None = None
+    q: Search | None = None
+    since: Annotated[From | None, QueryParameter("from")] = None
+    until: Annotated[To | None, QueryParameter("to")] = None
+    tag: TagName | None = None
+    campaign_id: CampaignId | None = None
+    domain_id: DomainId | None = None
+    recipient: Recipient | None = None
 
     @property
     def has_counted_total(self) -> bool:
@@ -79,55 +79,30 @@ class LogFilter(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 @get("/projects/{project_id}/emails/logs", needs="emails:read")
-async def list_email_logs(
-    call: Call,
-    status: Statuses | None = None,
-    q: Search | None = None,
-    from_: From | None = None,
-    to: To | None = None,
-    tag: TagName | None = None,
-    campaign_id: CampaignId | None = None,
-    domain_id: DomainId | None = None,
-    recipient: Recipient | None = None,
-    page: PageNumber = 1,
-    limit: PageLimit = 25,
-    cursor: Cursor | None = None,
-) -> Page[EmailLogEntry]:
+async def list_email_logs(call: Call, filters: LogFilter, page: PageQuery) -> Page[EmailLogEntry]:
     """The log of sends, newest first.
 
     All given filters must match. `status` takes one or several statuses, separated by commas; `q` searches recipients,
     subject and message id. To read more than 10,000 rows, follow `nextCursor` or export the log.
     """
-    filters = LogFilter(status, q, from_, to, tag, campaign_id, domain_id, recipient)
     where, scope = filters.condition(call.project_id), f"email-logs|{msgspec.json.encode(filters).decode()}"
-    position = position_of(call, scope, page, limit, cursor)
+    position = position_of(call, scope, page)
     if filters.has_counted_total:
-        campaign = as_id(campaign_id) if campaign_id else None
-        total = await count_sends(call.db, call.project_id, [*(status or [])], campaign)
+        campaign = as_id(filters.campaign_id) if filters.campaign_id else None
+        total = await count_sends(call.db, call.project_id, [*(filters.status or [])], campaign)
     else:
         total = await store.count_log(call.db, project_id=call.project_id, where=where)
     if position.after is not None:
         where = SQL("s.id < {} and {}").format(Literal(position.after), where)
     rows = await store.list_log(
-        call.db, project_id=call.project_id, where=where, limit=limit + 1, offset=position.offset
+        call.db, project_id=call.project_id, where=where, limit=page.limit + 1, offset=position.offset
     )
-    return page_at(call, scope, [entry_of(row) for row in rows], total, position, limit)
+    return page_at(call, scope, [entry_of(row) for row in rows], total, position, page.limit)
 
 
 @get("/projects/{project_id}/emails/logs/export", needs="emails:read", media_types=["text/csv"])
-async def export_email_logs(
-    call: Call,
-    status: Statuses | None = None,
-    q: Search | None = None,
-    from_: From | None = None,
-    to: To | None = None,
-    tag: TagName | None = None,
-    campaign_id: CampaignId | None = None,
-    domain_id: DomainId | None = None,
-    recipient: Recipient | None = None,
-) -> HttpResponse:
+async def export_email_logs(call: Call, filters: LogFilter) -> HttpResponse:
     """The log of sends as CSV, newest first, with the filters of the list."""
-    filters = LogFilter(status, q, from_, to, tag, campaign_id, domain_id, recipient)
     where = filters.condition(call.project_id)
     header = ["id", "createdAt", "status", "from", "to", "cc", "bcc", "subject", "messageId", "tags", "campaignId"]
     header += ["contactId", "reason", "scheduledAt", "sentAt", "deliveredAt", "openedAt", "clickedAt", "bouncedAt"]

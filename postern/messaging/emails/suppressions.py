@@ -9,7 +9,7 @@ import msgspec
 from postern.kernel.database.statements import Queries, Transaction, like_pattern
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, post
-from postern.kernel.http.pagination import Cursor, Page, PageLimit, PageNumber, csv_stream, page_at, position_of
+from postern.kernel.http.pagination import Page, PageQuery, csv_stream, numbered_page
 from postern.kernel.http.problems import Conflict, Invalid
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import Body, Record, new_id
@@ -63,38 +63,27 @@ async def list_suppressions(
     call: Call,
     reason: SuppressionReason | None = None,
     q: Annotated[str, msgspec.Meta(max_length=320)] | None = None,
-    page: PageNumber = 1,
-    limit: PageLimit = 25,
-    cursor: Cursor | None = None,
+    *,
+    page: PageQuery,
 ) -> Page[Suppression]:
     """The suppressed addresses with their reasons, newest first. `q` filters by part of the address."""
-    return await page_of_suppressions(call, [reason] if reason else None, q or "", page, limit, cursor)
+    return await page_of_suppressions(call, [reason] if reason else None, q or "", page=page)
 
 
 async def page_of_suppressions(
-    call: Call,
-    reasons: list[SuppressionReason] | None = None,
-    q: str = "",
-    page: int = 1,
-    limit: int = 25,
-    cursor: str | None = None,
+    call: Call, reasons: list[SuppressionReason] | None, q: str = "", *, page: PageQuery
 ) -> Page[Suppression]:
     """One page of the addresses that are suppressed for one of `reasons` (None: for any), newest first."""
-    scope = suppressions_scope(reasons, q)
-    position = position_of(call, scope, page, limit, cursor)
-    pattern = like_pattern(q) if q else None
-    names: list[str] | None = [*reasons] if reasons else None
-    total = await store.count_suppressions(call.db, project_id=call.project_id, reasons=names, pattern=pattern)
-    rows = await store.suppressions(
-        call.db,
+    return await numbered_page(
+        call,
+        suppressions_scope(reasons, q),
+        page,
+        store.count_suppressions,
+        store.suppressions,
         project_id=call.project_id,
-        reasons=names,
-        pattern=pattern,
-        before=position.after,
-        limit=limit + 1,
-        offset=position.offset,
+        reasons=reasons or None,
+        pattern=like_pattern(q) if q else None,
     )
-    return page_at(call, scope, rows, total, position, limit)
 
 
 def suppressions_scope(reasons: Sequence[SuppressionReason] | None, q: str = "") -> str:

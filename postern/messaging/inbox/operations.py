@@ -18,11 +18,9 @@ from postern.kernel.database.statements import Queries, like_pattern
 from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.operation import delete, get
 from postern.kernel.http.pagination import (
-    Cursor,
     Page,
-    PageLimit,
-    PageNumber,
     PagePosition,
+    PageQuery,
     offset_of,
     page_at,
     page_of,
@@ -57,18 +55,12 @@ Search = Annotated[str, msgspec.Meta(max_length=320)]
 
 
 @get("/projects/{project_id}/inbox", needs="inbox:read")
-async def list_inbox(
-    call: Call,
-    q: Search | None = None,
-    page: PageNumber = 1,
-    limit: PageLimit = 25,
-    cursor: Cursor | None = None,
-) -> Page[CapturedMessage]:
+async def list_inbox(call: Call, q: Search | None = None, *, page: PageQuery) -> Page[CapturedMessage]:
     """Captured messages, newest first. `q` searches subject and recipients."""
     scope = f"inbox|{q or ''}"
-    position = position_of(call, scope, page, limit, cursor)
-    rows, total = await captured_messages(call.db, call.project_id, q, position, limit + 1)
-    return page_at(call, scope, rows, total, position, limit)
+    position = position_of(call, scope, page)
+    rows, total = await captured_messages(call.db, call.project_id, q, position, page.limit + 1)
+    return page_at(call, scope, rows, total, position, page.limit)
 
 
 @get("/projects/{project_id}/inbox/{id}", needs="inbox:read", problems=[CapturedMissing])

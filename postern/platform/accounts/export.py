@@ -14,7 +14,7 @@ import msgspec
 from postern.kernel.database.catalog import Column, Table, rows_as_json, tenant_tables
 from postern.kernel.http.call import Call, CredentialInvalid
 from postern.kernel.http.operation import DEVELOPER_ONLY, camel, get
-from postern.kernel.http.pagination import LIST_LIMIT, Cursor, Page, PageLimit, PageNumber
+from postern.kernel.http.pagination import LIST_LIMIT, Page, PageQuery
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.limits import RateLimit, TooManyRequests
 from postern.kernel.values import Timestamp, as_id, timestamp, to_json
@@ -54,9 +54,8 @@ async def list_account_audit_log(
     project_id: FilterText | None = None,
     from_: Timestamp | None = None,
     to: Timestamp | None = None,
-    page: PageNumber = 1,
-    limit: PageLimit = 25,
-    cursor: Cursor | None = None,
+    *,
+    page: PageQuery,
 ) -> Page[AccountAuditEntry]:
     """List the changes in your account and its projects, newest first.
 
@@ -71,7 +70,7 @@ async def list_account_audit_log(
         since=from_,
         until=to,
     )
-    return await audit.of_account(call, audit_filter, page, limit, cursor)
+    return await audit.of_account(call, audit_filter, page)
 
 
 @get(

@@ -12,7 +12,7 @@ from postern.kernel.database.catalog import CHUNK_ROWS
 from postern.kernel.database.statements import Database, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import camel
-from postern.kernel.http.pagination import Page, page_at, position_of
+from postern.kernel.http.pagination import Page, PageQuery, numbered_page
 from postern.kernel.values import NO_ID, Record, new_id, to_json, to_plain
 from postern.platform.audit import store
 from postern.platform.audit.model import (
@@ -77,21 +77,12 @@ async def record(
     await store.append_entry(tx, msgspec.structs.replace(entry, hash=entry_hash(head.hash, entry)))
 
 
-async def of_targets(call: Call, target_ids: list[UUID], page: int, limit: int, cursor: str | None) -> Page[AuditEntry]:
+async def of_targets(call: Call, target_ids: list[UUID], page: PageQuery) -> Page[AuditEntry]:
     """A page of the entries about any of several records (such as merged ones), newest first."""
     target_texts = [str(target_id) for target_id in target_ids]
     scope = f"audit|{','.join(target_texts)}"
-    position = position_of(call, scope, page, limit, cursor)
-    total = await store.count_of_targets(call.db, chain_id=call.project_id, target_ids=target_texts)
-    rows = await store.of_targets(
-        call.db,
-        chain_id=call.project_id,
-        target_ids=target_texts,
-        before=position.after,
-        limit=limit + 1,
-        offset=position.offset,
-    )
-    return page_at(call, scope, rows, total, position, limit)
+    filters = {"chain_id": call.project_id, "target_ids": target_texts}
+    return await numbered_page(call, scope, page, store.count_of_targets, store.of_targets, **filters)
 
 
 async def entries_before(
@@ -141,23 +132,11 @@ async def erase_details_of(tx: Transaction, project_id: UUID, target_id: UUID) -
     await store.erase_details(tx, chain_id=project_id, target_id=str(target_id))
 
 
-async def of_account(
-    call: Call, audit_filter: AuditFilter, page: int, limit: int, cursor: str | None
-) -> Page[AccountAuditEntry]:
+async def of_account(call: Call, audit_filter: AuditFilter, page: PageQuery) -> Page[AccountAuditEntry]:
     """A page of the entries of the caller's account and of its projects, newest first."""
     scope = f"account-audit|{to_json(audit_filter).decode()}"
-    position = position_of(call, scope, page, limit, cursor)
-    filters = {name: getattr(audit_filter, name) for name in audit_filter.__struct_fields__}
-    total = await store.count_of_account(call.db, account_id=call.account_id, **filters)
-    rows = await store.of_account(
-        call.db,
-        account_id=call.account_id,
-        **filters,
-        before=position.after,
-        limit=limit + 1,
-        offset=position.offset,
-    )
-    return page_at(call, scope, rows, total, position, limit)
+    statements = store.count_of_account, store.of_account
+    return await numbered_page(call, scope, page, *statements, audit_filter, account_id=call.account_id)
 
 
 async def all_of_account(db: Database, account_id: UUID) -> AsyncIterator[list[AccountAuditEntry]]:

@@ -1,13 +1,12 @@
 """SQL of the audit log."""
 
 from collections.abc import AsyncIterator
-from datetime import datetime
 from uuid import UUID
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement, streamed_statement
 from postern.kernel.values import Record
-from postern.platform.audit.model import AccountAuditEntry, AuditEntry, ChainedEntry
+from postern.platform.audit.model import AccountAuditEntry, AuditEntry, AuditFilter, ChainedEntry
 
 
 class ChainHead(Record):
@@ -94,9 +93,7 @@ async def head(db: Queries, *, chain_id: UUID) -> ChainHead | None: ...
 async def erase_details(tx: Transaction, *, chain_id: UUID, target_id: str) -> None: ...
 
 
-@statement("""
-    select id, actor_email, action, target_type, target_id, metadata, created_at, actor_type, actor_id, ip_address,
-           nullif(chain_id, account_id) as project_id
+ENTRIES_OF_ACCOUNT = """
     from audit_log
     where account_id = %(account_id)s
       and (%(action)s::text is null or action = %(action)s
@@ -107,50 +104,27 @@ async def erase_details(tx: Transaction, *, chain_id: UUID, target_id: str) -> N
       and (%(project_id)s::uuid is null or chain_id = %(project_id)s)
       and (%(since)s::timestamptz is null or created_at >= %(since)s)
       and (%(until)s::timestamptz is null or created_at < %(until)s)
+"""
+
+
+@statement(
+    """
+    select id, actor_email, action, target_type, target_id, metadata, created_at, actor_type, actor_id, ip_address,
+           nullif(chain_id, account_id) as project_id
+    """
+    + ENTRIES_OF_ACCOUNT
+    + """
       and (%(before)s::uuid is null or id < %(before)s)
     order by id desc limit %(limit)s offset %(offset)s
-""")
+    """
+)
 async def of_account(
-    db: Queries,
-    *,
-    account_id: UUID,
-    action: str | None,
-    target_type: str | None,
-    target_id: str | None,
-    actor_id: UUID | None,
-    project_id: UUID | None,
-    since: datetime | None,
-    until: datetime | None,
-    before: UUID | None,
-    limit: int,
-    offset: int,
+    db: Queries, audit_filter: AuditFilter, *, account_id: UUID, before: UUID | None, limit: int, offset: int
 ) -> list[AccountAuditEntry]: ...
 
 
-@statement("""
-    select count(*)::int from audit_log
-    where account_id = %(account_id)s
-      and (%(action)s::text is null or action = %(action)s
-           or right(%(action)s, 2) = '.*' and starts_with(action, left(%(action)s, -1)))
-      and (%(target_type)s::text is null or target_type = %(target_type)s)
-      and (%(target_id)s::text is null or target_id = %(target_id)s)
-      and (%(actor_id)s::uuid is null or actor_id = %(actor_id)s)
-      and (%(project_id)s::uuid is null or chain_id = %(project_id)s)
-      and (%(since)s::timestamptz is null or created_at >= %(since)s)
-      and (%(until)s::timestamptz is null or created_at < %(until)s)
-""")
-async def count_of_account(
-    db: Queries,
-    *,
-    account_id: UUID,
-    action: str | None,
-    target_type: str | None,
-    target_id: str | None,
-    actor_id: UUID | None,
-    project_id: UUID | None,
-    since: datetime | None,
-    until: datetime | None,
-) -> int: ...
+@statement("select count(*)::int" + ENTRIES_OF_ACCOUNT)
+async def count_of_account(db: Queries, audit_filter: AuditFilter, *, account_id: UUID) -> int: ...
 
 
 # Delete up to `limit` entries of an account and the heads of their chains; returns the number of entries.
