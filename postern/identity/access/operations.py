@@ -44,7 +44,7 @@ from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call, Kind
 from postern.kernel.http.operation import SERVER_KINDS, delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list, newest_first
-from postern.kernel.http.problems import Problem, ProblemError
+from postern.kernel.http.problems import Problem, ProblemError, require_found
 from postern.kernel.values import Deleted, as_id, build_view, new_id
 from postern.platform.audit import operations as audit
 
@@ -161,9 +161,7 @@ async def get_role(call: Call, key: str, scope: Scope = "PROJECT") -> Role:
     if key in SYSTEM_ROLES:
         created_at = await store.project_created_at(call.db, project_id=call.project_id)
         return next(build_view(Role, row) for row in system_roles(created_at, scope) if row.key == key)
-    row = await store.role(call.db, project_id=call.project_id, key=key)
-    if row is None:
-        raise RoleMissing
+    row = require_found(await store.role(call.db, project_id=call.project_id, key=key), RoleMissing)
     return build_view(Role, row)
 
 
@@ -409,7 +407,4 @@ async def _lock_role_and_permissions(tx: Transaction, call: Call, key: str, perm
 async def _lock_role(tx: Transaction, call: Call, key: str) -> RoleRow:
     if key in SYSTEM_ROLES:
         raise SystemRoleFixed
-    row = await store.lock_role(tx, project_id=call.project_id, key=key)
-    if row is None:
-        raise RoleMissing
-    return row
+    return require_found(await store.lock_role(tx, project_id=call.project_id, key=key), RoleMissing)

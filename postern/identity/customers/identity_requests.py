@@ -14,7 +14,7 @@ from postern.kernel.clock import Moment
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import get, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
-from postern.kernel.http.problems import Conflict, Invalid, Missing
+from postern.kernel.http.problems import Conflict, Invalid, Missing, require_found
 from postern.kernel.values import Record, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
@@ -75,9 +75,7 @@ async def approve_identity_request(call: Call, id: UUID) -> IdentityRequest:
     The customer is notified by mail, unless the project has switched this notice off.
     """
     async with call.db.transaction() as tx:
-        row = await store.identity_request(tx, project_id=call.project_id, id=id)
-        if row is None:
-            raise IdentityRequestMissing
+        row = require_found(await store.identity_request(tx, project_id=call.project_id, id=id), IdentityRequestMissing)
         customer = await lock_customer(tx, call, row.customer_id)
         if not await store.decide_identity_request(
             tx, project_id=call.project_id, id=id, status="APPROVED", now=call.now

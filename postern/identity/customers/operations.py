@@ -57,7 +57,7 @@ from postern.kernel.http.pagination import (
     page_at,
     position_of,
 )
-from postern.kernel.http.problems import Invalid, Problem
+from postern.kernel.http.problems import Invalid, Problem, require_found
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import new_id
 from postern.platform.audit import operations as audit
@@ -467,18 +467,12 @@ async def replace_customer_roles(call: Call, id: UUID, data: RolesChange) -> Cus
 
 async def require_customer(db: Queries, project_id: UUID, id: UUID) -> CustomerRow:
     """A customer's row, without a lock. Raises CustomerMissing."""
-    customer = await store.get_customer(db, project_id=project_id, id=id)
-    if customer is None:
-        raise CustomerMissing
-    return customer
+    return require_found(await store.get_customer(db, project_id=project_id, id=id), CustomerMissing)
 
 
 async def lock_customer(tx: Transaction, call: Call, id: UUID) -> CustomerRow:
     """A customer's row, locked for update. Raises CustomerMissing."""
-    customer = await store.lock_customer(tx, project_id=call.project_id, id=id)
-    if customer is None:
-        raise CustomerMissing
-    return customer
+    return require_found(await store.lock_customer(tx, project_id=call.project_id, id=id), CustomerMissing)
 
 
 async def insert_customer(

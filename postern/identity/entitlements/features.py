@@ -18,7 +18,7 @@ from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
-from postern.kernel.http.problems import ProblemError
+from postern.kernel.http.problems import ProblemError, require_found
 from postern.kernel.values import build_view, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
@@ -119,7 +119,4 @@ def require_limit_allowed(type: str, limit: int | None, path: str) -> None:
 
 
 async def _lock_feature(tx: Transaction, call: Call, key: str) -> FeatureRow:
-    row = await store.lock_feature(tx, project_id=call.project_id, key=key)
-    if row is None:
-        raise FeatureMissing
-    return row
+    return require_found(await store.lock_feature(tx, project_id=call.project_id, key=key), FeatureMissing)

@@ -33,7 +33,7 @@ from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post, put
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
-from postern.kernel.http.problems import Invalid, ProblemError
+from postern.kernel.http.problems import Invalid, ProblemError, require_found
 from postern.kernel.values import Deleted, build_view, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
@@ -146,9 +146,9 @@ async def set_organization_plan(call: Call, organization_id: UUID, data: PlanCho
         if data.plan_key is None:
             changed = await store.unassign_plan(tx, project_id=call.project_id, organization_id=organization_id)
         else:
-            plan_id = await store.lock_plan_shared(tx, project_id=call.project_id, key=data.plan_key)
-            if plan_id is None:
-                raise PlanMissing
+            plan_id = require_found(
+                await store.lock_plan_shared(tx, project_id=call.project_id, key=data.plan_key), PlanMissing
+            )
             changed = await store.assign_plan(
                 tx, project_id=call.project_id, organization_id=organization_id, plan_id=plan_id, now=call.now
             )

@@ -30,6 +30,7 @@ from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
+from postern.kernel.http.problems import require_found
 from postern.kernel.values import Removed, as_id, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
@@ -202,9 +203,9 @@ async def join_without_call(
     actor: Caller,
 ) -> bool:
     """Like `join`, for event handlers and background work, which have no call. `actor` is recorded in the event."""
-    organization = await store.lock_organization_shared(tx, project_id=project_id, id=organization_id)
-    if organization is None:
-        raise OrganizationMissing
+    organization = require_found(
+        await store.lock_organization_shared(tx, project_id=project_id, id=organization_id), OrganizationMissing
+    )
     if organization.status == "SUSPENDED":
         raise OrganizationSuspended
     await tx.lock_quota("members", organization_id)

@@ -24,6 +24,7 @@ from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
+from postern.kernel.http.problems import require_found
 from postern.kernel.values import build_view, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
@@ -173,18 +174,14 @@ async def delete_organization(call: Call, id: UUID) -> Organization:
 
 async def require_organization(db: Queries, call: Call, id: UUID) -> OrganizationRow:
     """An organization of the call's project with its counts of members and invitations. Raises OrganizationMissing."""
-    row = await store.get_organization(db, project_id=call.project_id, id=id, now=call.now)
-    if row is None:
-        raise OrganizationMissing
-    return row
+    return require_found(
+        await store.get_organization(db, project_id=call.project_id, id=id, now=call.now), OrganizationMissing
+    )
 
 
 async def lock_organization(tx: Transaction, call: Call, id: UUID) -> OrganizationRow:
     """Lock an organization of the call's project for update. Its counts are 0. Raises OrganizationMissing."""
-    row = await store.lock_organization(tx, project_id=call.project_id, id=id)
-    if row is None:
-        raise OrganizationMissing
-    return row
+    return require_found(await store.lock_organization(tx, project_id=call.project_id, id=id), OrganizationMissing)
 
 
 async def advance_entitlements_version(tx: Transaction, project_id: UUID, id: UUID, steps: int = 1) -> None:

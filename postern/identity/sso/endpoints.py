@@ -44,7 +44,7 @@ from postern.kernel.database.statements import Jsonb, Queries
 from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.cookies import cookie, cookie_name
 from postern.kernel.http.operation import RawRequest, get, post
-from postern.kernel.http.problems import Conflict, Forbidden, Invalid
+from postern.kernel.http.problems import Conflict, Forbidden, Invalid, require_found
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.limits import RateLimit, TooManyRequests
 from postern.kernel.values import Record, new_id, to_plain
@@ -277,9 +277,7 @@ async def public_connection(call: Call, conn_id: UUID) -> tuple[Call, PublicConn
     Raises SsoConnectionMissing, and TooManyRequests beyond SIGN_IN_RATE.
     """
     call.world.limiter.take(SIGN_IN_RATE, f"{conn_id}|{call.origin.ip}")
-    connection_project = await store.project_of_connection(call.db, id=conn_id)
-    if connection_project is None:
-        raise SsoConnectionMissing
+    connection_project = require_found(await store.project_of_connection(call.db, id=conn_id), SsoConnectionMissing)
     project_id = connection_project.project_id
     rows = await store.list_connections(
         call.db, project_id=project_id, organization_id=None, id=conn_id, before=None, limit=1

@@ -17,11 +17,13 @@ Define subclasses next to the code that raises them. The docstring is the messag
 
 import re
 from collections.abc import Callable
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeVar
 
 import msgspec
 
 from postern.kernel.values import Record
+
+T = TypeVar("T")
 
 
 class ProblemError(Record):
@@ -160,3 +162,10 @@ class Unavailable(Problem):
 
     status = 503
     retry_after_seconds = 2
+
+
+def require_found(record: T | None, problem: type[Missing]) -> T:
+    """The record that was read. Raises `problem` if it is None."""
+    if record is None:
+        raise problem
+    return record

@@ -12,7 +12,7 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
-from postern.kernel.http.problems import Invalid
+from postern.kernel.http.problems import Invalid, require_found
 from postern.kernel.values import Body, Deleted, new_id
 from postern.messaging.audiences import store
 from postern.messaging.audiences.csv_cells import KnownType, types_of
@@ -110,10 +110,9 @@ async def create_contact_attribute(call: Call, data: NewContactAttribute) -> Con
 @get("/projects/{project_id}/contact-attributes/{id}", needs="contacts:read", problems=[ContactAttributeMissing])
 async def get_contact_attribute(call: Call, id: UUID) -> ContactAttribute:
     """Get an attribute with its type."""
-    attribute = await store.contact_attribute(call.db, project_id=call.project_id, id=id)
-    if attribute is None:
-        raise ContactAttributeMissing
-    return attribute
+    return require_found(
+        await store.contact_attribute(call.db, project_id=call.project_id, id=id), ContactAttributeMissing
+    )
 
 
 @patch(
@@ -130,9 +129,9 @@ async def change_contact_attribute(call: Call, id: UUID, data: ContactAttributeC
     declared, even if it equals the inferred one. Honours `If-Match`.
     """
     async with call.db.transaction() as tx:
-        attribute = await store.lock_contact_attribute(tx, project_id=call.project_id, id=id)
-        if attribute is None:
-            raise ContactAttributeMissing
+        attribute = require_found(
+            await store.lock_contact_attribute(tx, project_id=call.project_id, id=id), ContactAttributeMissing
+        )
         call.require_match(attribute.updated_at)
         changed = await store.update_contact_attribute(
             tx,
@@ -156,9 +155,9 @@ async def delete_contact_attribute(call: Call, id: UUID) -> Deleted:
     Honours `If-Match`.
     """
     async with call.db.transaction() as tx:
-        attribute = await store.lock_contact_attribute(tx, project_id=call.project_id, id=id)
-        if attribute is None:
-            raise ContactAttributeMissing
+        attribute = require_found(
+            await store.lock_contact_attribute(tx, project_id=call.project_id, id=id), ContactAttributeMissing
+        )
         call.require_match(attribute.updated_at)
         await store.delete_contact_attribute(tx, project_id=call.project_id, id=id)
         await audit.record(tx, call, "contact_attribute.deleted", "ContactAttribute", id, name=attribute.name)

@@ -14,7 +14,7 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
 from postern.kernel.http.pagination import Page, PageQuery, numbered_page
-from postern.kernel.http.problems import Invalid
+from postern.kernel.http.problems import Invalid, require_found
 from postern.kernel.values import Body, Deleted, new_id
 from postern.messaging.audiences import store
 from postern.messaging.audiences.attributes import inferred_from
@@ -127,9 +127,7 @@ async def change_contact(call: Call, id: UUID, data: ContactChange) -> Contact:
     email, key = _parse_address(data.email) if data.email is not UNSET else (None, None)
     async with call.db.transaction() as tx:
         await store.lock_audiences_shared(tx, project_id=call.project_id)
-        contact = await store.lock_contact(tx, project_id=call.project_id, id=id)
-        if contact is None:
-            raise ContactMissing
+        contact = require_found(await store.lock_contact(tx, project_id=call.project_id, id=id), ContactMissing)
         call.require_match(contact.updated_at)
         if key is not None:
             existing = await store.contact_by_key(tx, project_id=call.project_id, email_key=key)
@@ -161,9 +159,7 @@ async def delete_contact(call: Call, id: UUID) -> Deleted:
     """
     async with call.db.transaction() as tx:
         await store.lock_audiences_shared(tx, project_id=call.project_id)
-        contact = await store.lock_contact(tx, project_id=call.project_id, id=id)
-        if contact is None:
-            raise ContactMissing
+        contact = require_found(await store.lock_contact(tx, project_id=call.project_id, id=id), ContactMissing)
         call.require_match(contact.updated_at)
         await store.delete_contact(tx, project_id=call.project_id, id=id)
         await events.record(tx, call, "contact.deleted", id, email=contact.email)
@@ -179,10 +175,7 @@ async def list_audiences_of_contact(call: Call, id: UUID) -> list[UUID]:
 
 async def require_contact(db: Queries, project_id: UUID, id: UUID) -> Contact:
     """The contact. Raises ContactMissing."""
-    contact = await store.contact(db, project_id=project_id, id=id)
-    if contact is None:
-        raise ContactMissing
-    return contact
+    return require_found(await store.contact(db, project_id=project_id, id=id), ContactMissing)
 
 
 async def contact_of(db: Queries, project_id: UUID, email: str) -> Contact | None:

@@ -17,7 +17,7 @@ from postern.kernel.http.connections import HeaderTooLarge
 from postern.kernel.http.handler import UnsupportedMediaType
 from postern.kernel.http.operation import RawRequest, get, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, csv_stream, newest_first
-from postern.kernel.http.problems import Invalid
+from postern.kernel.http.problems import Invalid, require_found
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import new_id
 from postern.messaging.audiences import import_store, store
@@ -454,10 +454,7 @@ async def get_contact_import(call: Call, id: UUID) -> ContactImport:
     `rows` is the sum of `created`, `updated`, `skipped` and `failed`; `position` of `bytes` bytes have been processed.
     `errors` lists the first 200 lines that failed, with the reason.
     """
-    contact_import = await import_store.get_import(call.db, project_id=call.project_id, id=id)
-    if contact_import is None:
-        raise ImportMissing
-    return contact_import
+    return require_found(await import_store.get_import(call.db, project_id=call.project_id, id=id), ImportMissing)
 
 
 @get("/projects/{project_id}/contacts/export", needs="contacts:read", media_types=["text/csv"])

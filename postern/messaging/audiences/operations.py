@@ -20,7 +20,7 @@ from postern.kernel.http.pagination import (
     newest_first,
     numbered_page,
 )
-from postern.kernel.http.problems import Invalid
+from postern.kernel.http.problems import Invalid, require_found
 from postern.kernel.values import Body, Deleted, as_id, new_id
 from postern.messaging.audiences import imports, store
 from postern.messaging.audiences.contacts import find_or_create, lock_contacts, require_contact
@@ -329,10 +329,7 @@ async def remove_contact_from_audience(call: Call, id: UUID, contact_id: UUID) -
 
 async def require_audience(db: Queries, project_id: UUID, id: UUID) -> Audience:
     """The audience. Raises AudienceMissing."""
-    audience = await store.audience(db, project_id=project_id, id=id)
-    if audience is None:
-        raise AudienceMissing
-    return audience
+    return require_found(await store.audience(db, project_id=project_id, id=id), AudienceMissing)
 
 
 async def rules_of_all(db: Queries, project_id: UUID) -> list[AudienceRules]:
@@ -463,10 +460,7 @@ async def count_members(db: Queries, project_id: UUID, id: UUID) -> int:
 
 
 async def _lock_audience(tx: Transaction, project_id: UUID, id: UUID) -> Audience:
-    audience = await store.lock_audience(tx, project_id=project_id, id=id)
-    if audience is None:
-        raise AudienceMissing
-    return audience
+    return require_found(await store.lock_audience(tx, project_id=project_id, id=id), AudienceMissing)
 
 
 async def _replace_rules(

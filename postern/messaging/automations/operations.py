@@ -14,7 +14,7 @@ from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call, LiveKeyRequired
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
-from postern.kernel.http.problems import Invalid, ProblemError
+from postern.kernel.http.problems import Invalid, ProblemError, require_found
 from postern.kernel.values import NO_ID, Body, Deleted, as_id, new_id, to_plain
 from postern.messaging.audiences import contacts
 from postern.messaging.audiences import operations as audiences
@@ -317,9 +317,7 @@ async def list_automation_runs(
 )
 async def get_automation_run(call: Call, id: UUID, run_id: UUID) -> AutomationRunDetail:
     """Get a run with its history: each executed step with its times and outcome."""
-    run = await store.run(call.db, project_id=call.project_id, automation_id=id, id=run_id)
-    if run is None:
-        raise RunMissing
+    run = require_found(await store.run(call.db, project_id=call.project_id, automation_id=id, id=run_id), RunMissing)
     steps = await store.steps_of(call.db, project_id=call.project_id, run_id=run_id)
     return AutomationRunDetail(**msgspec.structs.asdict(run), steps=steps)
 
@@ -794,10 +792,7 @@ def _trigger_columns(trigger: Trigger) -> dict[str, Any]:
 
 
 async def _require(db: Queries, project_id: UUID, id: UUID) -> Automation:
-    automation = await store.automation(db, project_id=project_id, id=id)
-    if automation is None:
-        raise AutomationMissing
-    return automation
+    return require_found(await store.automation(db, project_id=project_id, id=id), AutomationMissing)
 
 
 async def _lock(tx: Transaction, call: Call, id: UUID) -> Automation:
@@ -805,8 +800,6 @@ async def _lock(tx: Transaction, call: Call, id: UUID) -> Automation:
 
     Raises AutomationMissing, or RecordChanged because of `If-Match`.
     """
-    automation = await store.lock_automation(tx, project_id=call.project_id, id=id)
-    if automation is None:
-        raise AutomationMissing
+    automation = require_found(await store.lock_automation(tx, project_id=call.project_id, id=id), AutomationMissing)
     call.require_match(automation.updated_at)
     return automation

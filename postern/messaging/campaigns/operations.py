@@ -22,7 +22,7 @@ from postern.kernel.http.pagination import (
     page_at,
     position_of,
 )
-from postern.kernel.http.problems import Invalid, Problem, ProblemError
+from postern.kernel.http.problems import Invalid, Problem, ProblemError, require_found
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import Deleted, as_id, new_id
 from postern.messaging.audiences import contacts
@@ -208,9 +208,7 @@ async def cancel_campaign(call: Call, id: UUID) -> Campaign:
     Cancelling a SENT campaign stops the retries of its deferred messages; the campaign stays SENT.
     """
     async with call.db.transaction() as tx:
-        row = await store.lock_campaign(tx, project_id=call.project_id, id=id)
-        if row is None:
-            raise CampaignMissing
+        row = require_found(await store.lock_campaign(tx, project_id=call.project_id, id=id), CampaignMissing)
         if row.status == "SENT" and await running.is_retrying(tx, row):
             await running.cancel_retries(tx, row, call.now)
         else:
@@ -341,9 +339,7 @@ async def test_campaign_with_seed_list(call: Call, id: UUID) -> CampaignTestResu
 async def duplicate_campaign(call: Call, id: UUID) -> Campaign:
     """Create a new DRAFT with the same content, audience and variants."""
     async with call.db.transaction() as tx:
-        row = await store.get_campaign(tx, project_id=call.project_id, id=id)
-        if row is None:
-            raise CampaignMissing
+        row = require_found(await store.get_campaign(tx, project_id=call.project_id, id=id), CampaignMissing)
         fields = {name: getattr(row, name) for name in NewCampaign.__struct_fields__ if name != "variants"}
         fields |= {"name": f"Copy of {row.name}"[:200], "scheduled_at": None}
         copy = await store.insert_campaign(
@@ -418,10 +414,7 @@ async def export_campaign_sends(call: Call, id: UUID, status: list[SendStatus] |
 
 async def require_campaign(db: Queries, project_id: UUID, id: UUID) -> CampaignRow:
     """The row of a campaign. Raises CampaignMissing."""
-    row = await store.get_campaign(db, project_id=project_id, id=id)
-    if row is None:
-        raise CampaignMissing
-    return row
+    return require_found(await store.get_campaign(db, project_id=project_id, id=id), CampaignMissing)
 
 
 async def totals(db: Queries, project_id: UUID) -> ProjectCampaignTotals:
@@ -445,9 +438,7 @@ async def _lock(tx: Transaction, call: Call, id: UUID, action: str) -> CampaignR
     Raises CampaignMissing, CampaignStateConflict if the action is not allowed, or LiveKeyRequired if a TEST key would
     let a campaign that a LIVE key has started or scheduled send messages.
     """
-    row = await store.lock_campaign(tx, project_id=call.project_id, id=id)
-    if row is None:
-        raise CampaignMissing
+    row = require_found(await store.lock_campaign(tx, project_id=call.project_id, id=id), CampaignMissing)
     require_allowed(action, row.status)
     if row.status != "DRAFT" and not row.is_test and action not in STOPPING_ACTIONS:
         call.require_live("change, send or resume a campaign that a LIVE key has started or scheduled")

@@ -10,6 +10,7 @@ from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
+from postern.kernel.http.problems import require_found
 from postern.kernel.values import Deleted, new_id, to_plain
 from postern.messaging.domains import store
 from postern.messaging.domains.blocklists import expected_entries
@@ -110,9 +111,7 @@ async def _insert_domain(tx: Transaction, call: Call, name: str, keys: Sequence[
 @get("/projects/{project_id}/domains/{id}", needs="domains:read")
 async def get_domain(call: Call, id: UUID) -> Domain:
     """A sending domain with its DNS records and the result of their last check."""
-    row = await store.get_domain(call.db, project_id=call.project_id, id=id)
-    if row is None:
-        raise DomainMissing
+    row = require_found(await store.get_domain(call.db, project_id=call.project_id, id=id), DomainMissing)
     return _to_domain(row, await _record_settings(call))
 
 
@@ -134,14 +133,10 @@ async def verify_domain(call: Call, id: UUID) -> Domain:
     A missing record is not an error: the response has the status of each record. Records that could not be looked up
     have the status UNKNOWN and change nothing. For a FAILED domain, the periodic checks start again.
     """
-    domain = await store.get_domain(call.db, project_id=call.project_id, id=id)
-    if domain is None:
-        raise DomainMissing
+    domain = require_found(await store.get_domain(call.db, project_id=call.project_id, id=id), DomainMissing)
     result = await check_domain(call.world, domain, fresh=True)
     async with call.db.transaction() as tx:
-        domain = await store.lock_domain(tx, project_id=call.project_id, id=id)
-        if domain is None:
-            raise DomainMissing
+        domain = require_found(await store.lock_domain(tx, project_id=call.project_id, id=id), DomainMissing)
         row, event = await record_check(tx, domain, result, call.now, requested=True)
         if event:
             await events.record(tx, call, event, id, domain=row.domain)
@@ -157,18 +152,14 @@ async def rotate_domain_keys(call: Call, id: UUID) -> Domain:
     seven days a new next key is generated for its selector. If the records are CNAMEs into the service's zone, keys
     rotate automatically every 180 days.
     """
-    domain = await store.get_domain(call.db, project_id=call.project_id, id=id)
-    if domain is None:
-        raise DomainMissing
+    domain = require_found(await store.get_domain(call.db, project_id=call.project_id, id=id), DomainMissing)
     if not may_rotate(domain.keys):
         raise NextKeyUnpublished("The keys were rotated less than seven days ago; there is no next key yet.")
     result = await check_domain(call.world, domain, fresh=True)
     if not result.verdict("DKIM_NEXT"):
         raise NextKeyUnpublished
     async with call.db.transaction() as tx:
-        current = await store.lock_domain(tx, project_id=call.project_id, id=id)
-        if current is None:
-            raise DomainMissing
+        current = require_found(await store.lock_domain(tx, project_id=call.project_id, id=id), DomainMissing)
         if current.keys != domain.keys:
             raise NextKeyUnpublished("Another request has just rotated the keys.")
         keys = Jsonb(to_plain(rotate(current.keys, call.now)))
@@ -193,9 +184,7 @@ async def delete_domain(call: Call, id: UUID, force: Force = False) -> Deleted:
             raise DomainInUse(usage.in_use("sending domain", users), errors=users)
         if not force:
             await _require_nothing_waiting(tx, call, id)
-        row = await store.delete_domain(tx, project_id=call.project_id, id=id)
-        if row is None:
-            raise DomainMissing
+        row = require_found(await store.delete_domain(tx, project_id=call.project_id, id=id), DomainMissing)
         call.require_match(row.updated_at)
         await events.record(tx, call, "domain.deleted", id, domain=row.domain)
         await audit.record(tx, call, "domain.deleted", "Domain", id, domain=row.domain)

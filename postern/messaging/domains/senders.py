@@ -15,7 +15,7 @@ import msgspec
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call, LiveKeyRequired
 from postern.kernel.http.operation import RawRequest, delete, get, post
-from postern.kernel.http.problems import Invalid, Problem
+from postern.kernel.http.problems import Invalid, Problem, require_found
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.limits import RateLimit, TooManyRequests
 from postern.kernel.values import Deleted, new_id
@@ -142,9 +142,7 @@ async def resend_sender_verification(call: Call, id: UUID) -> Sender:
     policy = await _dmarc_policy(call.world, parse_address(sender.email).domain)
     token = new_token()
     async with call.db.transaction() as tx:
-        row = await sender_store.lock_sender(tx, project_id=call.project_id, id=id)
-        if row is None:
-            raise SenderMissing
+        row = require_found(await sender_store.lock_sender(tx, project_id=call.project_id, id=id), SenderMissing)
         if row.status == "VERIFIED":
             raise SenderVerified
         row = await sender_store.set_token(
@@ -180,9 +178,7 @@ async def verify_sender(call: Call, id: UUID, data: SenderToken) -> Sender:
 async def delete_sender(call: Call, id: UUID) -> Deleted:
     """Delete a single sender. Messages that wait to be sent from it fail when they are due."""
     async with call.db.transaction() as tx:
-        row = await sender_store.lock_sender(tx, project_id=call.project_id, id=id)
-        if row is None:
-            raise SenderMissing
+        row = require_found(await sender_store.lock_sender(tx, project_id=call.project_id, id=id), SenderMissing)
         await sender_store.delete_sender(tx, project_id=call.project_id, id=id)
         await events.record(tx, call, "domain.sender_removed", id, email=row.email)
         await audit.record(tx, call, "sender.deleted", "Sender", id, email=row.email)
@@ -291,10 +287,7 @@ async def _dmarc_policy(world: "World", domain: str) -> str | None:
 
 
 async def _require_sender(call: Call, id: UUID) -> StoredSender:
-    row = await sender_store.get_sender(call.db, project_id=call.project_id, id=id)
-    if row is None:
-        raise SenderMissing
-    return row
+    return require_found(await sender_store.get_sender(call.db, project_id=call.project_id, id=id), SenderMissing)
 
 
 def _to_sender(row: StoredSender) -> Sender:

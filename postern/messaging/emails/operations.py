@@ -17,7 +17,7 @@ from postern.kernel.http.call import NOBODY, Call, LiveKeyRequired, Origin
 from postern.kernel.http.handler import read_item
 from postern.kernel.http.idempotency import IdempotencyHeader
 from postern.kernel.http.operation import HeaderParameter, get, patch, post
-from postern.kernel.http.problems import Invalid, Problem
+from postern.kernel.http.problems import Invalid, Problem, require_found
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import to_json
 from postern.messaging.emails import store
@@ -510,10 +510,7 @@ async def send_copy(
 
 async def require_send(db: Queries, project_id: UUID, send_id: UUID) -> Send:
     """The row of a send. Raises EmailMissing."""
-    send = await store.get_send(db, project_id=project_id, id=send_id)
-    if send is None:
-        raise EmailMissing
-    return send
+    return require_found(await store.get_send(db, project_id=project_id, id=send_id), EmailMissing)
 
 
 async def stored_content(db: Queries, send: Send) -> SendBody | None:
@@ -711,10 +708,7 @@ def _rejected_item(problem: Problem) -> EmailBatchItem:
 
 
 async def _lock(call: Call, tx: Any, send_id: UUID) -> Send:
-    send = await store.lock_send(tx, project_id=call.project_id, id=send_id)
-    if send is None:
-        raise EmailMissing
-    return send
+    return require_found(await store.lock_send(tx, project_id=call.project_id, id=send_id), EmailMissing)
 
 
 async def _compose_again(call: Call, send: Send) -> bytes:

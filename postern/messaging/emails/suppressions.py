@@ -10,7 +10,7 @@ from postern.kernel.database.statements import Queries, Transaction, like_patter
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, post
 from postern.kernel.http.pagination import Page, PageQuery, csv_stream, numbered_page
-from postern.kernel.http.problems import Conflict, Invalid
+from postern.kernel.http.problems import Conflict, Invalid, require_found
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import Body, Record, new_id
 from postern.messaging.emails import store
@@ -162,10 +162,9 @@ async def add_suppressions_in_bulk(call: Call, data: NewSuppressions) -> Suppres
 @get("/projects/{project_id}/suppressions/{address}", needs="emails:read", problems=[SuppressionMissing])
 async def get_suppression(call: Call, address: str) -> Suppression:
     """The suppression of an address, with its reason."""
-    suppression = await store.suppression(call.db, project_id=call.project_id, address=address.lower())
-    if suppression is None:
-        raise SuppressionMissing
-    return suppression
+    return require_found(
+        await store.suppression(call.db, project_id=call.project_id, address=address.lower()), SuppressionMissing
+    )
 
 
 @delete("/projects/{project_id}/suppressions/{address}", needs="emails:write", problems=[SuppressionMissing])
@@ -175,9 +174,9 @@ async def remove_suppression(call: Call, address: str) -> Suppression:
     The count of soft bounces of the address begins again at zero.
     """
     async with call.db.transaction() as tx:
-        removed = await store.delete_suppression(tx, project_id=call.project_id, address=address.lower())
-        if removed is None:
-            raise SuppressionMissing
+        removed = require_found(
+            await store.delete_suppression(tx, project_id=call.project_id, address=address.lower()), SuppressionMissing
+        )
         await store.delete_soft_bounces(tx, project_id=[call.project_id], addresses=[address.lower()])
         await audit.record(tx, call, "suppression.deleted", "Suppression", removed.id, reason=removed.reason)
     return removed
@@ -185,10 +184,7 @@ async def remove_suppression(call: Call, address: str) -> Suppression:
 
 async def address_of_suppression(db: Queries, project_id: UUID, id: UUID) -> str:
     """The address of the suppression with this id. Raises SuppressionMissing."""
-    address = await store.suppressed_address(db, project_id=project_id, id=id)
-    if address is None:
-        raise SuppressionMissing
-    return address
+    return require_found(await store.suppressed_address(db, project_id=project_id, id=id), SuppressionMissing)
 
 
 async def follow_contacts(tx: Transaction, contact_events: list[EventRow]) -> None:

@@ -26,6 +26,7 @@ from postern.kernel.http.pagination import (
     page_of,
     position_of,
 )
+from postern.kernel.http.problems import require_found
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import Deleted
 from postern.messaging.emails.erasure import delete_captured
@@ -147,9 +148,7 @@ async def require_message(world: "World", caller: Caller, project_id: UUID, id: 
     `message` is complete if the caller has the permission `customers:impersonate`, otherwise without one-time codes and
     links.
     """
-    row = await store.get_message(world.db, project_id=project_id, id=id)
-    if row is None:
-        raise CapturedMissing
+    row = require_found(await store.get_message(world.db, project_id=project_id, id=id), CapturedMissing)
     if row.sealed is None:
         return row
     if not caller.may(SECRETS_PERMISSION):

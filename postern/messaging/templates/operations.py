@@ -11,7 +11,7 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, write_cursor
-from postern.kernel.http.problems import Invalid, Problem, ProblemError
+from postern.kernel.http.problems import Invalid, Problem, ProblemError, require_found
 from postern.kernel.values import Deleted, as_id, new_id
 from postern.messaging.templates import store
 from postern.messaging.templates.model import (
@@ -139,9 +139,7 @@ async def _store_change(
 ) -> StoredTemplate | None:
     """Store a change; None if another request changed the template while the new content was compiled."""
     async with call.db.transaction() as tx:
-        row = await store.lock_template(tx, project_id=call.project_id, id=before.id)
-        if row is None:
-            raise TemplateMissing
+        row = require_found(await store.lock_template(tx, project_id=call.project_id, id=before.id), TemplateMissing)
         call.require_match(row.updated_at)
         if row.version != before.version:
             return None
@@ -166,9 +164,7 @@ async def delete_template(call: Call, id: UUID) -> Deleted:
     campaigns use the template; `errors` lists them. Honours `If-Match`.
     """
     async with call.db.transaction() as tx:
-        row = await store.lock_template(tx, project_id=call.project_id, id=id)
-        if row is None:
-            raise TemplateMissing
+        row = require_found(await store.lock_template(tx, project_id=call.project_id, id=id), TemplateMissing)
         call.require_match(row.updated_at)
         # Automations and campaigns that use the template.
         if users := await usage.find_users(tx, call.project_id, id):
@@ -252,10 +248,7 @@ async def ids_without_engine(db: Queries, project_id: UUID, ids: Iterable[str | 
 
 async def require_template(db: Queries, project_id: UUID, id: UUID) -> StoredTemplate:
     """The row of a template. Raises TemplateMissing."""
-    row = await store.get_template(db, project_id=project_id, id=id)
-    if row is None:
-        raise TemplateMissing
-    return row
+    return require_found(await store.get_template(db, project_id=project_id, id=id), TemplateMissing)
 
 
 async def _insert(tx: Transaction, call: Call, name: str, content: CompiledContent) -> StoredTemplate:

@@ -12,6 +12,7 @@ from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call, CredentialInvalid, PermissionMissing
 from postern.kernel.http.operation import DEVELOPER_ONLY, delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
+from postern.kernel.http.problems import require_found
 from postern.kernel.limits import RateLimit, TooManyRequests
 from postern.kernel.values import Body, new_id
 from postern.platform.accounts import store
@@ -158,9 +159,9 @@ async def revoke_account_invitation(call: Call, id: UUID) -> None:
     """Revoke an invitation; its link becomes invalid."""
     async with call.db.transaction() as tx:
         await _lock_account(tx, call)
-        invitation = await store.delete_invitation(tx, account_id=call.account_id, id=id)
-        if invitation is None:
-            raise AccountInvitationMissing
+        invitation = require_found(
+            await store.delete_invitation(tx, account_id=call.account_id, id=id), AccountInvitationMissing
+        )
         await _record(tx, call, "member.invitation_revoked", id, email=invitation.email)
 
 
@@ -298,10 +299,7 @@ async def _lock_account(tx: Transaction, call: Call) -> Account:
 
 
 async def _require_member(tx: Transaction, account_id: UUID, id: UUID) -> AccountMember:
-    member = await store.member(tx, account_id=account_id, id=id)
-    if member is None:
-        raise AccountMemberMissing
-    return member
+    return require_found(await store.member(tx, account_id=account_id, id=id), AccountMemberMissing)
 
 
 async def _remove_member(tx: Transaction, call: Call, member: AccountMember, action: str) -> None:

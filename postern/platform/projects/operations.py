@@ -21,7 +21,7 @@ from postern.kernel.http.call import (
 from postern.kernel.http.operation import DEVELOPER_ONLY, get, patch, post
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list, newest_first
-from postern.kernel.http.problems import Invalid, ProblemError
+from postern.kernel.http.problems import Invalid, ProblemError, require_found
 from postern.kernel.outbound.ssrf import AddressRefused, check_host
 from postern.kernel.values import Body, Timestamp, is_safe_redirect_url, new_id, to_plain
 from postern.platform.audit import operations as audit
@@ -195,9 +195,7 @@ async def change_project(call: Call, data: ProjectChange) -> Project:
     async with call.db.transaction() as tx:
         # Used as a lock of this name: changes that disable single sign-on take it, too, before they check.
         await tx.lock_quota("required sso", call.project_id)
-        project = await store.lock_project(tx, project_id=call.project_id)
-        if project is None:
-            raise ProjectMissing
+        project = require_found(await store.lock_project(tx, project_id=call.project_id), ProjectMissing)
         call.require_match(project.updated_at)
         settings = _apply_change(call, project.settings, data.settings)
         name = project.name if data.name is UNSET else data.name
@@ -261,9 +259,7 @@ async def create_api_key(call: Call, data: NewApiKey) -> ApiKey:
 async def delete_api_key(call: Call, id: UUID) -> ApiKey:
     """Delete an API key. Later requests with it are rejected."""
     async with call.db.transaction() as tx:
-        key = await store.delete_key(tx, project_id=call.project_id, id=id)
-        if key is None:
-            raise ApiKeyMissing
+        key = require_found(await store.delete_key(tx, project_id=call.project_id, id=id), ApiKeyMissing)
         await audit.record(tx, call, "api_key.deleted", "ApiKey", key.id, name=key.name)
     return key
 
@@ -338,10 +334,7 @@ async def delete_marked_project(tx: Transaction, project_id: UUID) -> None:
 async def require_project(db: Queries, project_id: UUID) -> Project:
     """The project with this id, with encrypted relay passwords (see `relay_password`). Raises ProjectMissing if there
     is none or it was deleted."""
-    project = await store.project(db, project_id=project_id)
-    if project is None:
-        raise ProjectMissing
-    return project
+    return require_found(await store.project(db, project_id=project_id), ProjectMissing)
 
 
 async def projects_of_account(db: Queries, account_id: UUID, *, before: UUID | None = None) -> list[Project]:

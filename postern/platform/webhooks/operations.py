@@ -12,7 +12,7 @@ from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
-from postern.kernel.http.problems import Invalid, ProblemError
+from postern.kernel.http.problems import Invalid, ProblemError, require_found
 from postern.kernel.outbound.client import OutboundRefused, OutboundResponse
 from postern.kernel.outbound.ssrf import AddressRefused, check_target
 from postern.kernel.values import Body, Timestamp, new_id, to_json
@@ -171,9 +171,7 @@ async def change_webhook(call: Call, id: UUID, data: WebhookChange) -> Webhook:
     replayed. Honours `If-Match`.
     """
     async with call.db.transaction() as tx:
-        webhook = await store.lock_webhook(tx, project_id=call.project_id, id=id)
-        if webhook is None:
-            raise WebhookMissing
+        webhook = require_found(await store.lock_webhook(tx, project_id=call.project_id, id=id), WebhookMissing)
         call.require_match(webhook.updated_at)
         url = webhook.url if data.url is UNSET else data.url
         entries = webhook.events if data.events is UNSET else list(dict.fromkeys(data.events))
@@ -193,9 +191,7 @@ async def change_webhook(call: Call, id: UUID, data: WebhookChange) -> Webhook:
 async def delete_webhook(call: Call, id: UUID) -> Webhook:
     """Delete a subscription and its deliveries. Pending deliveries are not sent. Honours `If-Match`."""
     async with call.db.transaction() as tx:
-        webhook = await store.lock_webhook(tx, project_id=call.project_id, id=id)
-        if webhook is None:
-            raise WebhookMissing
+        webhook = require_found(await store.lock_webhook(tx, project_id=call.project_id, id=id), WebhookMissing)
         call.require_match(webhook.updated_at)
         await store.delete_webhook(tx, project_id=call.project_id, id=id)
         await audit.record(tx, call, "webhook.deleted", "Webhook", id, url=webhook.url)
@@ -272,9 +268,9 @@ async def list_webhook_deliveries(
 )
 async def get_webhook_delivery(call: Call, id: UUID, delivery_id: UUID) -> WebhookDeliveryDetail:
     """Get a delivery with the first 4 KiB of the response to the last attempt."""
-    row = await store.delivery(call.db, project_id=call.project_id, webhook_id=id, id=delivery_id)
-    if row is None:
-        raise DeliveryMissing
+    row = require_found(
+        await store.delivery(call.db, project_id=call.project_id, webhook_id=id, id=delivery_id), DeliveryMissing
+    )
     webhook = await _require_webhook(call.db, call.project_id, id)
     delivery = _to_delivery(row, await _payloads(call, webhook.format, [row.event_id]))
     return WebhookDeliveryDetail(**msgspec.structs.asdict(delivery), response_body=row.response_body)
@@ -335,9 +331,7 @@ async def test_webhook(call: Call, id: UUID) -> WebhookTestResult:
     `status` is null if there was no response; `reason` tells why, or why the response is a failure. The request is made
     once, even if the subscription is inactive, and no delivery is recorded.
     """
-    webhook = await store.webhook_in_use(call.db, project_id=call.project_id, id=id)
-    if webhook is None:
-        raise WebhookMissing
+    webhook = require_found(await store.webhook_in_use(call.db, project_id=call.project_id, id=id), WebhookMissing)
     payload = {"type": "webhook.test", "timestamp": call.now, "data": {"id": id, "projectId": call.project_id}}
     body = to_json(payload)
     outcome = await call.world.outbound.post(
@@ -465,10 +459,7 @@ def _validate(call: Call, url: str, entries: Sequence[str]) -> None:
 
 
 async def _require_webhook(db: Queries, project_id: UUID, id: UUID) -> Webhook:
-    webhook = await store.webhook(db, project_id=project_id, id=id)
-    if webhook is None:
-        raise WebhookMissing
-    return webhook
+    return require_found(await store.webhook(db, project_id=project_id, id=id), WebhookMissing)
 
 
 async def _require_active(
