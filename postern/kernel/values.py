@@ -133,6 +133,11 @@ def build_view(view: type[View], row: Record, /, **extra: Any) -> View:
     return view(**fields, **extra)
 
 
+def fields_set(change: msgspec.Struct) -> dict[str, Any]:
+    """The fields of a change that the request contains: all that are not UNSET."""
+    return {name: value for name in change.__struct_fields__ if (value := getattr(change, name)) is not msgspec.UNSET}
+
+
 _latest = 0
 """The timestamp of this process's last id, in ticks of 1/4096 ms."""
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from postern.identity.access import store
 from postern.identity.access.model import (
@@ -45,7 +46,7 @@ from postern.kernel.http.call import Call, Kind
 from postern.kernel.http.operation import SERVER_KINDS, delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list, newest_first
 from postern.kernel.http.problems import Problem, ProblemError, require_found
-from postern.kernel.values import Deleted, as_id, build_view, new_id
+from postern.kernel.values import Deleted, as_id, build_view, fields_set, new_id
 from postern.platform.audit import operations as audit
 
 if TYPE_CHECKING:
@@ -131,27 +132,16 @@ async def create_role(call: Call, data: NewRole) -> Role:
     """
     if data.key.upper() in SYSTEM_ROLES:
         raise RoleExists("OWNER, ADMIN and MEMBER are system roles.")
-    permissions = list(dict.fromkeys(data.permissions))
+    data = replace(data, permissions=list(dict.fromkeys(data.permissions)))
     async with call.db.transaction() as tx:
         await tx.lock_quota("roles", call.project_id)
         if await store.count_roles(tx, project_id=call.project_id) >= ROLES_PER_PROJECT:
             raise TooManyRoles
-        await _require_declared(tx, call.project_id, permissions)
-        row = await store.insert_role(
-            tx,
-            project_id=call.project_id,
-            id=new_id(),
-            key=data.key,
-            name=data.name or data.key,
-            description=data.description,
-            scope=data.scope,
-            applies_to_all_organizations=data.applies_to_all_organizations,
-            permissions=permissions,
-            now=call.now,
-        )
+        await _require_declared(tx, call.project_id, data.permissions)
+        row = await store.insert_role(tx, data, project_id=call.project_id, id=new_id(), now=call.now)
         if row is None:
             raise RoleExists
-        await audit.record(tx, call, "role.created", "Role", row.key, scope=row.scope, permissions=permissions)
+        await audit.record(tx, call, "role.created", "Role", row.key, scope=row.scope, permissions=data.permissions)
     return build_view(Role, row)
 
 
@@ -177,24 +167,13 @@ async def change_role(call: Call, key: str, data: RoleChange) -> Role:
     Honours `If-Match`.
     """
     async with call.db.transaction() as tx:
-        new_permissions = None if data.permissions is UNSET else list(dict.fromkeys(data.permissions))
-        row = await _lock_role_and_permissions(tx, call, key, new_permissions or [])
+        changes = fields_set(data)
+        if data.permissions is not UNSET:
+            changes["permissions"] = list(dict.fromkeys(data.permissions))
+        row = await _lock_role_and_permissions(tx, call, key, changes.get("permissions", []))
         call.require_match(row.updated_at)
-        permissions = row.permissions if new_permissions is None else new_permissions
-        all_organizations = data.applies_to_all_organizations
-        row = await store.change_role(
-            tx,
-            project_id=call.project_id,
-            id=row.id,
-            name=row.name if data.name is UNSET else data.name,
-            description=row.description if data.description is UNSET else data.description,
-            permissions=permissions,
-            applies_to_all_organizations=row.applies_to_all_organizations
-            if all_organizations is UNSET
-            else all_organizations,
-            now=call.now,
-        )
-        await audit.record(tx, call, "role.updated", "Role", row.key, permissions=permissions)
+        row = await store.change_role(tx, replace(row, **changes), project_id=call.project_id, now=call.now)
+        await audit.record(tx, call, "role.updated", "Role", row.key, permissions=row.permissions)
     return build_view(Role, row)
 
 

@@ -7,7 +7,7 @@ docs/decisions/0031-one-statement-decides-access.md.
 from uuid import UUID
 
 from postern.identity.access import grants
-from postern.identity.access.model import AccessFacts, GrantedPermissions, PermissionRow, RoleRow
+from postern.identity.access.model import AccessFacts, GrantedPermissions, NewRole, PermissionRow, RoleRow
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
 
@@ -62,24 +62,12 @@ async def remove_permission_from_roles(tx: Transaction, *, project_id: UUID, key
 @statement("""
     insert into access_roles (project_id, id, key, name, description, scope, applies_to_all_organizations,
                               permissions, created_at, updated_at)
-    select %(project_id)s, %(id)s, %(key)s, %(name)s, %(description)s, %(scope)s, %(applies_to_all_organizations)s,
-           %(permissions)s, %(now)s, %(now)s
+    select %(project_id)s, %(id)s, %(key)s, coalesce(%(name)s, %(key)s), %(description)s, %(scope)s,
+           %(applies_to_all_organizations)s, %(permissions)s, %(now)s, %(now)s
     on conflict (project_id, key) do nothing
     returning *, false as system
 """)
-async def insert_role(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    key: str,
-    name: str,
-    description: str | None,
-    scope: str,
-    applies_to_all_organizations: bool,
-    permissions: list[str],
-    now: Moment,
-) -> RoleRow | None: ...
+async def insert_role(tx: Transaction, role: NewRole, *, project_id: UUID, id: UUID, now: Moment) -> RoleRow | None: ...
 
 
 @statement("select count(*)::int from access_roles where project_id = %(project_id)s")
@@ -119,17 +107,7 @@ async def lock_role(tx: Transaction, *, project_id: UUID, key: str) -> RoleRow |
     where project_id = %(project_id)s and id = %(id)s
     returning *, false as system
 """)
-async def change_role(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    name: str,
-    description: str | None,
-    permissions: list[str],
-    applies_to_all_organizations: bool,
-    now: Moment,
-) -> RoleRow: ...
+async def change_role(tx: Transaction, row: RoleRow, *, project_id: UUID, now: Moment) -> RoleRow: ...
 
 
 @statement("delete from access_roles where project_id = %(project_id)s and id = %(id)s")

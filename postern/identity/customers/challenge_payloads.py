@@ -6,6 +6,7 @@ The payloads of passkeys are in `security/passkeys.py`.
 
 from uuid import UUID
 
+from postern.identity.customers.model import LinkedAccount
 from postern.kernel.values import Record
 from postern.security.challenges import Payload
 
@@ -107,14 +108,6 @@ class ProviderSignIn(Payload, tag="PROVIDER"):
     """The PKCE code challenge of the app that began the sign-in."""
     linking: LinkingSession | None
     hosted: bool
-
-
-class LinkedAccount(Record):
-    """What identifies an account at a provider."""
-
-    provider: str
-    issuer: str
-    subject: str
 
 
 class IdentityProof(Payload, tag="IDENTITY"):

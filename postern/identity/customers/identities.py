@@ -5,18 +5,17 @@ the provider says that the address is verified. If the customer's address was ne
 sign-in methods and sessions of that customer, because somebody else may have registered the address (pre-hijacking).
 """
 
-from typing import Any
 from uuid import UUID
 
 from postern.identity.customers import mailer, rules, store
 from postern.identity.customers.address_proofs import register_customer, verify_address
-from postern.identity.customers.model import CustomerRow, CustomerSignUpClosed
+from postern.identity.customers.model import CustomerRow, CustomerSignUpClosed, LinkedAccount
 from postern.identity.customers.operations import require_customer, set_primary_email
 from postern.identity.customers.requirements import is_sign_up_open
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Conflict, Problem
-from postern.kernel.values import Record, new_id
+from postern.kernel.values import new_id
 from postern.platform.events import operations as events
 from postern.platform.projects.model import Project
 
@@ -44,17 +43,12 @@ class IdentityLinked(Conflict):
     """Another account of this provider is already linked; unlink it first."""
 
 
-class ExternalIdentity(Record):
+class ExternalIdentity(LinkedAccount):
     """An account at an identity provider, with the profile that the provider asserts."""
 
-    provider: str
-    """The name of the configured provider or connection."""
-    issuer: str
-    """The issuer of OIDC, the entity id of SAML."""
-    subject: str
-    email: str | None
-    email_verified: bool
-    name: str | None
+    email: str | None = None
+    email_verified: bool = False
+    name: str | None = None
 
 
 async def find_or_create_customer(
@@ -82,13 +76,7 @@ async def find_or_create_customer(
     With `hold`, IdentityHeld is raised instead of IdentityConflict, unless an administrator has rejected the account
     before; the caller then adds a request (`identity_requests.request_identity`).
     """
-    linked = await store.lock_by_identity(
-        tx,
-        project_id=call.project_id,
-        provider=identity.provider,
-        issuer=identity.issuer,
-        subject=identity.subject,
-    )
+    linked = await store.lock_by_identity(tx, identity, project_id=call.project_id)
     email, key = _address_of(identity)
     if linked is not None:
         return await _update_address(tx, call, project, linked, identity, email, key)
@@ -135,13 +123,7 @@ async def _update_address(
     """
     if email is None or key is None or not identity.email_verified:
         return customer
-    account: dict[str, Any] = {
-        "project_id": call.project_id,
-        "provider": identity.provider,
-        "issuer": identity.issuer,
-        "subject": identity.subject,
-    }
-    last_reported = await store.identity_email(tx, **account)
+    last_reported = await store.identity_email(tx, identity, project_id=call.project_id)
     if last_reported is None or last_reported.email_key == key:
         return customer
     is_primary = last_reported.email_key is not None and last_reported.email_key == customer.email_key
@@ -152,23 +134,18 @@ async def _update_address(
         await mailer.notify(tx, call, project, customer, "EMAIL_CHANGED")
         customer = await set_primary_email(tx, call, customer, email, key, call.now)
         await events.record(tx, call, "customer.email_verified", customer.id, changed=True, provider=identity.provider)
-    await store.set_identity_email(tx, **account, email_key=key)
+    await store.set_identity_email(tx, identity, project_id=call.project_id, email_key=key)
     return customer
 
 
 async def _require_no_other_subject(
     tx: Transaction, call: Call, customer: CustomerRow, identity: ExternalIdentity, *, hold: bool
 ) -> None:
-    account: dict[str, Any] = {
-        "project_id": call.project_id,
-        "customer_id": customer.id,
-        "provider": identity.provider,
-        "issuer": identity.issuer,
-        "subject": identity.subject,
-    }
-    if not (await store.has_other_subject(tx, **account)).found:
+    if not (await store.has_other_subject(tx, identity, project_id=call.project_id, customer_id=customer.id)).found:
         return
-    rejected = hold and (await store.was_rejected(tx, **account)).found
+    rejected = (
+        hold and (await store.was_rejected(tx, identity, project_id=call.project_id, customer_id=customer.id)).found
+    )
     problem = IdentityHeld() if hold and not rejected else IdentityConflict()
     problem.customer_id = customer.id
     raise problem
@@ -188,37 +165,15 @@ async def link_identity(tx: Transaction, call: Call, customer: CustomerRow, iden
     A customer has at most one account for each provider and issuer: raises IdentityLinked if another one is linked.
     Raises IdentityTaken if the account is linked already, to this customer or another one.
     """
-    other = await store.has_other_subject(
-        tx,
-        project_id=call.project_id,
-        customer_id=customer.id,
-        provider=identity.provider,
-        issuer=identity.issuer,
-        subject=identity.subject,
-    )
-    if other.found:
+    if (await store.has_other_subject(tx, identity, project_id=call.project_id, customer_id=customer.id)).found:
         raise IdentityLinked
     if not await store.insert_identity(
-        tx,
-        project_id=call.project_id,
-        id=new_id(),
-        customer_id=customer.id,
-        provider=identity.provider,
-        issuer=identity.issuer,
-        subject=identity.subject,
-        now=call.now,
+        tx, identity, project_id=call.project_id, id=new_id(), customer_id=customer.id, now=call.now
     ):
         raise IdentityTaken
     _, key = _address_of(identity)
     if key is not None and identity.email_verified:
-        await store.set_identity_email(
-            tx,
-            project_id=call.project_id,
-            provider=identity.provider,
-            issuer=identity.issuer,
-            subject=identity.subject,
-            email_key=key,
-        )
+        await store.set_identity_email(tx, identity, project_id=call.project_id, email_key=key)
     await store.refresh_providers(tx, project_id=call.project_id, id=customer.id)
     return await require_customer(tx, call.project_id, customer.id)
 

@@ -132,12 +132,10 @@ async def request_identity(
         await lock_customer(tx, call, customer_id)
         added = await store.insert_identity_request(
             tx,
+            identity,
             project_id=call.project_id,
             id=new_id(),
             customer_id=customer_id,
-            provider=identity.provider,
-            issuer=identity.issuer,
-            subject=identity.subject,
             connection_id=connection_id,
             email=identity.email,
             name=identity.name[:200] if identity.name else None,

@@ -32,7 +32,7 @@ from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, post
 from postern.kernel.http.problems import Missing
-from postern.kernel.values import Body, Record
+from postern.kernel.values import Body, Record, build_view
 from postern.platform.events import operations as events
 from postern.platform.projects.model import Project
 from postern.protocols.oidc.authorization import matches_challenge
@@ -114,14 +114,7 @@ async def finish_identity_link(call: Call, data: IdentityLinkCompletion) -> Curr
     same_session = (challenge.subject_id, proof.session_id) == (customer_id, session_id)
     if not same_session or not matches_challenge(data.code_verifier, proof.code_challenge):
         raise CodeInvalid
-    identity = ExternalIdentity(
-        provider=proof.account.provider,
-        issuer=proof.account.issuer,
-        subject=proof.account.subject,
-        email=None,
-        email_verified=False,
-        name=None,
-    )
+    identity = build_view(ExternalIdentity, proof.account, email=None, email_verified=False, name=None)
     async with call.db.transaction() as tx:
         customer = await locked_customer(tx, call)
         await challenges.consume(tx, challenge)
@@ -156,13 +149,7 @@ async def unlink_identity(call: Call, key: str) -> None:
 async def _link(
     tx: Transaction, call: Call, project: Project, customer: CustomerRow, identity: ExternalIdentity
 ) -> CustomerRow:
-    holder = await store.lock_by_identity(
-        tx,
-        project_id=call.project_id,
-        provider=identity.provider,
-        issuer=identity.issuer,
-        subject=identity.subject,
-    )
+    holder = await store.lock_by_identity(tx, identity, project_id=call.project_id)
     if holder is not None and holder.id != customer.id:
         raise IdentityTaken
     if holder is not None:

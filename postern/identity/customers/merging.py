@@ -6,6 +6,7 @@ Another customer that already has this identifier is merged into this one.
 from contextlib import suppress
 
 import psycopg
+from msgspec.structs import replace
 
 from postern.identity.customers import mailer, rules, store
 from postern.identity.customers.model import (
@@ -82,15 +83,7 @@ async def _link(call: Call, data: CustomerLink) -> CustomerLinkResult:
             raise CustomerBanned
         if loser is not None:
             survivor = await _merge(tx, call, survivor, loser)
-        survivor = await store.set_profile(
-            tx,
-            project_id=call.project_id,
-            id=survivor.id,
-            name=survivor.name,
-            phone=survivor.phone,
-            external_id=data.external_user_id,
-            now=call.now,
-        )
+        survivor = await store.set_profile(tx, replace(survivor, external_id=data.external_user_id), now=call.now)
         merged_id = None if loser is None else str(loser.id)
         if loser is None:  # Otherwise `_merge` has recorded the event.
             await events.record(tx, call, "customer.linked", survivor.id, mergedCustomerId=None)
@@ -132,15 +125,7 @@ async def _merge(tx: Transaction, call: Call, survivor: CustomerRow, loser: Cust
     await store.set_phone(
         tx, project_id=project_id, id=survivor.id, phone=phone, verified_at=phone_verified_at, now=call.now
     )
-    return await store.set_profile(
-        tx,
-        project_id=project_id,
-        id=survivor.id,
-        name=survivor.name or loser.name,
-        phone=phone,
-        external_id=survivor.external_id,
-        now=call.now,
-    )
+    return await store.set_profile(tx, replace(survivor, name=survivor.name or loser.name, phone=phone), now=call.now)
 
 
 async def _merge_second_factor(tx: Transaction, call: Call, survivor: CustomerRow, loser: CustomerRow) -> None:

@@ -173,6 +173,16 @@ class OtherEmail(Record):
     verified_at: Moment | None
 
 
+class LinkedAccount(Record):
+    """What identifies an account at an identity provider."""
+
+    provider: str
+    """The name of the configured provider or connection."""
+    issuer: str
+    """The issuer of OIDC, the entity id of SAML."""
+    subject: str
+
+
 class Customer(Record):
     """A user of the project's app."""
 

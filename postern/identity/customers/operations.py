@@ -6,6 +6,7 @@ from uuid import UUID
 
 import psycopg
 from msgspec import UNSET
+from msgspec.structs import replace
 from psycopg.sql import SQL, Literal
 
 from postern.identity.access import operations as access
@@ -32,6 +33,7 @@ from postern.identity.customers.model import (
     CustomerStats,
     ExternalIdTaken,
     HashRefused,
+    LinkedAccount,
     MetadataChange,
     NewCustomer,
     OtherEmail,
@@ -260,15 +262,7 @@ async def change_customer(call: Call, id: UUID, data: CustomerChange) -> Custome
         customer = await _change_email(tx, call, customer, data)
         customer = await _change_phone(tx, call, customer, data)
         if data.name is not UNSET and data.name != customer.name:
-            customer = await store.set_profile(
-                tx,
-                project_id=call.project_id,
-                id=id,
-                name=data.name,
-                phone=customer.phone,
-                external_id=customer.external_id,
-                now=call.now,
-            )
+            customer = await store.set_profile(tx, replace(customer, name=data.name), now=call.now)
         names = ("email", "email_verified_at", "name", "phone", "phone_verified_at")
         changed = [camel(name) for name in names if getattr(customer, name) != getattr(before, name)]
         if changed:
@@ -326,16 +320,9 @@ async def ban_customer(call: Call, id: UUID, data: CustomerBan | None = None) ->
         raise Invalid.at("/expiresAt", "The end of a ban must be in the future.")
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
-        banned_since = customer.banned_at if customer.is_banned(call.now) else None
-        customer = await store.set_ban(
-            tx,
-            project_id=call.project_id,
-            id=id,
-            banned_at=banned_since or call.now,
-            reason=ban.reason,
-            expires_at=ban.expires_at,
-            now=call.now,
-        )
+        banned_at = customer.banned_at if customer.is_banned(call.now) else call.now
+        banned = replace(customer, banned_at=banned_at, ban_reason=ban.reason, ban_expires_at=ban.expires_at)
+        customer = await store.set_ban(tx, banned, now=call.now)
         await end_sessions(tx, call, id)
         await events.record(tx, call, "customer.banned", id, reason=ban.reason)
         await audit.record(tx, call, "customer.banned", "Customer", id, reason=ban.reason)
@@ -349,9 +336,8 @@ async def unban_customer(call: Call, id: UUID) -> Customer:
         customer = await lock_customer(tx, call, id)
         await clear_lockout(tx, call, customer)
         if customer.is_banned(call.now):
-            customer = await store.set_ban(
-                tx, project_id=call.project_id, id=id, banned_at=None, reason=None, expires_at=None, now=call.now
-            )
+            unbanned = replace(customer, banned_at=None, ban_reason=None, ban_expires_at=None)
+            customer = await store.set_ban(tx, unbanned, now=call.now)
             await events.record(tx, call, "customer.unbanned", id)
             await audit.record(tx, call, "customer.unbanned", "Customer", id)
     return await customer_view(call, customer)
@@ -528,17 +514,10 @@ async def set_primary_email(
     Returns the changed row. If the address is one of the customer's secondary ones, it is removed from those. The
     former primary address is not kept as a secondary one. Raises CustomerEmailTaken. Records no event, sends no mail.
     """
+    identifier = rules.address_hash(call.world.secrets, call.project_id, email_key)
+    row = replace(customer, email=email, email_key=email_key, identifier=identifier, email_verified_at=verified_at)
     try:
-        changed = await store.set_email(
-            tx,
-            project_id=call.project_id,
-            id=customer.id,
-            email=email,
-            email_key=email_key,
-            identifier=rules.address_hash(call.world.secrets, call.project_id, email_key),
-            verified_at=verified_at,
-            now=call.now,
-        )
+        changed = await store.set_email(tx, row, now=call.now)
     except psycopg.errors.UniqueViolation:
         raise CustomerEmailTaken from None
     await store.delete_other_address(tx, project_id=call.project_id, customer_id=customer.id, email_key=email_key)
@@ -599,24 +578,13 @@ async def add_customer(tx: Transaction, call: Call, data: NewCustomer, password_
     return customer
 
 
-async def add_identity(
-    tx: Transaction, call: Call, customer: CustomerRow, provider: str, issuer: str = "local", subject: str | None = None
-) -> CustomerRow:
-    """Add an identity to a customer, unless the customer has it. Returns the changed row.
-
-    The defaults of `issuer` and `subject` are for the local methods PASSWORD, EMAIL_CODE and PASSKEY.
-    """
-    added = await store.insert_identity(
-        tx,
-        project_id=call.project_id,
-        id=new_id(),
-        customer_id=customer.id,
-        provider=provider,
-        issuer=issuer,
-        subject=subject or str(customer.id),
-        now=call.now,
-    )
-    if not added:
+async def add_identity(tx: Transaction, call: Call, customer: CustomerRow, method: str) -> CustomerRow:
+    """Add the identity of a local sign-in method (PASSWORD, EMAIL_CODE, PASSKEY) to a customer, unless the customer has
+    it. Returns the changed row."""
+    account = LinkedAccount(provider=method, issuer="local", subject=str(customer.id))
+    if not await store.insert_identity(
+        tx, account, project_id=call.project_id, id=new_id(), customer_id=customer.id, now=call.now
+    ):
         return customer
     await store.refresh_providers(tx, project_id=call.project_id, id=customer.id)
     return await require_customer(tx, call.project_id, customer.id)

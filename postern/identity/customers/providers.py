@@ -24,7 +24,6 @@ from postern.identity.customers.challenge_payloads import (
     Grant,
     IdentityLink,
     IdentityProof,
-    LinkedAccount,
     LinkingSession,
     PendingEnrollment,
     PendingSecondFactor,
@@ -45,6 +44,7 @@ from postern.identity.customers.model import (
     SIGN_IN_CALLERS,
     CustomerRow,
     CustomerSignUpClosed,
+    LinkedAccount,
     SignInBlocked,
     Token,
     Url,
@@ -62,7 +62,7 @@ from postern.kernel.http.cookies import cookie, cookie_name
 from postern.kernel.http.operation import RawRequest, delete, get, post, put
 from postern.kernel.http.problems import Forbidden, Invalid, Missing
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.values import Body, Deleted, Record
+from postern.kernel.values import Body, Deleted, Record, build_view
 from postern.platform.audit import operations as audit
 from postern.platform.projects.quotas import PlanLimitReached
 from postern.protocols.oidc.authorization import authorization_url, matches_challenge
@@ -495,7 +495,7 @@ async def _issue_link_code(call: Call, identity: ExternalIdentity, flow: Provide
         IdentityProof(
             session_id=flow.linking.session_id,
             code_challenge=flow.code_challenge,
-            account=LinkedAccount(provider=identity.provider, issuer=identity.issuer, subject=identity.subject),
+            account=build_view(LinkedAccount, identity),
         ),
         GRANT_LIFE,
         subject_id=flow.linking.customer_id,

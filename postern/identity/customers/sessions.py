@@ -2,6 +2,8 @@
 
 from uuid import UUID
 
+from msgspec.structs import replace
+
 from postern.identity.access import operations as access
 from postern.identity.customers import store
 from postern.identity.customers.model import (
@@ -73,15 +75,7 @@ async def change_current_customer(call: Call, data: CurrentCustomerChange) -> Cu
         customer = await locked_customer(tx, call)
         call.require_match(customer.updated_at)
         if data.name != customer.name:
-            customer = await store.set_profile(
-                tx,
-                project_id=call.project_id,
-                id=customer.id,
-                name=data.name,
-                phone=customer.phone,
-                external_id=customer.external_id,
-                now=call.now,
-            )
+            customer = await store.set_profile(tx, replace(customer, name=data.name), now=call.now)
             await events.record(tx, call, "customer.updated", customer.id, changed=["name"])
     return me_of(customer, call.caller.organization_id)
 

@@ -1,13 +1,12 @@
 """SQL of customers: their rows, identities, addresses, counts, identity requests and merges."""
 
 from collections.abc import AsyncIterator
-from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
 from psycopg.sql import Composable
 
-from postern.identity.customers.model import CustomerRow, CustomerStats
+from postern.identity.customers.model import CustomerRow, CustomerStats, LinkedAccount
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement, streamed_statement
 from postern.kernel.values import Record
@@ -317,15 +316,7 @@ async def failures_of(db: Queries, *, project_id: UUID, identifiers: list[bytes]
     on conflict do nothing
 """)
 async def insert_identity(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    customer_id: UUID,
-    provider: str,
-    issuer: str,
-    subject: str,
-    now: Moment,
+    tx: Transaction, account: LinkedAccount, *, project_id: UUID, id: UUID, customer_id: UUID, now: Moment
 ) -> bool: ...
 
 
@@ -337,9 +328,7 @@ async def insert_identity(
       and i.subject = %(subject)s
     for update of c
 """)
-async def lock_by_identity(
-    tx: Transaction, *, project_id: UUID, provider: str, issuer: str, subject: str
-) -> CustomerRow | None: ...
+async def lock_by_identity(tx: Transaction, account: LinkedAccount, *, project_id: UUID) -> CustomerRow | None: ...
 
 
 @statement("""
@@ -362,18 +351,14 @@ class IdentityEmail(Record):
     select email_key from customer_identities
     where project_id = %(project_id)s and provider = %(provider)s and issuer = %(issuer)s and subject = %(subject)s
 """)
-async def identity_email(
-    tx: Transaction, *, project_id: UUID, provider: str, issuer: str, subject: str
-) -> IdentityEmail | None: ...
+async def identity_email(tx: Transaction, account: LinkedAccount, *, project_id: UUID) -> IdentityEmail | None: ...
 
 
 @statement("""
     update customer_identities set email_key = %(email_key)s
     where project_id = %(project_id)s and provider = %(provider)s and issuer = %(issuer)s and subject = %(subject)s
 """)
-async def set_identity_email(
-    tx: Transaction, *, project_id: UUID, provider: str, issuer: str, subject: str, email_key: str
-) -> None:
+async def set_identity_email(tx: Transaction, account: LinkedAccount, *, project_id: UUID, email_key: str) -> None:
     """Store the address that the provider has reported for an account now."""
 
 
@@ -385,7 +370,7 @@ async def set_identity_email(
           and issuer = %(issuer)s and subject <> %(subject)s) as found
 """)
 async def has_other_subject(
-    tx: Transaction, *, project_id: UUID, customer_id: UUID, provider: str, issuer: str, subject: str
+    tx: Transaction, account: LinkedAccount, *, project_id: UUID, customer_id: UUID
 ) -> RowExists: ...
 
 
@@ -429,13 +414,11 @@ class IdentityRequestRow(Record):
 """)
 async def insert_identity_request(
     tx: Transaction,
+    account: LinkedAccount,
     *,
     project_id: UUID,
     id: UUID,
     customer_id: UUID,
-    provider: str,
-    issuer: str,
-    subject: str,
     connection_id: UUID | None,
     email: str | None,
     name: str | None,
@@ -475,7 +458,7 @@ async def decide_identity_request(tx: Transaction, *, project_id: UUID, id: UUID
           and issuer = %(issuer)s and subject = %(subject)s and status = 'REJECTED') as found
 """)
 async def was_rejected(
-    tx: Transaction, *, project_id: UUID, customer_id: UUID, provider: str, issuer: str, subject: str
+    tx: Transaction, account: LinkedAccount, *, project_id: UUID, customer_id: UUID
 ) -> RowExists: ...
 
 
@@ -499,23 +482,14 @@ async def refresh_providers(tx: Transaction, *, project_id: UUID, id: UUID) -> N
     """Set `customers.providers` to the providers of the customer's identities."""
 
 
-# Sets a ban or, with None for all three values, removes it.
+# Stores the ban of the row; None for all three values removes it.
 @statement("""
-    update customers set banned_at = %(banned_at)s, ban_reason = %(reason)s, ban_expires_at = %(expires_at)s,
+    update customers set banned_at = %(banned_at)s, ban_reason = %(ban_reason)s, ban_expires_at = %(ban_expires_at)s,
         updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
-async def set_ban(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    banned_at: Moment | None,
-    reason: str | None,
-    expires_at: datetime | None,
-    now: Moment,
-) -> CustomerRow: ...
+async def set_ban(tx: Transaction, row: CustomerRow, *, now: Moment) -> CustomerRow: ...
 
 
 @statement("""
@@ -564,7 +538,8 @@ async def set_mfa(
 ) -> CustomerRow: ...
 
 
-# Keeps the former address, so that erasing the customer finds the e-mails that were sent to it.
+# Stores the primary address of the row. Keeps the former address, so that erasing the customer finds the e-mails that
+# were sent to it.
 @statement("""
     with former as (
         insert into customer_former_addresses (project_id, customer_id, email, email_key)
@@ -573,24 +548,14 @@ async def set_mfa(
         on conflict do nothing
     )
     update customers set email = %(email)s, email_key = %(email_key)s, identifier = %(identifier)s,
-        email_verified_at = %(verified_at)s, updated_at = %(now)s
+        email_verified_at = %(email_verified_at)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
-async def set_email(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    email: str | None,
-    email_key: str | None,
-    identifier: bytes | None,
-    verified_at: Moment | None,
-    now: Moment,
-) -> CustomerRow: ...
+async def set_email(tx: Transaction, row: CustomerRow, *, now: Moment) -> CustomerRow: ...
 
 
-# A phone number that changes becomes unverified.
+# Stores the name, phone number and external id of the row. A phone number that changes becomes unverified.
 @statement("""
     update customers set name = %(name)s, phone = %(phone)s,
         phone_verified_at = case when phone is not distinct from %(phone)s then phone_verified_at end,
@@ -598,16 +563,7 @@ async def set_email(
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
-async def set_profile(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    name: str | None,
-    phone: str | None,
-    external_id: str | None,
-    now: Moment,
-) -> CustomerRow: ...
+async def set_profile(tx: Transaction, row: CustomerRow, *, now: Moment) -> CustomerRow: ...
 
 
 @statement("""

@@ -1,6 +1,6 @@
 """HTTP operations on features."""
 
-from msgspec import UNSET
+from msgspec.structs import replace
 
 from postern.identity.entitlements import store
 from postern.identity.entitlements.model import (
@@ -19,7 +19,7 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.http.problems import ProblemError, require_found
-from postern.kernel.values import build_view, new_id
+from postern.kernel.values import build_view, fields_set, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 
@@ -50,17 +50,7 @@ async def create_feature(call: Call, data: NewFeature) -> Feature:
         await tx.lock_quota("features", call.project_id)
         if await store.count_features(tx, project_id=call.project_id) >= FEATURES_PER_PROJECT:
             raise TooManyFeatures
-        row = await store.insert_feature(
-            tx,
-            project_id=call.project_id,
-            id=new_id(),
-            key=data.key,
-            name=data.name or data.key,
-            type=data.type,
-            default_enabled=data.default_enabled,
-            default_limit=data.default_limit,
-            now=call.now,
-        )
+        row = await store.insert_feature(tx, data, project_id=call.project_id, id=new_id(), now=call.now)
         if row is None:
             raise FeatureExists
         await audit.record(tx, call, "feature.created", "Feature", row.key, type=row.type)
@@ -79,19 +69,13 @@ async def change_feature(call: Call, key: str, data: FeatureChange) -> Feature:
     async with call.db.transaction() as tx:
         row = await _lock_feature(tx, call, key)
         call.require_match(row.updated_at)
-        limit = row.default_limit if data.default_limit is UNSET else data.default_limit
-        require_limit_allowed(row.type, limit, "/defaultLimit")
-        row = await store.change_feature(
-            tx,
-            project_id=call.project_id,
-            id=row.id,
-            name=row.name if data.name is UNSET else data.name,
-            default_enabled=row.default_enabled if data.default_enabled is UNSET else data.default_enabled,
-            default_limit=limit,
-            now=call.now,
-        )
+        row = replace(row, **fields_set(data))
+        require_limit_allowed(row.type, row.default_limit, "/defaultLimit")
+        row = await store.change_feature(tx, row, project_id=call.project_id, now=call.now)
         await events.record(tx, call, "entitlement.changed", row.id, featureKey=key)
-        await audit.record(tx, call, "feature.updated", "Feature", key, enabled=row.default_enabled, limit=limit)
+        await audit.record(
+            tx, call, "feature.updated", "Feature", key, enabled=row.default_enabled, limit=row.default_limit
+        )
         await store.advance_project_version(tx, project_id=call.project_id, steps=1)
     return build_view(Feature, row)
 

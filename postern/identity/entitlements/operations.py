@@ -22,7 +22,6 @@ from postern.identity.organizations.operations import (
     lock_organization,
     require_organization,
 )
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call, Kind
 from postern.kernel.http.operation import SERVER_KINDS, delete, get, post, put
@@ -145,18 +144,8 @@ async def set_entitlement_override(
         await lock_organization(tx, call, organization_id)
         feature = await _require_feature(tx, call, feature_key)
         require_limit_allowed(feature.type, data.limit, "/limit")
-        steps = await store.set_override(
-            tx,
-            project_id=call.project_id,
-            id=new_id(),
-            organization_id=organization_id,
-            feature_id=feature.id,
-            enabled=data.enabled,
-            max_amount=data.limit,
-            reason=data.reason,
-            expires_at=Moment.of(data.expires_at) if data.expires_at else None,
-            now=call.now,
-        )
+        record_ids = {"id": new_id(), "organization_id": organization_id, "feature_id": feature.id}
+        steps = await store.set_override(tx, data, project_id=call.project_id, **record_ids, now=call.now)
         await advance_entitlements_version(tx, call.project_id, organization_id, steps)
         if data.expires_at:
             tx.mark_due("entitlement_overrides")

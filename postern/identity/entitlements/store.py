@@ -2,7 +2,14 @@
 
 from uuid import UUID
 
-from postern.identity.entitlements.model import EntitlementRow, FeatureRow, NumberedEntitlementRow, PlanRow
+from postern.identity.entitlements.model import (
+    EntitlementOverride,
+    EntitlementRow,
+    FeatureRow,
+    NewFeature,
+    NumberedEntitlementRow,
+    PlanRow,
+)
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
 
@@ -12,22 +19,13 @@ from postern.kernel.database.statements import Queries, Transaction, statement
 # Returns None if the project has a feature with this key.
 @statement("""
     insert into features (project_id, id, key, name, type, default_enabled, default_limit, created_at, updated_at)
-    values (%(project_id)s, %(id)s, %(key)s, %(name)s, %(type)s, %(default_enabled)s, %(default_limit)s, %(now)s,
-            %(now)s)
+    values (%(project_id)s, %(id)s, %(key)s, coalesce(%(name)s, %(key)s), %(type)s, %(default_enabled)s,
+            %(default_limit)s, %(now)s, %(now)s)
     on conflict (project_id, key) do nothing
     returning *
 """)
 async def insert_feature(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    key: str,
-    name: str,
-    type: str,
-    default_enabled: bool,
-    default_limit: int | None,
-    now: Moment,
+    tx: Transaction, feature: NewFeature, *, project_id: UUID, id: UUID, now: Moment
 ) -> FeatureRow | None: ...
 
 
@@ -58,16 +56,7 @@ async def lock_features_shared(tx: Transaction, *, project_id: UUID, keys: list[
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
-async def change_feature(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    name: str,
-    default_enabled: bool,
-    default_limit: int | None,
-    now: Moment,
-) -> FeatureRow: ...
+async def change_feature(tx: Transaction, row: FeatureRow, *, project_id: UUID, now: Moment) -> FeatureRow: ...
 
 
 # Delete a feature; its rows in `plan_features` and `entitlement_overrides` are deleted by cascade.
@@ -204,7 +193,7 @@ async def unassign_plan(tx: Transaction, *, project_id: UUID, organization_id: U
 @statement("""
     insert into entitlement_overrides (project_id, id, organization_id, feature_id, enabled, max_amount, reason,
                                        expires_at, created_at, updated_at, due_at)
-    values (%(project_id)s, %(id)s, %(organization_id)s, %(feature_id)s, %(enabled)s, %(max_amount)s, %(reason)s,
+    values (%(project_id)s, %(id)s, %(organization_id)s, %(feature_id)s, %(enabled)s, %(limit)s, %(reason)s,
             %(expires_at)s, %(now)s, %(now)s, %(expires_at)s)
     on conflict (project_id, organization_id, feature_id) do update
     set enabled = excluded.enabled, max_amount = excluded.max_amount, reason = excluded.reason,
@@ -215,15 +204,12 @@ async def unassign_plan(tx: Transaction, *, project_id: UUID, organization_id: U
 """)
 async def set_override(
     tx: Transaction,
+    override: EntitlementOverride,
     *,
     project_id: UUID,
     id: UUID,
     organization_id: UUID,
     feature_id: UUID,
-    enabled: bool,
-    max_amount: int | None,
-    reason: str | None,
-    expires_at: Moment | None,
     now: Moment,
 ) -> int: ...
 

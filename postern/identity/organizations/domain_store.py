@@ -78,22 +78,7 @@ async def lock_domain_name(tx: Transaction, *, project_id: UUID, domain: str) ->
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
-async def record_check(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    status: str,
-    token: str,
-    auto_join_enabled: bool,
-    verified_at: Moment | None,
-    reason: str | None,
-    watched_since: Moment,
-    missing_since: Moment | None,
-    misses: int,
-    due_at: Moment | None,
-    now: Moment,
-) -> OrganizationDomainRow: ...
+async def record_check(tx: Transaction, row: OrganizationDomainRow, *, now: Moment) -> OrganizationDomainRow: ...
 
 
 @statement("""

@@ -1,7 +1,9 @@
 """Domains of organizations: verification by DNS, and automatic joining."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import UUID
+
+from msgspec.structs import replace
 
 from postern.identity.organizations import domain_store
 from postern.identity.organizations.model import (
@@ -221,10 +223,8 @@ async def record_check(
     if lapsed:
         watched_since = now
     wait = time_until_next_check(new_status, watched_since=watched_since, now=now)
-    new_row = await domain_store.record_check(
-        tx,
-        project_id=row.project_id,
-        id=row.id,
+    checked_row = replace(
+        row,
         status=new_status,
         token=new_token(TOKEN_LENGTH) if lapsed else row.token,
         auto_join_enabled=row.auto_join_enabled and new_status == "VERIFIED",
@@ -234,8 +234,8 @@ async def record_check(
         missing_since=missing_since,
         misses=misses,
         due_at=now + wait if wait else None,
-        now=now,
     )
+    new_row = await domain_store.record_check(tx, checked_row, now=now)
     return new_row, EVENT_TYPES.get(new_status) if new_status != row.status else None
 
 
@@ -251,19 +251,8 @@ async def record_check_of_taken_domain(
     The status stays, and the check does not count as a miss. The row must be locked. Returns the new row.
     """
     wait = time_until_next_check(row.status, watched_since=row.watched_since, now=now)
-    columns: dict[str, Any] = {
-        name: getattr(row, name)
-        for name in ("project_id", "id", "status", "token", "auto_join_enabled", "verified_at", "watched_since")
-    }
-    return await domain_store.record_check(
-        tx,
-        **columns,
-        reason="VERIFIED_BY_ANOTHER_ORGANIZATION",
-        missing_since=row.missing_since,
-        misses=row.misses,
-        due_at=now + wait if wait else None,
-        now=now,
-    )
+    checked_row = replace(row, reason="VERIFIED_BY_ANOTHER_ORGANIZATION", due_at=now + wait if wait else None)
+    return await domain_store.record_check(tx, checked_row, now=now)
 
 
 async def is_verified_by_another(db: Queries, project_id: UUID, organization_id: UUID, domain: str) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from postern.identity.customers.rules import merged_metadata
 from postern.identity.organizations import domain_store, store
@@ -20,12 +21,12 @@ from postern.identity.organizations.model import (
     SlugTaken,
 )
 from postern.identity.organizations.rules import slug_candidates, slug_of
-from postern.kernel.database.statements import Jsonb, Queries, Transaction
+from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.http.problems import require_found
-from postern.kernel.values import build_view, new_id
+from postern.kernel.values import build_view, fields_set, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
@@ -70,18 +71,10 @@ async def create_organization(call: Call, data: NewOrganization) -> Organization
 async def _insert(tx: Transaction, call: Call, data: NewOrganization) -> OrganizationRow:
     """Insert an organization. Raises SlugTaken or OrganizationExternalIdTaken if another organization has the requested
     slug or external id; a slug that is derived from the name gets a suffix instead."""
-    metadata = Jsonb(merged_metadata({}, data.metadata))
+    metadata = merged_metadata({}, data.metadata)
     for slug in slug_candidates(data.slug or slug_of(data.name)):
-        row = await store.insert_organization(
-            tx,
-            project_id=call.project_id,
-            id=new_id(),
-            name=data.name,
-            slug=slug,
-            external_id=data.external_id,
-            metadata=metadata,
-            now=call.now,
-        )
+        new = replace(data, slug=slug, metadata=metadata)
+        row = await store.insert_organization(tx, new, project_id=call.project_id, id=new_id(), now=call.now)
         if row is not None:
             return row
         await _require_not_taken(tx, call, None, external_id=data.external_id, slug=data.slug)
@@ -120,32 +113,17 @@ async def change_organization(call: Call, id: UUID, data: OrganizationChange) ->
             await tx.lock_quota("required sso", call.project_id)
         row = await lock_organization(tx, call, id)
         call.require_match(row.updated_at)
-        slug = row.slug if data.slug is UNSET else data.slug
-        external_id = row.external_id if data.external_id is UNSET else data.external_id
-        await _require_not_taken(tx, call, id, external_id=external_id, slug=slug)
-        metadata = row.metadata if data.metadata is UNSET else merged_metadata(row.metadata, data.metadata)
-        name = row.name if data.name is UNSET else data.name
-        status = row.status if data.status is UNSET else data.status
-        require_sso = row.require_sso if data.require_sso is UNSET else data.require_sso
-        require_mfa = row.require_mfa if data.require_mfa is UNSET else data.require_mfa
-        if require_sso and not row.require_sso and not await sso_works(tx, call.project_id, id):
+        new = replace(row, **fields_set(data))
+        await _require_not_taken(tx, call, id, external_id=new.external_id, slug=new.slug)
+        if data.metadata is not UNSET:
+            new = replace(new, metadata=merged_metadata(row.metadata, data.metadata))
+        if new.require_sso and not row.require_sso and not await sso_works(tx, call.project_id, id):
             raise SsoNotReady
         # Suspending the organization disables its connections, which may be the last ones of the project that work.
         async with require_sso_works_after(tx, call, None):
-            await store.update_organization(
-                tx,
-                project_id=call.project_id,
-                id=id,
-                name=name,
-                slug=slug,
-                external_id=external_id,
-                status=status,
-                metadata=Jsonb(metadata),
-                require_sso=require_sso,
-                require_mfa=require_mfa,
-                now=call.now,
-            )
-        details: dict[str, Any] = {"name": name, "status": status, "requireSso": require_sso, "requireMfa": require_mfa}
+            await store.update_organization(tx, new, now=call.now)
+        details: dict[str, Any] = {"name": new.name, "status": new.status}
+        details |= {"requireSso": new.require_sso, "requireMfa": new.require_mfa}
         await events.record(tx, call, "organization.updated", id, **details)
         await audit.record(tx, call, "organization.updated", "Organization", id, **details)
         return _as_view(await require_organization(tx, call, id))

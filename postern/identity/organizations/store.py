@@ -4,9 +4,14 @@ from typing import LiteralString
 from uuid import UUID
 
 from postern.identity.customers.requirements import SignInRequirement
-from postern.identity.organizations.model import OrganizationMember, OrganizationMembershipRow, OrganizationRow
+from postern.identity.organizations.model import (
+    NewOrganization,
+    OrganizationMember,
+    OrganizationMembershipRow,
+    OrganizationRow,
+)
 from postern.kernel.clock import Moment
-from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
+from postern.kernel.database.statements import Queries, Transaction, statement
 from postern.kernel.values import Record
 
 
@@ -45,15 +50,7 @@ class JoinCandidate(Record):
     returning *
 """)
 async def insert_organization(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    name: str,
-    slug: str,
-    external_id: str | None,
-    metadata: Jsonb,
-    now: Moment,
+    tx: Transaction, organization: NewOrganization, *, project_id: UUID, id: UUID, now: Moment
 ) -> OrganizationRow | None: ...
 
 
@@ -69,7 +66,7 @@ async def id_of_external_id(db: Queries, *, project_id: UUID, external_id: str) 
 async def id_of_slug(db: Queries, *, project_id: UUID, slug: str) -> UUID | None: ...
 
 
-@statement("""
+ORGANIZATIONS_WITH_COUNTS = """
     select organization.*,
            (select count(*)::int from organization_members member
             where member.project_id = organization.project_id and member.organization_id = organization.id)
@@ -79,29 +76,30 @@ async def id_of_slug(db: Queries, *, project_id: UUID, slug: str) -> UUID | None
               and invitation.status = 'PENDING' and invitation.expires_at > %(now)s)
            as pending_invitation_count
     from organizations organization
+"""
+
+
+@statement(
+    ORGANIZATIONS_WITH_COUNTS
+    + """
     where organization.project_id = %(project_id)s and organization.status <> 'DELETED'
       and (%(before)s::uuid is null or organization.id < %(before)s)
       and (%(external_id)s::text is null or organization.external_id = %(external_id)s)
     order by organization.id desc limit %(limit)s
-""")
+    """
+)
 async def list_organizations(
     db: Queries, *, project_id: UUID, external_id: str | None, before: UUID | None, limit: int, now: Moment
 ) -> list[OrganizationRow]: ...
 
 
 # An organization with its counts of members and pending invitations; None if it is deleted.
-@statement("""
-    select organization.*,
-           (select count(*)::int from organization_members member
-            where member.project_id = organization.project_id and member.organization_id = organization.id)
-           as member_count,
-           (select count(*)::int from invitations invitation
-            where invitation.project_id = organization.project_id and invitation.organization_id = organization.id
-              and invitation.status = 'PENDING' and invitation.expires_at > %(now)s)
-           as pending_invitation_count
-    from organizations organization
+@statement(
+    ORGANIZATIONS_WITH_COUNTS
+    + """
     where organization.project_id = %(project_id)s and organization.id = %(id)s and organization.status <> 'DELETED'
-""")
+    """
+)
 async def get_organization(db: Queries, *, project_id: UUID, id: UUID, now: Moment) -> OrganizationRow | None: ...
 
 
@@ -128,20 +126,7 @@ async def lock_organization_shared(tx: Transaction, *, project_id: UUID, id: UUI
         entitlements_version = entitlements_version + (status <> %(status)s)::int, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
 """)
-async def update_organization(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    name: str,
-    slug: str,
-    external_id: str | None,
-    status: str,
-    metadata: Jsonb,
-    require_sso: bool,
-    require_mfa: bool,
-    now: Moment,
-) -> None: ...
+async def update_organization(tx: Transaction, row: OrganizationRow, *, now: Moment) -> None: ...
 
 
 @statement("""

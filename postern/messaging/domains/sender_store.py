@@ -11,26 +11,9 @@ from postern.messaging.domains.model import StoredSender, VerifiedAddress
 async def count_senders(db: Queries, *, project_id: UUID) -> int: ...
 
 
-# Insert a PENDING sender. None if the project already has a sender with this email.
-@statement("""
-    insert into senders (project_id, id, email, status, dmarc_policy, token_hash, token_expires_at, created_at,
-                         updated_at)
-    values (%(project_id)s, %(id)s, %(email)s, 'PENDING', %(dmarc_policy)s, %(token_hash)s, %(token_expires_at)s,
-            %(now)s, %(now)s)
-    on conflict do nothing
-    returning *
-""")
-async def insert_sender(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    email: str,
-    dmarc_policy: str | None,
-    token_hash: bytes,
-    token_expires_at: Moment,
-    now: Moment,
-) -> StoredSender | None: ...
+# None if the project already has a sender with this email.
+@statement("insert into senders {sender} on conflict do nothing returning *")
+async def insert_sender(tx: Transaction, sender: StoredSender) -> StoredSender | None: ...
 
 
 @statement("select * from senders where project_id = %(project_id)s and id = %(id)s")
@@ -53,16 +36,7 @@ async def list_senders(db: Queries, *, project_id: UUID, limit: int) -> list[Sto
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
-async def set_token(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    dmarc_policy: str | None,
-    token_hash: bytes,
-    token_expires_at: Moment,
-    now: Moment,
-) -> StoredSender: ...
+async def set_token(tx: Transaction, sender: StoredSender, *, now: Moment) -> StoredSender: ...
 
 
 @statement("""

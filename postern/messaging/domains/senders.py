@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import msgspec
+from msgspec.structs import replace
 
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call, LiveKeyRequired
@@ -103,16 +104,19 @@ async def create_sender(call: Call, data: NewSender) -> Sender:
         await tx.lock_quota("senders", call.project_id)
         if await sender_store.count_senders(tx, project_id=call.project_id) >= SENDERS_PER_PROJECT:
             raise TooManySenders
-        row = await sender_store.insert_sender(
-            tx,
+        new = StoredSender(
             project_id=call.project_id,
             id=sender_id,
             email=address.spec,
+            status="PENDING",
             dmarc_policy=policy,
             token_hash=_token_hash(call.world, sender_id, token),
             token_expires_at=call.now + TOKEN_LIFE,
-            now=call.now,
+            verified_at=None,
+            created_at=call.now,
+            updated_at=call.now,
         )
+        row = await sender_store.insert_sender(tx, new)
         if row is None:
             raise SenderExists
         await _enqueue_confirmation(tx, call, row, token)
@@ -145,15 +149,13 @@ async def resend_sender_verification(call: Call, id: UUID) -> Sender:
         row = require_found(await sender_store.lock_sender(tx, project_id=call.project_id, id=id), SenderMissing)
         if row.status == "VERIFIED":
             raise SenderVerified
-        row = await sender_store.set_token(
-            tx,
-            project_id=call.project_id,
-            id=id,
+        renewed = replace(
+            row,
             dmarc_policy=policy,
             token_hash=_token_hash(call.world, id, token),
             token_expires_at=call.now + TOKEN_LIFE,
-            now=call.now,
         )
+        row = await sender_store.set_token(tx, renewed, now=call.now)
         await _enqueue_confirmation(tx, call, row, token)
         await audit.record(tx, call, "sender.mail_resent", "Sender", id, email=row.email)
     return _to_sender(row)

@@ -23,7 +23,7 @@ from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list, newest_first
 from postern.kernel.http.problems import Invalid, ProblemError, require_found
 from postern.kernel.outbound.ssrf import AddressRefused, check_host
-from postern.kernel.values import Body, Timestamp, is_safe_redirect_url, new_id, to_plain
+from postern.kernel.values import Body, Timestamp, fields_set, is_safe_redirect_url, new_id, to_plain
 from postern.platform.audit import operations as audit
 from postern.platform.projects import store
 from postern.platform.projects.model import (
@@ -410,7 +410,7 @@ def _apply_change(call: Call, settings: ProjectSettings, change: SettingsChange 
     """Apply a change of settings. Raises Invalid for contradictory settings."""
     if change is UNSET:
         return settings
-    changes = {name: value for name in change.__struct_fields__ if (value := getattr(change, name)) is not UNSET}
+    changes = fields_set(change)
     if changes.get("relays"):
         changes["relays"] = [
             _seal_password(call, relay, settings.relays or [], index) for index, relay in enumerate(changes["relays"])
@@ -441,7 +441,7 @@ def _require_allowed_host(call: Call, path: str, host: str) -> None:
 
 def _apply_sign_in_change(settings: SignInSettings, change: SignInChange) -> SignInSettings:
     """Apply a change of sign-in settings. Raises Invalid for an invalid sender or redirect URL."""
-    changes = {name: value for name in change.__struct_fields__ if (value := getattr(change, name)) is not UNSET}
+    changes = fields_set(change)
     default = SignInSettings()
     # The client sent null: use the default, which is null itself for some settings.
     changes = {name: getattr(default, name) if value is None else value for name, value in changes.items()}
