@@ -95,6 +95,7 @@ from postern.platform.accounts import sessions as account_sessions
 from postern.platform.billing import operations as billing
 from postern.platform.billing import work as billing_work
 from postern.platform.events import operations as events
+from postern.platform.events import stream as event_stream
 from postern.platform.events.model import EVENT_NAMES
 from postern.platform.events.operations import Reaction
 from postern.platform.projects import operations as projects
@@ -111,7 +112,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
         *(accounts, recovery, account_sessions, mfa, account_passkeys, profile, account_members, export, deletion),
         account_pages,
     ),
-    *operations_of(projects, events, access, domains, senders, webhooks, templates),
+    *operations_of(projects, events, event_stream, access, domains, senders, webhooks, templates),
     *operations_of(imports, contacts, attributes, audiences, emails, logs, suppressions),
     *operations_of(customers, merging, end_users, tokens, sessions, sign_up, sign_in, credentials, totp, passkeys),
     *operations_of(providers, linking, identity_requests, customer_pages, sso, app_sso),

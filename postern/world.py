@@ -79,6 +79,8 @@ class World:
     rendering: RenderProcesses
     """The processes that parse and render templates, under limits of time and memory."""
 
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the process begins to shut down: responses that would take minutes end then."""
     transports: dict[str, Any] = field(default_factory=dict[str, Any])
     """Open transports of mail, keyed by name."""
     resources: dict[Any, Any] = field(default_factory=dict[Any, Any])

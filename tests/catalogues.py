@@ -32,9 +32,10 @@ EVENTS = """
 # Events
 
 This page lists every event. Postern records an event in the same transaction as the change that it describes. Read
-events with `GET /projects/{projectId}/events`, watch them with `postern tail`, or receive them by
-[webhook](webhooks.md). To subscribe to your own events (`POST /projects/{projectId}/events`), use `custom.<name>`; they
-are delivered under the name that you gave them.
+events with `GET /projects/{projectId}/events`, [as they happen](webhooks.md#read-events-as-they-happen) with
+`GET /projects/{projectId}/events/stream` or `postern tail`, or receive them by [webhook](webhooks.md). To subscribe to
+your own events (`POST /projects/{projectId}/events`), use `custom.<name>`; they are delivered under the name that you
+gave them.
 
 Events about e-mail, contacts, audiences and automations, and your own events, have `contact {id, email}`: the contact
 that the event is about, or null. In a webhook this is `data.contact`. `data.id` and `data.projectId` are always set by

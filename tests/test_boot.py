@@ -22,6 +22,7 @@ import httpx
 import psycopg
 import pytest
 
+from postern.kernel.config import Settings
 from postern.kernel.database import embedded
 from tests.peers.ports import reserved_port
 
@@ -353,6 +354,27 @@ def test_sigterm_stops_all_processes(server: StartedServer) -> None:
     assert server.stop(signal.SIGTERM) == 0
     assert not [pid for pid in children if arguments(pid)]
     assert not (server.folder / "running.json").exists()
+
+
+def test_open_event_streams_end_at_sigterm(server: StartedServer) -> None:
+    """They do not use up the time that running requests get to finish."""
+    account = json.loads(command(server.folder, "bootstrap", "--json").stdout)
+    headers = {"Authorization": f"Bearer {account['secretKey']}"}
+    url = f"{server.url}/projects/{account['projectId']}"
+    with httpx.stream("GET", f"{url}/events/stream", headers=headers, timeout=WAIT_SECONDS) as stream:
+        lines = stream.iter_lines()
+        assert next(lines).startswith("retry: ")
+        event = {"name": "order.placed", "email": "ada@example.com", "data": {}}
+        assert httpx.post(f"{url}/events", headers=headers, json=event).status_code == 201
+        assert next(line for line in lines if line.startswith("event: ")) in (
+            "event: contact.created",
+            "event: order.placed",
+        )
+        began = time.monotonic()
+        server.process.send_signal(signal.SIGTERM)
+        assert not [line for line in lines if line.startswith("event: email")]
+    assert server.stop() == 0
+    assert time.monotonic() - began < Settings().drain.total_seconds()
 
 
 def test_ctrl_c_finishes_running_requests_first(server: StartedServer) -> None:

@@ -49,6 +49,7 @@ NOT_RUN_HERE = {
     ("sdk-python.md", "sh", "pip install"): "installs from the index: tests/sdk/test_python_package.py builds it",
     ("sdk-typescript.md", "sh", "npm install"): "installs from the registry: tests/sdk/test_typescript.py packs it",
     ("webhooks.md", "python", "HTTPServer"): "a server that does not end: tests/platform/webhooks/test_guide.py",
+    ("webhooks.md", "sh", "curl -N"): "does not end: tests/platform/events/test_stream.py reads streams",
     ("webhooks.md", "sh", "postern listen"): "does not end: tests/platform/webhooks/test_listen.py runs it",
     ("resend.md", "python", "*"): "reads its URL when it is imported: tests/compat/test_resend_guide.py",
     ("sign-in-express.md", "sh", "*"): "is followed in tests/sdk/test_typescript_sign_in.py",

@@ -61,7 +61,10 @@ the tests of the features check this for every operation."""
 
 DOCUMENT = document(OPERATIONS, examples.EXAMPLES, REFERENCE)
 OPERATION_BY_ROUTE: dict[tuple[str, str], Operation[Any, Any]] = {
-    (operation.method, operation.wire_path): operation for operation in OPERATIONS if not operation.hidden
+    (operation.method, operation.wire_path): operation
+    for operation in OPERATIONS
+    # The response of a stream would last for minutes.
+    if not operation.hidden and "text/event-stream" not in operation.media_types
 }
 
 

@@ -80,6 +80,7 @@ def run_api(settings: Settings, url: str, *, listener: int | None = None, parent
 
             def stop() -> None:
                 server.should_exit = True
+                world.stopping.set()
 
             _stop_on_signals(stop, parent)
             sockets = [socket.socket(fileno=listener)] if listener is not None else None

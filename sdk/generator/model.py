@@ -219,7 +219,7 @@ def read(document: dict[str, Any], names: dict[str, tuple[str, ...]]) -> Api:
         (method.upper(), path, entry)
         for path, methods in document["paths"].items()
         for method, entry in methods.items()
-        if method in {"get", "post", "put", "patch", "delete"}
+        if method in {"get", "post", "put", "patch", "delete"} and not _is_stream(entry)
     ]
     ids = {entry["operationId"] for _, _, entry in entries}
     if wrong := sorted(ids ^ names.keys()):
@@ -244,6 +244,11 @@ def read(document: dict[str, Any], names: dict[str, tuple[str, ...]]) -> Api:
     return Api(
         document["info"]["version"], operations, types, tuple(problems[code] for code in sorted(problems)), events
     )
+
+
+def _is_stream(entry: dict[str, Any]) -> bool:
+    """Whether an operation responds with server-sent events, for which platforms have clients (EventSource)."""
+    return "text/event-stream" in entry["responses"].get("200", {}).get("content", {})
 
 
 def snake_case(name: str) -> str:

@@ -36,7 +36,7 @@ from postern.kernel.http.call import (
 from postern.kernel.http.compatible_api import CompatibleApi
 from postern.kernel.http.operation import Operation, Parameter, RawRequest, query_strings_of
 from postern.kernel.http.pagination import Feed, LinkedList, Page
-from postern.kernel.http.problems import BadRequest, Invalid, Problem, ProblemError
+from postern.kernel.http.problems import BadRequest, Forbidden, Invalid, Missing, Problem, ProblemError, Unauthenticated
 from postern.kernel.http.responses import HttpResponse, NotFound
 from postern.kernel.http.validation import invalid_value, unknown_parameters
 from postern.kernel.limits import RateLimit, RateLimitState, TooManyRequests
@@ -131,16 +131,9 @@ async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRou
     if operation.accepts:
         read_token = operation.compatible_api.read_token if operation.compatible_api else read_bearer
         caller = await _read_caller(state.readers, connection, world, project_id, origin, read_token)
-        if caller.kind not in operation.accepts:
-            raise CredentialMissing if caller.kind == "nobody" else CredentialNotAccepted
+        _check_caller(operation, caller)
         if caller.kind == "secret_key" and "nobody" in operation.accepts:
             origin = _visitor_origin(connection.headers, origin)
-        is_permitted = not operation.needs or not caller.permissions.isdisjoint(operation.granted_by)
-        if not caller.is_verified and not (is_permitted if operation.needs else operation.unverified):
-            raise EmailUnverified
-        # Operations that accept customers' tokens act only on that customer, so they need no permission.
-        if not is_permitted and caller.kind != "customer":
-            raise PermissionMissing(f"This operation needs the permission `{operation.needs}`.")
     if operation.compatible_api is not None and operation.accepts:
         project_id = caller.project_id
         headers |= _take_of_compatible_api(connection, world, caller, operation.compatible_api)
@@ -159,6 +152,35 @@ async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRou
         if_match=connection.headers.get("if-match"),
         headers=headers,
     )
+
+
+async def is_still_admitted(request: RawRequest, call: Call) -> bool:
+    """Whether the credential of a request is still valid and still has the permission that the operation needs.
+
+    For responses that take minutes. Raises OperationalError or PoolTimeout if the database does not respond.
+    """
+    operation: Operation[Any, Any] = request.scope["route_handler"].opt["operation"]
+    try:
+        caller = await _read_caller(
+            request.app.state.readers, request, call.world, call.project_id, call.origin, read_bearer
+        )
+        _check_caller(operation, caller)
+    except (Unauthenticated, Forbidden, Missing):
+        return False
+    return True
+
+
+def _check_caller(operation: Operation[Any, Any], caller: Caller) -> None:
+    """Raises CredentialMissing, CredentialNotAccepted, EmailUnverified or PermissionMissing if the operation does not
+    admit the caller."""
+    if caller.kind not in operation.accepts:
+        raise CredentialMissing if caller.kind == "nobody" else CredentialNotAccepted
+    is_permitted = not operation.needs or not caller.permissions.isdisjoint(operation.granted_by)
+    if not caller.is_verified and not (is_permitted if operation.needs else operation.unverified):
+        raise EmailUnverified
+    # Operations that accept customers' tokens act only on that customer, so they need no permission.
+    if not is_permitted and caller.kind != "customer":
+        raise PermissionMissing(f"This operation needs the permission `{operation.needs}`.")
 
 
 def _visitor_origin(headers: Mapping[str, str], origin: Origin) -> Origin:

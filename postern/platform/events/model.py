@@ -77,6 +77,18 @@ class FirstEventSince(Record):
     occurred_at: Moment
 
 
+class RecentEvents(Record):
+    """The number of events of a project with the same bucket (see `feed.BUCKET_BITS`) in their ids."""
+
+    project_id: UUID
+    bucket: bytes | None
+    """None if there are no recent events."""
+    count: int
+    read_at: Moment
+    oldest_writer: Moment | None
+    """Begin of the oldest open transaction that writes; None if there is none."""
+
+
 class EventRange(Record):
     """Events that one SQL statement inserted in bulk, as a range of ids."""
 

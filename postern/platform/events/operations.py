@@ -18,6 +18,7 @@ from postern.kernel.values import build_view, new_id
 from postern.platform.events import store
 from postern.platform.events.model import (
     ALIASES,
+    AREAS,
     EVENT_NAMES,
     Event,
     EventContact,
@@ -245,7 +246,8 @@ async def list_events(
     limit: ListLimit = 100,
     cursor: Cursor | None = None,
 ) -> Feed[Event]:
-    """List the events of the project, newest first. Filter by `type`: one or several names, comma-separated.
+    """List the events of the project, newest first. Filter by `type`: one or several names or groups (`email.*`),
+    comma-separated.
 
     `contact` is the contact that an event concerns: the id, and the address unless the contact has been deleted.
 
@@ -253,19 +255,32 @@ async def list_events(
     event can appear a few seconds late, before events that you have read already: repeat the last seconds, and ignore
     the events that you have read.
     """
-    types = [ALIASES.get(name.strip(), name.strip()) for name in type.split(",") if name.strip()] if type else None
-    for name in types or []:
-        if name not in EVENT_NAMES and not is_custom_name(name) and name != "webhook.test":
-            names = ", ".join(EVENT_NAMES)
-            raise Invalid.at("query/type", f"There is no event `{name[:100]}`. There are: {names}; and custom events.")
+    types = parse_types(type)
     if after is not None:
         since = await store.list_after(call.db, project_id=call.project_id, after=after, types=types, limit=limit)
-        return Feed(data=await _with_contacts(call, since), next_cursor=None)
+        return Feed(data=await with_contacts(call.db, call.project_id, since), next_cursor=None)
     scope = f"events|{type or ''}"
     page = await newest_first(call, scope, cursor, limit, store.list_events, types=types)
-    return Feed(data=await _with_contacts(call, page.items), next_cursor=page.next_cursor)
+    return Feed(data=await with_contacts(call.db, call.project_id, page.items), next_cursor=page.next_cursor)
 
 
-async def _with_contacts(call: Call, rows: Sequence[EventRow]) -> list[Event]:
-    contacts = await contacts_of(call.db, call.project_id, rows)
+def parse_types(type: str | None) -> list[str] | None:
+    """The event names in a filter such as `email.*,order.placed`; None without a filter. Raises Invalid."""
+    types: list[str] = []
+    for name in (part.strip() for part in (type or "").split(",")):
+        name = ALIASES.get(name, name)
+        area, _, rest = name.partition(".")
+        if rest == "*" and area in AREAS - {"custom"}:
+            types += [known for known in EVENT_NAMES if known.startswith(f"{area}.")]
+        elif name in EVENT_NAMES or is_custom_name(name) or name == "webhook.test":
+            types.append(name)
+        elif name:
+            names = ", ".join(EVENT_NAMES)
+            raise Invalid.at("query/type", f"There is no event `{name[:100]}`. There are: {names}; and custom events.")
+    return types or None
+
+
+async def with_contacts(db: Queries, project_id: UUID, rows: Sequence[EventRow]) -> list[Event]:
+    """The events with the contacts that they concern."""
+    contacts = await contacts_of(db, project_id, rows)
     return [build_view(Event, row, contact=contacts.get(row.id)) for row in rows]

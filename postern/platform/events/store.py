@@ -6,7 +6,7 @@ from psycopg.sql import Composable
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
-from postern.platform.events.model import EventContact, EventRow, FirstEventSince
+from postern.platform.events.model import EventContact, EventRow, FirstEventSince, RecentEvents
 
 
 # Insert the events `rows` (a JSON array), which belong to the projects `project_id`. Returns the value of each of the
@@ -114,3 +114,25 @@ async def list_events(
     order by id limit %(limit)s
 """)
 async def list_between(db: Queries, *, project_id: UUID, after: UUID, last: UUID, limit: int) -> list[EventRow]: ...
+
+
+# The numbers of events after the positions `after` of projects (parallel lists), by the first 40 bits of their ids; at
+# least one row for each project. The oldest transaction is read after the snapshot of the counts.
+@statement("""
+    select position.project_id, recent.bucket, coalesce(recent.count, 0) as count, clock_timestamp() as read_at,
+           (select min(xact_start) from pg_stat_activity
+            where datname = current_database() and backend_xid is not null) as oldest_writer
+    from unnest(%(project_id)s::uuid[], %(after)s::uuid[]) as position (project_id, after)
+    left join lateral (
+        select substring(uuid_send(id) from 1 for 5) as bucket, count(*)::int as count from events
+        where events.project_id = position.project_id and id > position.after
+        group by 1
+    ) as recent on true
+""")
+async def count_recent(db: Queries, *, project_id: list[UUID], after: list[UUID]) -> list[RecentEvents]: ...
+
+
+@statement("""
+    select id from events where project_id = %(project_id)s and id > %(after)s order by id desc limit %(limit)s
+""")
+async def recent_ids(db: Queries, *, project_id: UUID, after: UUID, limit: int) -> list[UUID]: ...

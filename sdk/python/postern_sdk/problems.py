@@ -826,6 +826,12 @@ class TooManySsoConnections(UnprocessableEntityError):
     """`too_many_sso_connections` (422): An organization has at most 50 connections; remove some first."""
 
 
+class TooManyStreams(RateLimitError):
+    """`too_many_streams` (429): There are too many open event streams of this project or credential; close those
+    that are not needed.
+    """
+
+
 class TooManyTemplates(UnprocessableEntityError):
     """`too_many_templates` (422): A project can have at most 10,000 templates. Delete one first."""
 
@@ -1036,6 +1042,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "too_many_roles": TooManyRoles,
     "too_many_senders": TooManySenders,
     "too_many_sso_connections": TooManySsoConnections,
+    "too_many_streams": TooManyStreams,
     "too_many_templates": TooManyTemplates,
     "too_many_webhooks": TooManyWebhooks,
     "unsupported_media_type": UnsupportedMediaType,

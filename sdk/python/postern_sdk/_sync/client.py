@@ -9441,7 +9441,7 @@ class Events:
     ) -> Page[types.Event]:
         """List the events of the project, newest first.
 
-        Filter by `type`: one or several names, comma-separated.
+        Filter by `type`: one or several names or groups (`email.*`), comma-separated.
 
         `contact` is the contact that an event concerns: the id, and the address unless the contact has been
         deleted.

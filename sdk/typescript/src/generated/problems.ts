@@ -649,6 +649,12 @@ export class TooManySenders extends UnprocessableEntityError {}
 /** 422 `too_many_sso_connections`: An organization has at most 50 connections; remove some first. */
 export class TooManySsoConnections extends UnprocessableEntityError {}
 
+/**
+ * 429 `too_many_streams`: There are too many open event streams of this project or credential; close those that are not
+ * needed.
+ */
+export class TooManyStreams extends RateLimitError {}
+
 /** 422 `too_many_templates`: A project can have at most 10,000 templates. Delete one first. */
 export class TooManyTemplates extends UnprocessableEntityError {}
 
@@ -854,6 +860,7 @@ export const PROBLEMS = {
   TooManyRoles,
   TooManySenders,
   TooManySsoConnections,
+  TooManyStreams,
   TooManyTemplates,
   TooManyWebhooks,
   UnsupportedMediaType,
