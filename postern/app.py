@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from litestar import Litestar, Response
@@ -94,6 +95,9 @@ from postern.platform.accounts import passkeys as account_passkeys
 from postern.platform.accounts import sessions as account_sessions
 from postern.platform.billing import operations as billing
 from postern.platform.billing import work as billing_work
+from postern.platform.dashboard.forwarding import DashboardPaths
+from postern.platform.dashboard.model import API_PATH
+from postern.platform.dashboard.session import DashboardSession
 from postern.platform.events import operations as events
 from postern.platform.events import stream as event_stream
 from postern.platform.events.model import EVENT_NAMES
@@ -103,7 +107,7 @@ from postern.platform.webhooks import operations as webhooks
 from postern.platform.webhooks import store as webhook_store
 from postern.platform.webhooks import work as webhook_work
 from postern.security import work as security_work
-from postern.web import public_pages
+from postern.web import dashboard_files, public_pages
 from postern.web.pages import error_response_page
 from postern.world import Hooks, World
 
@@ -214,8 +218,10 @@ def work_for(settings: Settings) -> list[Work[Any]]:
 class Application(HttpMiddleware):
     """The ASGI application. Building one takes most of a second, so tests switch it to another world instead."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, dashboard: Path) -> None:
         pages = [*public_pages.routes(), *instance.routes(OPERATIONS, WORK), *inbox_pages.routes()]
+        pages += dashboard_files.routes(dashboard)
+        self._dashboard_paths = DashboardPaths(OPERATIONS)
         self._routes = Litestar(
             route_handlers=[
                 *(handler_of(operation) for operation in [*OPERATIONS, *COMPATIBLE_OPERATIONS]),
@@ -232,7 +238,12 @@ class Application(HttpMiddleware):
     def switch_world(self, world: World) -> None:
         """Serve requests from another world from now on."""
         self._routes.state.world = world
-        super().__init__(self._routes, world, cross_origin=CustomersCors(self._routes, world))
+        super().__init__(
+            self._routes,
+            world,
+            cross_origin=CustomersCors(self._routes, world),
+            mounted=(f"{API_PATH}/", DashboardSession(self._routes, world, self._dashboard_paths)),
+        )
 
 
 def _error_response(request: RawRequest, error: Exception) -> Response[bytes]:
@@ -242,6 +253,6 @@ def _error_response(request: RawRequest, error: Exception) -> Response[bytes]:
     return error_response_page(request, error) if api is None else error_response_of_api(api, request, error)
 
 
-def make_app(world: World) -> Application:
-    """Build the ASGI application for a world."""
-    return Application(world)
+def make_app(world: World, *, dashboard: Path = dashboard_files.FOLDER) -> Application:
+    """Build the ASGI application for a world. `dashboard` is the folder of the dashboard's built files."""
+    return Application(world, dashboard)

@@ -49,7 +49,7 @@ OUR_FILES = [
 ]
 
 ORDER = [
-    ["audit", "projects", "accounts", "events", "webhooks", "billing"],
+    ["audit", "projects", "accounts", "events", "webhooks", "billing", "dashboard"],
     ["domains", "templates", "audiences", "emails", "campaigns", "automations", "tracking", "inbox", "analytics"],
     ["access", "customers", "organizations", "sso", "entitlements"],
     ["resend", "sendgrid", "postmark"],

@@ -13,6 +13,7 @@ import msgspec
 from litestar import Response
 from minijinja import Environment
 
+from postern.kernel.config import Settings
 from postern.kernel.http.operation import RawRequest
 from postern.kernel.http.problems import BadRequest, Forbidden, Invalid
 from postern.kernel.http.responses import HttpResponse, error_response
@@ -184,11 +185,16 @@ def _require_own_form(request: RawRequest) -> None:
     # Browsers send `null` for pages with `Referrer-Policy: no-referrer`; then only `Sec-Fetch-Site` can be checked.
     if origin is None or (origin == "null" and fetch_site is not None):
         return
-    own_origin = request.app.state.world.settings.origin
-    if origin == own_origin:
-        return
-    scheme, _, host = origin.partition("://")
-    if scheme not in ("http", "https") or not host or host != request.headers.get("host"):
+    if not is_own_origin(origin, request.headers.get("host"), request.app.state.world.settings):
         raise CrossSiteForm
-    if host == own_origin.partition("://")[2]:
-        raise CrossSiteForm  # The same host with another scheme: the page was loaded without TLS.
+
+
+def is_own_origin(origin: str, host: str | None, settings: Settings) -> bool:
+    """Whether an `Origin` header is that of a page of this server; `host` is the `Host` header of the request."""
+    if origin == settings.origin:
+        return True
+    scheme, _, origin_host = origin.partition("://")
+    if scheme not in ("http", "https") or not origin_host or origin_host != host:
+        return False
+    # The same host with another scheme: the page was loaded without TLS.
+    return origin_host != settings.origin.partition("://")[2]

@@ -15,6 +15,7 @@ from minijinja import safe
 from postern.kernel.http.problems import Problem
 from postern.kernel.http.responses import NotFound
 from postern.kernel.values import to_json
+from postern.web.dashboard_files import PATH
 from postern.web.pages import as_response, page, wants_page
 
 RawRequest = Request[Any, Any, Any]
@@ -39,11 +40,12 @@ def installed_version() -> str:
 
 @get("/", sync_to_thread=False)
 def home(request: RawRequest) -> Response[Any]:
-    """The start page with links; the same as JSON for clients that do not accept HTML."""
+    """Redirect browsers to the dashboard. Other clients get the name, the version and links as JSON."""
     paths = {"docs": "/docs", "openapi": "/openapi.json", "guide": "/guide", "inbox": "/inbox", "ready": "/readyz"}
     if not wants_page(request):
         return _json({"name": "Postern", "version": installed_version(), **paths})
-    return _page("home.html", "Postern")
+    headers = {"Location": PATH, "Cache-Control": "no-store", "Vary": "Accept"}
+    return Response(b"", status_code=303, media_type="text/html", headers=headers)
 
 
 @get("/favicon.ico", sync_to_thread=False)

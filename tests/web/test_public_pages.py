@@ -19,16 +19,16 @@ def visitor(app) -> Client:
 
 
 async def test_the_start_page_describes_the_server(visitor):
-    """A browser gets a page with links, other clients get JSON.
+    """A browser is redirected to the dashboard, other clients get JSON.
 
     Regression test of N11, M17 (tests/defects.md).
     """
-    page = await visitor.get(f"{SERVER_URL}/", headers=BROWSER_HEADERS)
-    assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
-    for path in re.findall(r'href="(/[^"]*)"', page.text):
-        assert (await visitor.http.get(path, headers=BROWSER_HEADERS)).status_code in (200, 503), path
+    page = await visitor.http.get("/", headers=BROWSER_HEADERS)
+    assert (page.status_code, page.headers["location"]) == (303, "/dashboard")
     document = (await visitor.get(f"{SERVER_URL}/")).json()
     assert (document["name"], document["version"], document["docs"]) == ("Postern", version("postern-server"), "/docs")
+    for name in ("docs", "openapi", "guide", "inbox", "ready"):
+        assert (await visitor.http.get(document[name])).status_code in (200, 503), name
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import structlog
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from prometheus_client import Counter, Histogram
 
-from postern.kernel.http.problems import BadRequest, Problem
-from postern.kernel.http.responses import RequestIncomplete, problem_document
-from postern.kernel.values import new_id, to_json
+from postern.kernel.http.problems import BadRequest
+from postern.kernel.http.responses import RequestIncomplete, send_problem
+from postern.kernel.values import new_id
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 REQUESTS = Counter("postern_http_requests_total", "Responses sent.", ["operation", "status"])
@@ -44,11 +44,15 @@ class HttpMiddleware:
 
     REQUEST_ID = re.compile(rb"^[A-Za-z0-9_-]{8,128}$")
 
-    def __init__(self, app: ASGIApp, world: Any, cross_origin: ASGIApp) -> None:
-        """`cross_origin` handles requests with an `Origin` header, which may come from pages of other origins."""
+    def __init__(self, app: ASGIApp, world: Any, cross_origin: ASGIApp, mounted: tuple[str, ASGIApp]) -> None:
+        """`cross_origin` handles requests with an `Origin` header, which may come from pages of other origins.
+
+        `mounted` is the beginning of paths, and the application that handles all requests to them.
+        """
         self._app = app
         self._world = world
         self._cross_origin = cross_origin
+        self._mounted_path, self._mounted_app = mounted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -98,11 +102,10 @@ class HttpMiddleware:
 
         try:
             if _has_one_host(scope):
-                has_origin = any(name == b"origin" for name, _ in scope["headers"])
-                await (self._cross_origin if has_origin else self._app)(scope, receive_complete, send_with_headers)
+                await self._app_for(scope)(scope, receive_complete, send_with_headers)
             else:
                 # RFC 9112 §3.2. Of several Host headers, a proxy may have used another one than this server would.
-                await _refuse(HostInvalid(), request_id, send_with_headers)
+                await send_problem(HostInvalid(), request_id, send_with_headers)
         finally:
             handler: Any = scope.get("route_handler")
             operation = handler.opt.get("operation") if handler is not None else None
@@ -110,6 +113,13 @@ class HttpMiddleware:
             REQUESTS.labels(name, status).inc()
             SECONDS.labels(name).observe(time.perf_counter() - started)
             log.debug("request", operation=name, status=status, ms=round((time.perf_counter() - started) * 1000, 1))
+
+    def _app_for(self, scope: Scope) -> ASGIApp:
+        """The application that handles a request."""
+        if scope["path"].startswith(self._mounted_path):
+            return self._mounted_app
+        has_origin = any(name == b"origin" for name, _ in scope["headers"])
+        return self._cross_origin if has_origin else self._app
 
     def _protection(self, headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
         """Security headers for browsers."""
@@ -119,14 +129,6 @@ class HttpMiddleware:
         if any(name == b"content-type" and value.startswith(b"text/html") for name, value in headers):
             protection += PAGE_PROTECTION
         return protection
-
-
-async def _refuse(problem: Problem, request_id: str, send: Send) -> None:
-    """Respond with a problem before the request reaches an operation."""
-    body = to_json(problem_document(problem, request_id))
-    headers = [(b"content-type", b"application/problem+json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": problem.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
 def _has_one_host(scope: Scope) -> bool:

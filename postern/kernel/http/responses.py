@@ -1,6 +1,6 @@
 """Responses with a media type of their own, and responses to the exceptions that operations raise."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +8,7 @@ import psycopg
 import structlog
 from litestar import Response
 from litestar.exceptions import HTTPException
+from litestar.types import Send
 from psycopg_pool import PoolTimeout
 
 from postern.kernel.http.compatible_api import CompatibleApi
@@ -108,6 +109,19 @@ def problem_response(problem: Problem, request_id: str) -> Response[bytes]:
         media_type="application/problem+json",
         headers=_problem_headers(problem, problem.status),
     )
+
+
+async def send_problem(
+    problem: Problem, request_id: str, send: Send, headers: Sequence[tuple[bytes, bytes]] = ()
+) -> None:
+    """Respond with a problem document from an ASGI middleware, before the request reaches an operation."""
+    body = to_json(problem_document(problem, request_id))
+    fields = [
+        (name.lower().encode(), value.encode()) for name, value in _problem_headers(problem, problem.status).items()
+    ]
+    fields += [(b"content-type", b"application/problem+json"), (b"content-length", b"%d" % len(body)), *headers]
+    await send({"type": "http.response.start", "status": problem.status, "headers": fields})
+    await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
 def _problem_headers(problem: Problem, status: int) -> dict[str, str]:
