@@ -2047,9 +2047,17 @@ CREATE INDEX campaigns_domain ON public.campaigns USING btree (project_id, domai
 
 CREATE INDEX campaigns_due ON public.campaigns USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
+CREATE INDEX campaigns_name ON public.campaigns USING btree (project_id, lower(name), id);
+
+CREATE INDEX campaigns_search ON public.campaigns USING gin (project_id, lower(((name || ' '::text) || COALESCE(subject, ''::text))) public.gin_trgm_ops);
+
+CREATE INDEX campaigns_status ON public.campaigns USING btree (project_id, status, id);
+
 CREATE INDEX campaigns_template ON public.campaigns USING btree (project_id, template_id);
 
 CREATE INDEX campaigns_under_way ON public.campaigns USING btree (project_id, audience_id) WHERE (status = ANY (ARRAY['TESTING'::text, 'SENDING'::text, 'PAUSED'::text]));
+
+CREATE INDEX campaigns_updated ON public.campaigns USING btree (project_id, updated_at, id);
 
 CREATE UNIQUE INDEX captured_messages_send ON public.captured_messages USING btree (project_id, send_id);
 
@@ -2161,6 +2169,14 @@ CREATE INDEX organizations_due ON public.organizations USING btree (project_id, 
 
 CREATE UNIQUE INDEX organizations_external ON public.organizations USING btree (project_id, external_id) WHERE (external_id IS NOT NULL);
 
+CREATE INDEX organizations_name ON public.organizations USING btree (project_id, lower(name), id);
+
+CREATE INDEX organizations_search ON public.organizations USING gin (project_id, lower(((((name || ' '::text) || slug) || ' '::text) || COALESCE(external_id, ''::text))) public.gin_trgm_ops);
+
+CREATE INDEX organizations_suspended ON public.organizations USING btree (project_id, id) WHERE (status = 'SUSPENDED'::text);
+
+CREATE INDEX organizations_updated ON public.organizations USING btree (project_id, updated_at, id);
+
 CREATE INDEX passkeys_customer ON public.passkeys USING btree (project_id, customer_id) WHERE (customer_id IS NOT NULL);
 
 CREATE INDEX passkeys_developer ON public.passkeys USING btree (developer_id) WHERE (developer_id IS NOT NULL);
@@ -2246,6 +2262,12 @@ CREATE INDEX sso_traces_customer ON public.sso_traces USING btree (project_id, c
 CREATE INDEX sso_traces_due ON public.sso_traces USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX sso_traces_newest ON public.sso_traces USING btree (project_id, connection_id, id);
+
+CREATE INDEX templates_name ON public.templates USING btree (project_id, lower(name), id);
+
+CREATE INDEX templates_search ON public.templates USING gin (project_id, lower(((name || ' '::text) || COALESCE(subject, ''::text))) public.gin_trgm_ops);
+
+CREATE INDEX templates_updated ON public.templates USING btree (project_id, updated_at, id);
 
 CREATE INDEX tracking_hits_send ON public.tracking_hits USING btree (project_id, send_id, id);
 

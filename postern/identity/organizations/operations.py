@@ -2,10 +2,10 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
-from msgspec import UNSET
+from msgspec import UNSET, Meta
 from msgspec.structs import replace
 
 from postern.identity.customers.rules import merged_metadata
@@ -19,12 +19,23 @@ from postern.identity.organizations.model import (
     OrganizationRef,
     OrganizationRow,
     SlugTaken,
+    Status,
 )
 from postern.identity.organizations.rules import slug_candidates, slug_of
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
+from postern.kernel.http.listing import (
+    NEWEST,
+    CreatedFrom,
+    CreatedTo,
+    IncludeTotal,
+    ListFilter,
+    Sort,
+    count_total,
+    sorted_list,
+)
 from postern.kernel.http.operation import delete, get, patch, post
-from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit
 from postern.kernel.http.problems import require_found
 from postern.kernel.values import build_view, fields_set, new_id
 from postern.platform.audit import operations as audit
@@ -33,18 +44,40 @@ from postern.platform.projects import operations as projects
 from postern.platform.projects.sso_check import SsoNotReady, SsoStillRequired, sso_works
 
 ORGANIZATIONS = "/projects/{project_id}/b2b/organizations"
+OrganizationSearch = Annotated[
+    str, Meta(max_length=300, description="Part of name, slug or external id, in any letter case.")
+]
 ACME = {"name": "Acme Ltd", "externalId": "customer-17", "metadata": {"tier": "gold"}}
 
 
 @get(ORGANIZATIONS, needs="organizations:read")
 async def list_organizations(
-    call: Call, external_id: str | None = None, limit: ListLimit = 1_000, cursor: Cursor | None = None
+    call: Call,
+    external_id: str | None = None,
+    q: OrganizationSearch | None = None,
+    status: Status | None = None,
+    from_: CreatedFrom | None = None,
+    to: CreatedTo | None = None,
+    sort: Sort = NEWEST,
+    include: IncludeTotal | None = None,
+    limit: ListLimit = 1_000,
+    cursor: Cursor | None = None,
 ) -> LinkedList[Organization]:
-    """List the project's organizations, newest first. Filter by `externalId`."""
-    scope = f"organizations|{external_id or ''}"
-    page = await newest_first(
-        call, scope, cursor, limit, store.list_organizations, external_id=external_id or None, now=call.now
+    """List the project's organizations, newest first. All given filters must match."""
+    filters = ListFilter(q, from_, to, sort, {"status": [status] if status else []})
+    name, external_id = f"organizations|{external_id or ''}", external_id or None
+    page = await sorted_list(
+        call,
+        name,
+        filters,
+        store.SEARCH_TEXT,
+        cursor,
+        limit,
+        store.list_organizations,
+        external_id=external_id,
+        now=call.now,
     )
+    await count_total(call, include, filters, store.SEARCH_TEXT, store.count_listed, external_id=external_id)
     return page.convert_items(_as_view)
 
 

@@ -3,6 +3,8 @@
 from typing import LiteralString
 from uuid import UUID
 
+from psycopg.sql import SQL, Composable
+
 from postern.identity.customers.requirements import SignInRequirement
 from postern.identity.organizations.model import (
     NewOrganization,
@@ -66,38 +68,56 @@ async def id_of_external_id(db: Queries, *, project_id: UUID, external_id: str) 
 async def id_of_slug(db: Queries, *, project_id: UUID, slug: str) -> UUID | None: ...
 
 
+# The text that a search in the list of organizations compares, as in the index `organizations_search`.
+SEARCH_TEXT = SQL("lower(listed.name || ' ' || listed.slug || ' ' || coalesce(listed.external_id, ''))")
+
 ORGANIZATIONS_WITH_COUNTS = """
-    select organization.*,
+    select listed.*,
            (select count(*)::int from organization_members member
-            where member.project_id = organization.project_id and member.organization_id = organization.id)
+            where member.project_id = listed.project_id and member.organization_id = listed.id)
            as member_count,
            (select count(*)::int from invitations invitation
-            where invitation.project_id = organization.project_id and invitation.organization_id = organization.id
+            where invitation.project_id = listed.project_id and invitation.organization_id = listed.id
               and invitation.status = 'PENDING' and invitation.expires_at > %(now)s)
            as pending_invitation_count
-    from organizations organization
+    from organizations listed
 """
 
 
+# `clause` has conditions on the organizations `listed`, and their order.
 @statement(
     ORGANIZATIONS_WITH_COUNTS
     + """
-    where organization.project_id = %(project_id)s and organization.status <> 'DELETED'
-      and (%(before)s::uuid is null or organization.id < %(before)s)
-      and (%(external_id)s::text is null or organization.external_id = %(external_id)s)
-    order by organization.id desc limit %(limit)s
+    where listed.project_id = %(project_id)s and listed.status <> 'DELETED'
+      and (%(external_id)s::text is null or listed.external_id = %(external_id)s)
+      and {clause}
+    limit %(limit)s
     """
 )
 async def list_organizations(
-    db: Queries, *, project_id: UUID, external_id: str | None, before: UUID | None, limit: int, now: Moment
+    db: Queries, *, project_id: UUID, external_id: str | None, clause: Composable, limit: int, now: Moment
 ) -> list[OrganizationRow]: ...
+
+
+# The number of organizations that meet the conditions of `clause`, counted up to `limit`.
+@statement("""
+    select count(*)::int from (
+        select from organizations listed
+        where listed.project_id = %(project_id)s and listed.status <> 'DELETED'
+          and (%(external_id)s::text is null or listed.external_id = %(external_id)s) and {clause}
+        limit %(limit)s
+    ) as counted
+""")
+async def count_listed(
+    db: Queries, *, project_id: UUID, external_id: str | None, clause: Composable, limit: int
+) -> int: ...
 
 
 # An organization with its counts of members and pending invitations; None if it is deleted.
 @statement(
     ORGANIZATIONS_WITH_COUNTS
     + """
-    where organization.project_id = %(project_id)s and organization.id = %(id)s and organization.status <> 'DELETED'
+    where listed.project_id = %(project_id)s and listed.id = %(id)s and listed.status <> 'DELETED'
     """
 )
 async def get_organization(db: Queries, *, project_id: UUID, id: UUID, now: Moment) -> OrganizationRow | None: ...

@@ -37,6 +37,7 @@ from psycopg import AsyncConnection, AsyncCursor
 from psycopg.adapt import Loader
 from psycopg.rows import tuple_row
 from psycopg.sql import SQL, Composable
+from psycopg.sql import Literal as SqlLiteral
 from psycopg.types import json as pg_json
 from psycopg_pool import AsyncConnectionPool
 
@@ -67,6 +68,17 @@ def like_pattern(text: str) -> str:
     """The `like` pattern that finds `text`, trimmed and in lower case, within a lower-case column. `%`, `_` and
     backslashes in `text` are escaped."""
     return "%" + re.sub(r"([\\%_])", r"\\\1", text.strip().lower()) + "%"
+
+
+def text_literal(value: str) -> SqlLiteral:
+    """A text literal for composed SQL of a statement with parameters, in which `%` must be doubled."""
+    return SqlLiteral(value.replace("%", "%%"))
+
+
+def first_id_at(moment: datetime, shift: timedelta) -> SqlLiteral:
+    """The smallest UUIDv7 (RFC 9562 §5.7) of the time `moment` plus `shift`, as a literal."""
+    milliseconds = min(max(int((moment.timestamp() + shift.total_seconds()) * 1_000), 0), (1 << 48) - 1)
+    return SqlLiteral(UUID(int=milliseconds << 80))
 
 
 class Queries:

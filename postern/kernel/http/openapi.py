@@ -69,6 +69,7 @@ HEADERS: dict[str, tuple[str, str]] = {
         "URL of the next page; absent at the end.",
         '<https://postern.example.com/projects/…?limit=25&cursor=…>; rel="next"',
     ),
+    "Total-Count": ("With `include=total`: number of matching records, counted up to 10,000.", "42"),
     "Idempotent-Replayed": ("`true` if this repeats the response to the first request with this key.", "true"),
     "WWW-Authenticate": ("How to authenticate (RFC 6750).", 'Bearer realm="postern"'),
     "Content-Disposition": ("Name of the file.", 'attachment; filename="export.csv"'),
@@ -409,6 +410,8 @@ def _headers_of(operation: Operation[Any, Any]) -> list[str]:
     elif isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         hints = {struct_field.name: struct_field.type for struct_field in msgspec.structs.fields(kind)}
         headers += ["ETag"] if Moment in (hints.get("updated_at"), *get_args(hints.get("updated_at"))) else []
+    if any(parameter.wire == "include" for parameter in operation.parameters):
+        headers.append("Total-Count")
     if any(parameter.wire == "Idempotency-Key" for parameter in operation.parameters):
         headers.append("Idempotent-Replayed")
     if operation.returns is HttpResponse and set(operation.media_types) & FILES:

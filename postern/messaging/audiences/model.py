@@ -192,6 +192,24 @@ class Audience(Record):
     updated_at: Moment
 
 
+COUNTED_MEMBERS: Final = 100_000
+"""The number up to which the members of an audience in a list are counted."""
+
+
+class ListedAudience(Audience):
+    """An audience in a list."""
+
+    member_count: int | None = None
+    """The number of contacts in it, counted up to 100,000; null unless `include=counts` is requested."""
+
+
+class AudienceMemberCount(Record):
+    """The number of members of an audience."""
+
+    id: UUID
+    count: int
+
+
 class StoredRules(Record):
     """The columns of an audience that depend on its rules; a STATIC audience has no rules."""
 

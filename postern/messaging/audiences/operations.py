@@ -9,6 +9,18 @@ import msgspec
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Database, Queries, Transaction
 from postern.kernel.http.call import Call
+from postern.kernel.http.listing import (
+    NEWEST,
+    CreatedFrom,
+    CreatedTo,
+    IncludeCounts,
+    ListFilter,
+    Search,
+    Sort,
+    count_total,
+    includes_counts,
+    sorted_list,
+)
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
 from postern.kernel.http.pagination import (
@@ -17,7 +29,6 @@ from postern.kernel.http.pagination import (
     ListLimit,
     Page,
     PageQuery,
-    newest_first,
     numbered_page,
 )
 from postern.kernel.http.problems import Invalid, require_found
@@ -28,6 +39,7 @@ from postern.messaging.audiences.membership import SYSTEM, ChangeActor, actor_of
 from postern.messaging.audiences.model import (
     AUDIENCES_PER_PROJECT,
     BULK_LIMIT,
+    COUNTED_MEMBERS,
     DYNAMIC_PER_PROJECT,
     LEVEL_LIMIT,
     RECOMPUTE_INTERVAL,
@@ -40,8 +52,10 @@ from postern.messaging.audiences.model import (
     AudienceMembership,
     AudienceMissing,
     AudienceRules,
+    AudienceType,
     Contact,
     ContactMissing,
+    ListedAudience,
     Name,
     StoredRules,
     TooManyAudiences,
@@ -105,9 +119,31 @@ class BulkMembers(Body):
 
 
 @get("/projects/{project_id}/audiences", needs="audiences:read")
-async def list_audiences(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Audience]:
-    """List the project's audiences, newest first."""
-    return await newest_first(call, "audiences", cursor, limit, store.audiences)
+async def list_audiences(
+    call: Call,
+    q: Search | None = None,
+    type: AudienceType | None = None,
+    from_: CreatedFrom | None = None,
+    to: CreatedTo | None = None,
+    sort: Sort = NEWEST,
+    include: IncludeCounts | None = None,
+    limit: ListLimit = 1_000,
+    cursor: Cursor | None = None,
+) -> LinkedList[ListedAudience]:
+    """List the project's audiences, newest first. All given filters must match.
+
+    With `include=counts` each audience has its `memberCount`, counted up to 100,000.
+    """
+    filters = ListFilter(q, from_, to, sort, {"type": [type] if type else []})
+    with_counts = includes_counts(include, limit)
+    page = await sorted_list(call, "audiences", filters, store.SEARCH_TEXT, cursor, limit, store.audiences)
+    await count_total(call, include, filters, store.SEARCH_TEXT, store.count_listed)
+    if not with_counts:
+        return page
+    ids = [audience.id for audience in page.items]
+    rows = await store.member_counts(call.db, project_id=call.project_id, audience_ids=ids, limit=COUNTED_MEMBERS)
+    counts = {row.id: row.count for row in rows}
+    return page.convert_items(lambda audience: msgspec.structs.replace(audience, member_count=counts[audience.id]))
 
 
 @post(

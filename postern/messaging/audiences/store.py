@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, LiteralString
 from uuid import UUID
 
-from psycopg.sql import Composable
+from psycopg.sql import SQL, Composable
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement, streamed_statement
@@ -13,11 +13,13 @@ from postern.kernel.values import Record
 from postern.messaging.audiences.model import (
     AttributeType,
     Audience,
+    AudienceMemberCount,
     AudienceRules,
     Contact,
     ContactAttribute,
     DynamicAudience,
     InferredAttributeTypes,
+    ListedAudience,
     StoredContact,
     StoredRules,
 )
@@ -456,13 +458,40 @@ async def audience(db: Queries, *, project_id: UUID, id: UUID) -> Audience | Non
 async def lock_audience(tx: Transaction, *, project_id: UUID, id: UUID) -> Audience | None: ...
 
 
-# Audiences with ids below `before`, newest first.
+# The text that a search in the list of audiences compares. There is no index: a project has few audiences.
+SEARCH_TEXT = SQL("lower(listed.name)")
+
+
+# `clause` has conditions on the audiences `listed`, and their order.
 @statement("""
-    select *, project_id as app_id from audiences
-    where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
-    order by id desc limit %(limit)s
+    select listed.*, listed.project_id as app_id from audiences listed
+    where listed.project_id = %(project_id)s and {clause} limit %(limit)s
 """)
-async def audiences(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[Audience]: ...
+async def audiences(db: Queries, *, project_id: UUID, clause: Composable, limit: int) -> list[ListedAudience]: ...
+
+
+# The number of audiences that meet the conditions of `clause`, counted up to `limit`.
+@statement("""
+    select count(*)::int from (
+        select from audiences listed where listed.project_id = %(project_id)s and {clause} limit %(limit)s
+    ) as counted
+""")
+async def count_listed(db: Queries, *, project_id: UUID, clause: Composable, limit: int) -> int: ...
+
+
+# The number of members of each of these audiences, counted up to `limit`.
+@statement("""
+    select audience.id, member.count from unnest(%(audience_ids)s::uuid[]) as audience (id)
+    cross join lateral (
+        select count(*)::int as count from (
+            select from audience_members
+            where project_id = %(project_id)s and audience_id = audience.id limit %(limit)s
+        ) as counted
+    ) as member
+""")
+async def member_counts(
+    db: Queries, *, project_id: UUID, audience_ids: list[UUID], limit: int
+) -> list[AudienceMemberCount]: ...
 
 
 @statement("""

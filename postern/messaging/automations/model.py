@@ -263,6 +263,13 @@ class AutomationRunTotals(Record):
     """Messages that were not sent because of the project's frequency cap."""
 
 
+class ListedAutomation(Automation):
+    """An automation in a list."""
+
+    totals: AutomationRunTotals | None = None
+    """The numbers of its runs; null unless `include=counts` is requested."""
+
+
 class TriggerRow(Record):
     """An automation's trigger and awaited events, as needed to process an event."""
 
@@ -418,6 +425,12 @@ class CounterSum(Record):
 
     measure: str
     count: int
+
+
+class AutomationCounterSum(CounterSum):
+    """The sum of one counter of an automation, with the automation."""
+
+    automation_id: UUID
 
 
 class AutomationWebhookSecret(Record):

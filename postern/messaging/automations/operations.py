@@ -12,6 +12,18 @@ import structlog
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call, LiveKeyRequired
+from postern.kernel.http.listing import (
+    NEWEST,
+    CreatedFrom,
+    CreatedTo,
+    IncludeCounts,
+    ListFilter,
+    Search,
+    Sort,
+    count_total,
+    includes_counts,
+    sorted_list,
+)
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.http.problems import Invalid, ProblemError, require_found
@@ -40,6 +52,7 @@ from postern.messaging.automations.model import (
     AutomationSettings,
     AutomationWebhookSecret,
     Condition,
+    ListedAutomation,
     MaxRunsPerHour,
     Name,
     NewRun,
@@ -124,10 +137,32 @@ EXAMPLE = {
 
 @get("/projects/{project_id}/automations", needs="automations:read")
 async def list_automations(
-    call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None
-) -> LinkedList[Automation]:
-    """List the project's automations, newest first."""
-    return await newest_first(call, "automations", cursor, limit, store.automations)
+    call: Call,
+    q: Search | None = None,
+    active: bool | None = None,
+    from_: CreatedFrom | None = None,
+    to: CreatedTo | None = None,
+    sort: Sort = NEWEST,
+    include: IncludeCounts | None = None,
+    limit: ListLimit = 1_000,
+    cursor: Cursor | None = None,
+) -> LinkedList[ListedAutomation]:
+    """List the project's automations, newest first. All given filters must match.
+
+    With `include=counts` each automation has the `totals` of its runs.
+    """
+    filters = ListFilter(q, from_, to, sort, {"active": [] if active is None else [active]})
+    with_counts = includes_counts(include, limit)
+    page = await sorted_list(call, "automations", filters, store.SEARCH_TEXT, cursor, limit, store.automations)
+    await count_total(call, include, filters, store.SEARCH_TEXT, store.count_listed)
+    if not with_counts:
+        return page
+    counts: dict[UUID, dict[str, int]] = {automation.id: {} for automation in page.items}
+    for row in await store.totals_of_each(call.db, project_id=call.project_id, automation_ids=[*counts]):
+        counts[row.automation_id][row.measure] = row.count
+    return page.convert_items(
+        lambda automation: msgspec.structs.replace(automation, totals=_run_totals(counts[automation.id]))
+    )
 
 
 @post(
@@ -422,7 +457,10 @@ async def totals(db: Queries, project_id: UUID, id: UUID | None = None) -> Autom
     Two counts are not outcomes: `limited` is the number of runs that did not start because of `maxRunsPerHour`;
     `capped` is the number of messages, not runs, that were not sent because of the project's frequency cap.
     """
-    counts = {row.measure: row.count for row in await store.totals(db, project_id=project_id, id=id)}
+    return _run_totals({row.measure: row.count for row in await store.totals(db, project_id=project_id, id=id)})
+
+
+def _run_totals(counts: dict[str, int]) -> AutomationRunTotals:
     return AutomationRunTotals(
         total_runs=counts.get("STARTED", 0),
         completed=counts.get("COMPLETED", 0) + counts.get("EXITED", 0),

@@ -4,19 +4,21 @@ from datetime import datetime, timedelta
 from typing import LiteralString
 from uuid import UUID
 
-from psycopg.sql import Composable
+from psycopg.sql import SQL, Composable
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
 from postern.kernel.values import Record
 from postern.messaging.automations.model import (
     Automation,
+    AutomationCounterSum,
     AutomationRun,
     AutomationRunStep,
     AutomationSettings,
     AutomationVersion,
     CounterSum,
     EndedRun,
+    ListedAutomation,
     NewRun,
     RepeatableAutomation,
     SettledRun,
@@ -78,13 +80,25 @@ async def insert_version(
 ) -> None: ...
 
 
-# Automations with ids below `before`, newest first.
+# The text that a search in the list of automations compares. There is no index: a project has few automations.
+SEARCH_TEXT = SQL("lower(listed.name)")
+
+
+# `clause` has conditions on the automations `listed`, and their order.
 @statement("""
-    select *, project_id as app_id from automations
-    where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
-    order by id desc limit %(limit)s
+    select listed.*, listed.project_id as app_id from automations listed
+    where listed.project_id = %(project_id)s and {clause} limit %(limit)s
 """)
-async def automations(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[Automation]: ...
+async def automations(db: Queries, *, project_id: UUID, clause: Composable, limit: int) -> list[ListedAutomation]: ...
+
+
+# The number of automations that meet the conditions of `clause`, counted up to `limit`.
+@statement("""
+    select count(*)::int from (
+        select from automations listed where listed.project_id = %(project_id)s and {clause} limit %(limit)s
+    ) as counted
+""")
+async def count_listed(db: Queries, *, project_id: UUID, clause: Composable, limit: int) -> int: ...
 
 
 @statement("select *, project_id as app_id from automations where project_id = %(project_id)s and id = %(id)s")
@@ -335,6 +349,16 @@ async def count_runs(
     measure: list[str],
     count: list[int],
 ) -> None: ...
+
+
+# The sums of the counters of each of several automations.
+@statement("""
+    select automation_id, measure, sum(count)::bigint as count from automation_counters
+    where project_id = %(project_id)s and automation_id = any (%(automation_ids)s) group by 1, 2
+""")
+async def totals_of_each(
+    db: Queries, *, project_id: UUID, automation_ids: list[UUID]
+) -> list[AutomationCounterSum]: ...
 
 
 # The sums of the counters of one automation, or of all automations of a project.

@@ -215,6 +215,13 @@ class CampaignStats(Record):
     failed: int
 
 
+class ListedCampaign(Campaign):
+    """A campaign in a list."""
+
+    stats: CampaignStats | None = None
+    """The statistics of its sends; null unless `include=counts` is requested."""
+
+
 class CampaignSkipped(Record):
     """Contacts of the audience that get no message, by reason."""
 

@@ -1,7 +1,7 @@
 """HTTP operations of campaigns: create, test, send, pause, cancel, choose an A/B test's winner, and list sends."""
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
@@ -9,6 +9,18 @@ from psycopg.sql import SQL, Composable, Literal
 
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call, LiveKeyRequired
+from postern.kernel.http.listing import (
+    NEWEST,
+    CreatedFrom,
+    CreatedTo,
+    IncludeCounts,
+    ListFilter,
+    Sort,
+    SubjectSearch,
+    count_total,
+    includes_counts,
+    sorted_list,
+)
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
 from postern.kernel.http.pagination import (
@@ -18,13 +30,12 @@ from postern.kernel.http.pagination import (
     Page,
     PageQuery,
     csv_stream,
-    newest_first,
     page_at,
     position_of,
 )
 from postern.kernel.http.problems import Invalid, Problem, ProblemError, require_found
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.values import Deleted, as_id, new_id
+from postern.kernel.values import Deleted, as_id, build_view, new_id
 from postern.messaging.audiences import contacts
 from postern.messaging.audiences import operations as audiences
 from postern.messaging.audiences.model import AudienceMissing
@@ -42,9 +53,11 @@ from postern.messaging.campaigns.model import (
     CampaignSkipped,
     CampaignStateConflict,
     CampaignStats,
+    CampaignStatus,
     CampaignTest,
     CampaignTestResult,
     CampaignVariant,
+    ListedCampaign,
     NewCampaign,
     NewVariant,
     ProjectCampaignTotals,
@@ -75,11 +88,31 @@ STOPPING_ACTIONS = frozenset(("pause", "delete"))
 EXAMPLE = {"name": "Spring", "subject": "Hello {{name}}", "fromEmail": "hello@acme.example"}
 
 
+Statuses = Annotated[list[CampaignStatus], msgspec.Meta(description="One or several statuses, separated by commas.")]
+
+
 @get("/projects/{project_id}/campaigns", needs="campaigns:read")
-async def list_campaigns(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Campaign]:
-    """The project's campaigns, newest first."""
-    page = await newest_first(call, "campaigns", cursor, limit, store.list_campaigns)
-    return page.convert_items(to_campaign)
+async def list_campaigns(
+    call: Call,
+    q: SubjectSearch | None = None,
+    status: Statuses | None = None,
+    from_: CreatedFrom | None = None,
+    to: CreatedTo | None = None,
+    sort: Sort = NEWEST,
+    include: IncludeCounts | None = None,
+    limit: ListLimit = 1_000,
+    cursor: Cursor | None = None,
+) -> LinkedList[ListedCampaign]:
+    """The project's campaigns, newest first. All given filters must match.
+
+    With `include=counts` each campaign has its `stats`.
+    """
+    filters = ListFilter(q, from_, to, sort, {"status": [*(status or [])]})
+    with_counts = includes_counts(include, limit)
+    page = await sorted_list(call, "campaigns", filters, store.SEARCH_TEXT, cursor, limit, store.list_campaigns)
+    await count_total(call, include, filters, store.SEARCH_TEXT, store.count_listed)
+    stats = await _stats_of(call, page.items) if with_counts else {}
+    return page.convert_items(lambda row: build_view(ListedCampaign, to_campaign(row), stats=stats.get(row.id)))
 
 
 @post(
@@ -563,6 +596,14 @@ def _to_variant(row: VariantRow, counts: dict[str, int]) -> CampaignVariant:
             click_rate=rate(counts, "clicked"),
         ),
     )
+
+
+async def _stats_of(call: Call, rows: Sequence[CampaignRow]) -> dict[UUID, CampaignStats]:
+    """The statistics of campaigns, keyed by id."""
+    counts: dict[UUID, dict[str, int]] = {row.id: {} for row in rows}
+    for counter in await store.campaign_counts(call.db, project_id=call.project_id, campaign_ids=[*counts]):
+        counts[counter.campaign_id][counter.measure] = counter.count
+    return {row.id: _stats(row, counts[row.id]) for row in rows}
 
 
 def _stats(row: CampaignRow, counts: dict[str, int]) -> CampaignStats:

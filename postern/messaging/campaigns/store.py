@@ -4,13 +4,21 @@ from collections.abc import AsyncIterator
 from datetime import datetime
 from uuid import UUID
 
-from psycopg.sql import Composable
+from psycopg.sql import SQL, Composable
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement, streamed_statement
 from postern.kernel.values import Record
 from postern.messaging.campaigns.model import CampaignRow, FilledBatch, ProjectCampaignTotals, VariantRow
 from postern.messaging.emails.model import Send
+
+
+class CampaignCount(Record):
+    """A counter of a campaign, summed over its variants."""
+
+    campaign_id: UUID
+    measure: str
+    count: int
 
 
 class VariantCount(Record):
@@ -54,12 +62,32 @@ async def update_campaign(
 ) -> CampaignRow: ...
 
 
-# Campaigns with ids below `before`, newest first.
+# The text that a search in the list of campaigns compares, as in the index `campaigns_search`.
+SEARCH_TEXT = SQL("lower(listed.name || ' ' || coalesce(listed.subject, ''))")
+
+
+# `clause` has conditions on the campaigns `listed`, and their order.
+@statement(
+    "select listed.* from campaigns listed where listed.project_id = %(project_id)s and {clause} limit %(limit)s"
+)
+async def list_campaigns(db: Queries, *, project_id: UUID, clause: Composable, limit: int) -> list[CampaignRow]: ...
+
+
+# The number of campaigns that meet the conditions of `clause`, counted up to `limit`.
 @statement("""
-    select * from campaigns where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
-    order by id desc limit %(limit)s
+    select count(*)::int from (
+        select from campaigns listed where listed.project_id = %(project_id)s and {clause} limit %(limit)s
+    ) as counted
 """)
-async def list_campaigns(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[CampaignRow]: ...
+async def count_listed(db: Queries, *, project_id: UUID, clause: Composable, limit: int) -> int: ...
+
+
+# The counters of several campaigns, as `variant_counts`, summed over their variants.
+@statement("""
+    select campaign_id, measure, sum(count)::bigint as count from send_counters
+    where project_id = %(project_id)s and campaign_id = any (%(campaign_ids)s) group by 1, 2
+""")
+async def campaign_counts(db: Queries, *, project_id: UUID, campaign_ids: list[UUID]) -> list[CampaignCount]: ...
 
 
 @statement("select * from campaigns where project_id = %(project_id)s and id = %(id)s")

@@ -2,15 +2,16 @@
 
 import re
 from collections.abc import AsyncIterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
 from psycopg.sql import SQL, Composable, Literal
 
-from postern.kernel.database.statements import like_pattern
+from postern.kernel.database.statements import first_id_at, like_pattern, text_literal
 from postern.kernel.http.call import Call
+from postern.kernel.http.listing import ID_TOLERANCE
 from postern.kernel.http.operation import QueryParameter, get
 from postern.kernel.http.pagination import Page, PageQuery, csv_stream, page_at, position_of
 from postern.kernel.http.responses import HttpResponse
@@ -19,9 +20,6 @@ from postern.messaging.emails import store
 from postern.messaging.emails.model import EmailLogEntry, SendStatus
 from postern.messaging.emails.operations import count_sends, entry_of
 from postern.protocols.mail.address import normalize_part
-
-ID_TOLERANCE = timedelta(days=1)
-"""The time in a send's id (UUIDv7) may differ from its `createdAt` by this much, because host clocks are adjusted."""
 
 Search = Annotated[
     str, msgspec.Meta(max_length=320, description="Part of a recipient (to, cc or bcc), the subject or the message id.")
@@ -66,7 +64,7 @@ class LogFilter(QueryString, omit_defaults=True):
         if self.until is not None:
             parts.append(_until(self.until))
         if self.tag:
-            parts.append(SQL("s.tags @> array[{}]::text[]").format(_text_literal(self.tag)))
+            parts.append(SQL("s.tags @> array[{}]::text[]").format(text_literal(self.tag)))
         if self.campaign_id:
             parts.append(SQL("s.campaign_id = {}").format(Literal(as_id(self.campaign_id))))
         if self.domain_id:
@@ -138,24 +136,13 @@ async def export_email_logs(call: Call, filters: LogFilter) -> HttpResponse:
     return HttpResponse(csv_stream(header, csv_rows()), media_type="text/csv", headers=headers)
 
 
-def _text_literal(value: str) -> Literal:
-    """A text literal for a statement with parameters, in which `%` must be doubled."""
-    return Literal(value.replace("%", "%%"))
-
-
 def _since(moment: datetime) -> Composable:
     # A UUIDv7 begins with its time, so a range of ids finds the rows by the primary key, without an index on the time.
-    return SQL("s.id >= {} and s.created_at >= {}").format(_first_id(moment, -ID_TOLERANCE), Literal(moment))
+    return SQL("s.id >= {} and s.created_at >= {}").format(first_id_at(moment, -ID_TOLERANCE), Literal(moment))
 
 
 def _until(moment: datetime) -> Composable:
-    return SQL("s.id < {} and s.created_at < {}").format(_first_id(moment, ID_TOLERANCE), Literal(moment))
-
-
-def _first_id(moment: datetime, shift: timedelta) -> Literal:
-    """The smallest UUIDv7 (RFC 9562 §5.7) of `moment` plus `shift`."""
-    milliseconds = min(max(int((moment.timestamp() + shift.total_seconds()) * 1_000), 0), (1 << 48) - 1)
-    return Literal(UUID(int=milliseconds << 80))
+    return SQL("s.id < {} and s.created_at < {}").format(first_id_at(moment, ID_TOLERANCE), Literal(moment))
 
 
 def _contains(project_id: UUID, q: str) -> Composable:
@@ -166,7 +153,7 @@ def _contains(project_id: UUID, q: str) -> Composable:
         "where c.project_id = {project} and c.email_key like {pattern} and o.campaign_id is not null "
         "union all select {id}::uuid)"
     )
-    return condition.format(project=Literal(project_id), pattern=_text_literal(like_pattern(q)), id=Literal(_id_in(q)))
+    return condition.format(project=Literal(project_id), pattern=text_literal(like_pattern(q)), id=Literal(_id_in(q)))
 
 
 def _has_recipient(project_id: UUID, address: str) -> Composable:
@@ -183,9 +170,9 @@ def _has_recipient(project_id: UUID, address: str) -> Composable:
     )
     return condition.format(
         project=Literal(project_id),
-        pattern=_text_literal(like_pattern(address)),
-        address=_text_literal(address),
-        ending=_text_literal(like_pattern(f"<{address}>").removesuffix("%")),
+        pattern=text_literal(like_pattern(address)),
+        address=text_literal(address),
+        ending=text_literal(like_pattern(f"<{address}>").removesuffix("%")),
     )
 
 

@@ -132,10 +132,10 @@ class StoredTemplate(Record):
 
 
 class ListedTemplate(StoredTemplate):
-    """A row of a list, with its size."""
+    """A row of a list without its content, which is null, and the size of the content."""
 
-    total_octets: int
-    """The size of html, text and builder document of this row and all rows before it in the list."""
+    content_octets: int
+    """The size of html, text and builder document."""
 
 
 class TemplateVersion(Record):

@@ -1,6 +1,8 @@
 """HTTP operations of templates, and functions with which other packages read them."""
 
 from collections.abc import Iterable
+from itertools import accumulate
+from typing import Annotated, Literal
 from uuid import UUID
 
 import msgspec
@@ -8,9 +10,21 @@ import psycopg
 
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
+from postern.kernel.http.listing import (
+    NEWEST,
+    CreatedFrom,
+    CreatedTo,
+    IncludeTotal,
+    ListFilter,
+    Sort,
+    SubjectSearch,
+    count_total,
+    cursor_after,
+    sorted_list,
+)
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
-from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, write_cursor
+from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit
 from postern.kernel.http.problems import Invalid, Problem, ProblemError, require_found
 from postern.kernel.values import Deleted, as_id, new_id
 from postern.messaging.templates import store
@@ -47,6 +61,8 @@ CHANGE_TRIES = 5
 """How many times a change is tried if other requests change the template at the same time."""
 RENDER_PROBLEMS: list[type[Problem]] = [TemplateTooExpensive, TemplateCrashed, RenderingBusy, RenderingUnavailable]
 
+View = Annotated[Literal["full", "summary"], msgspec.Meta(description="`summary`: without html, text and builderJson.")]
+
 EXAMPLE = {
     "name": "Welcome",
     "subject": "Welcome, {{firstName}}",
@@ -60,20 +76,37 @@ EXAMPLE = {
 
 
 @get("/projects/{project_id}/templates", needs="templates:read")
-async def list_templates(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Template]:
-    """The project's templates, newest first. A page has at most 8 MB; the `Link` header has the next page."""
-    before = before_id(call, "templates", cursor)
-    rows = await store.list_templates(
-        call.db, project_id=call.project_id, before=before, limit=limit + 1, max_octets=LISTED_BYTES
-    )
-    items = rows[:limit]
-    # If LISTED_BYTES ended the list, only another query can show whether there are more templates.
-    has_more = len(rows) > limit or bool(
-        items
-        and await store.list_templates(call.db, project_id=call.project_id, before=items[-1].id, limit=1, max_octets=0)
-    )
-    next_cursor = write_cursor(call, "templates", [str(items[-1].id)]) if has_more else None
-    return LinkedList([_to_template(row) for row in items], next_cursor)
+async def list_templates(
+    call: Call,
+    q: SubjectSearch | None = None,
+    from_: CreatedFrom | None = None,
+    to: CreatedTo | None = None,
+    sort: Sort = NEWEST,
+    view: View = "full",
+    include: IncludeTotal | None = None,
+    limit: ListLimit = 1_000,
+    cursor: Cursor | None = None,
+) -> LinkedList[Template]:
+    """The project's templates, newest first. All given filters must match.
+
+    A page has at most 8 MB; the `Link` header has the next page. With `view=summary` html, text and builderJson are
+    null, and a page has as many templates as `limit` allows.
+    """
+    filters = ListFilter(q, from_, to, sort)
+    page = await sorted_list(call, "templates", filters, store.SEARCH_TEXT, cursor, limit, store.list_templates)
+    await count_total(call, include, filters, store.SEARCH_TEXT, store.count_listed)
+    if view == "summary":
+        return page.convert_items(_to_template)
+    sizes = accumulate(row.content_octets for row in page.items)
+    fitting = sum(size <= LISTED_BYTES for size in sizes)
+    rows = page.items[: max(1, fitting)]
+    has_less = len(rows) < len(page.items)
+    next_cursor = cursor_after(call, filters.scope("templates"), sort, rows[-1]) if has_less else page.next_cursor
+    complete = {
+        row.id: row
+        for row in await store.templates_with_ids(call.db, project_id=call.project_id, ids=[row.id for row in rows])
+    }
+    return LinkedList([_to_template(complete[row.id]) for row in rows if row.id in complete], next_cursor)
 
 
 @post(

@@ -2,6 +2,8 @@
 
 from uuid import UUID
 
+from psycopg.sql import SQL, Composable
+
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
 from postern.messaging.templates.model import (
@@ -38,27 +40,34 @@ async def get_template(db: Queries, *, project_id: UUID, id: UUID) -> StoredTemp
 async def lock_template(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredTemplate | None: ...
 
 
-# The newest templates, from those older than `before` if it is given: at most `limit`, and at most `max_octets` in
-# total, but at least one.
+# The text that a search in the list of templates compares, as in the index `templates_search`.
+SEARCH_TEXT = SQL("lower(listed.name || ' ' || coalesce(listed.subject, ''))")
+
+
+# Templates without their content. `clause` has conditions on the templates `listed`, and their order.
 @statement("""
-    with listed as (
-        select id, sum(coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0)
-                       + coalesce(pg_column_size(builder_json), 0)) over (order by id desc) as total_octets,
-               row_number() over (order by id desc) as row_index
-        from (
-            select id, html, text, builder_json from templates
-            where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
-            order by id desc limit %(limit)s
-        ) as newest
-    )
-    select t.*, l.total_octets::bigint as total_octets
-    from listed l join templates t on t.project_id = %(project_id)s and t.id = l.id
-    where l.row_index = 1 or l.total_octets <= %(max_octets)s
-    order by t.id desc
+    select listed.project_id, listed.id, listed.name, listed.subject, null::jsonb as builder_json, null::text as html,
+           listed.is_rendered, null::text as text, listed.engine, listed.variables, listed.version, listed.created_at,
+           listed.updated_at,
+           (coalesce(octet_length(listed.html), 0) + coalesce(octet_length(listed.text), 0)
+            + coalesce(pg_column_size(listed.builder_json), 0))::bigint as content_octets
+    from templates listed where listed.project_id = %(project_id)s and {clause} limit %(limit)s
 """)
-async def list_templates(
-    db: Queries, *, project_id: UUID, before: UUID | None, limit: int, max_octets: int
-) -> list[ListedTemplate]: ...
+async def list_templates(db: Queries, *, project_id: UUID, clause: Composable, limit: int) -> list[ListedTemplate]: ...
+
+
+# The templates with these ids, in no particular order.
+@statement("select * from templates where project_id = %(project_id)s and id = any (%(ids)s)")
+async def templates_with_ids(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[StoredTemplate]: ...
+
+
+# The number of templates that meet the conditions of `clause`, counted up to `limit`.
+@statement("""
+    select count(*)::int from (
+        select from templates listed where listed.project_id = %(project_id)s and {clause} limit %(limit)s
+    ) as counted
+""")
+async def count_listed(db: Queries, *, project_id: UUID, clause: Composable, limit: int) -> int: ...
 
 
 @statement("select count(*)::int from templates where project_id = %(project_id)s")

@@ -95,7 +95,9 @@ def page_of(request: Request, answer: Answer) -> PageContent:
     result = result_of(request, answer)
     if request.operation.page == "links":
         cursor = _next_link_cursor(answer.headers.get("link", ""))
-        return PageContent(result, None, {"cursor": cursor} if cursor else None)
+        counted = answer.headers.get("total-count")
+        total = int(counted) if counted is not None and counted.isdecimal() else None
+        return PageContent(result, total, {"cursor": cursor} if cursor else None)
     envelope: Envelope = result
     following: dict[str, Any] | None = None
     if envelope.next_cursor is not None:

@@ -748,7 +748,7 @@ LIST_AUDIENCES = Operation(
     "GET",
     "/projects/{projectId}/audiences",
     "json",
-    result="Audience",
+    result="ListedAudience",
     page="links",
     permission="audiences:read",
 )
@@ -1918,7 +1918,7 @@ LIST_CAMPAIGNS = Operation(
     "GET",
     "/projects/{projectId}/campaigns",
     "json",
-    result="Campaign",
+    result="ListedCampaign",
     page="links",
     permission="campaigns:read",
 )
@@ -2127,7 +2127,7 @@ LIST_AUTOMATIONS = Operation(
     "GET",
     "/projects/{projectId}/automations",
     "json",
-    result="Automation",
+    result="ListedAutomation",
     page="links",
     permission="automations:read",
 )

@@ -154,6 +154,11 @@ if TYPE_CHECKING:
     FormerReasonReason: TypeAlias = Literal["BOUNCE", "COMPLAINT", "MANUAL", "UNSUBSCRIBE"] | str
     IdentityRequestStatus: TypeAlias = Literal["APPROVED", "PENDING", "REJECTED"] | str
     InvitationPreviewStatus: TypeAlias = Literal["ACCEPTED", "EXPIRED", "PENDING", "REVOKED"] | str
+    ListedAudienceType: TypeAlias = Literal["DYNAMIC", "STATIC"] | str
+    ListedCampaignStatus: TypeAlias = (
+        Literal["CANCELLED", "DRAFT", "FAILED", "PAUSED", "SCHEDULED", "SENDING", "SENT", "TESTING"] | str
+    )
+    ListedCampaignAbTestMetric: TypeAlias = Literal["CLICK_RATE", "OPEN_RATE"] | str
     OrganizationStatus: TypeAlias = Literal["ACTIVE", "SUSPENDED"] | str
     OrganizationDomainStatus: TypeAlias = Literal["FAILED", "LAPSED", "PENDING", "VERIFIED"] | str
     OrganizationDomainReason: TypeAlias = (
@@ -310,6 +315,9 @@ else:
     FormerReasonReason = str
     IdentityRequestStatus = str
     InvitationPreviewStatus = str
+    ListedAudienceType = str
+    ListedCampaignStatus = str
+    ListedCampaignAbTestMetric = str
     OrganizationStatus = str
     OrganizationDomainStatus = str
     OrganizationDomainReason = str
@@ -3343,6 +3351,109 @@ class InvitationPreview(Record, frozen=True, kw_only=True):
     """Status of the record."""
     expires_at: datetime
     """When it expires (UTC); null if it does not expire."""
+
+
+class ListedAudience(Record, frozen=True, kw_only=True):
+    """An audience in a list."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    app_id: str
+    """The project's id. The older path family calls a project an app."""
+    name: str
+    """Display name."""
+    type: ListedAudienceType
+    """Type of the record."""
+    rules: dict[str, Any] | None
+    """The rules that choose the members; null for a STATIC audience."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+    member_count: int | None
+    """The number of contacts in it, counted up to 100,000; null unless `include=counts` is requested."""
+
+
+class ListedAutomation(Record, frozen=True, kw_only=True):
+    """An automation in a list."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    app_id: str
+    """The project's id. The older path family calls a project an app."""
+    name: str
+    """Display name."""
+    trigger: dict[str, Any]
+    """Trigger that starts runs."""
+    steps: list[dict[str, Any]]
+    """The steps, in order."""
+    active: bool
+    """Whether the record is active."""
+    version: int
+    """Incremented by each change of the steps; a run keeps the version with which it started."""
+    max_runs_per_hour: int
+    """Maximum runs that one contact can start within an hour. Further ones are counted as `limited`."""
+    allow_loops: bool
+    """Whether the automation may be active even if it is part of a loop."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+    totals: AutomationRunTotals | None
+    """The numbers of its runs; null unless `include=counts` is requested."""
+
+
+class ListedCampaign(Record, frozen=True, kw_only=True):
+    """A campaign in a list."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    name: str
+    """Display name."""
+    subject: str | None
+    """Subject line."""
+    from_name: str | None
+    """Display name of the sender."""
+    from_email: str | None
+    """E-mail address of the sender."""
+    preview_text: str | None
+    """Preview text that mail clients show after the subject."""
+    status: ListedCampaignStatus
+    """Status of the record."""
+    scheduled_at: datetime | None
+    """When to send it (UTC); null for immediately."""
+    sent_at: datetime | None
+    """When it was sent (UTC); null if it was not sent."""
+    template_id: str | None
+    """Id of the template that provides subject, html and text."""
+    domain_id: str | None
+    """Id of the sending domain."""
+    audience_id: str | None
+    """Id of the audience."""
+    app_id: str
+    """The project's id. The older path family calls a project an app."""
+    ab_test_enabled: bool
+    """Whether the campaign has an A/B test."""
+    ab_test_sample_percent: int | None
+    """Share of the audience in the A/B test, in percent (5 to 100)."""
+    ab_test_metric: ListedCampaignAbTestMetric | None
+    """Rate that decides the A/B test."""
+    ab_test_duration_minutes: int | None
+    """Duration of the A/B test in minutes (15 to 10,080)."""
+    ab_test_started_at: datetime | None
+    """When the A/B test started (UTC); null if it has not started."""
+    ab_test_sample_size: int | None
+    """Contacts in the test, chosen when it begins: `abTestSamplePercent` of the audience, but at least one contact
+    for each variant.
+    """
+    reason: str | None
+    """Why the campaign failed; null unless its status is FAILED."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+    stats: CampaignStats | None
+    """The statistics of its sends; null unless `include=counts` is requested."""
 
 
 class MyOrganizationPermissions(Record, frozen=True, kw_only=True):

@@ -51,7 +51,9 @@ export function listPages<T>(
     else if (kind === "p" && page.nextCursor === undefined && (page.page as number) < (page.pages as number)) {
       next = { ...filters, page: (page.page as number) + 1 };
     }
-    return new Page(page.data, page.total as number | undefined, next && (() => read(next)));
+    const counted = headers.get("total-count");
+    const total = counted === null ? (page.total as number | undefined) : Number(counted);
+    return new Page(page.data, total, next && (() => read(next)));
   };
   const first = read(params);
   return Object.assign(first, {

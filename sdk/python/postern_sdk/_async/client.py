@@ -1463,6 +1463,12 @@ class AsyncAppsOrganizations:
         self,
         *,
         external_id: str | None = None,
+        q: str | None = None,
+        status: Literal["ACTIVE", "SUSPENDED"] | str | None = None,
+        from_: datetime | str | None = None,
+        to: datetime | str | None = None,
+        sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
+        include: Sequence[Literal["total"] | str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         project: str | None = None,
@@ -1470,7 +1476,7 @@ class AsyncAppsOrganizations:
     ) -> AsyncPaged[types.AppOrganization]:
         """List the project's organizations, newest first.
 
-        Filter by `externalId`.
+        All given filters must match.
 
         Permission: `organizations:read`.
 
@@ -1478,6 +1484,12 @@ class AsyncAppsOrganizations:
 
         Args:
             external_id: External id.
+            q: Part of name, slug or external id, in any letter case.
+            status: Status.
+            from_: Only records that were created at this time or later.
+            to: Only records that were created before this time.
+            sort: Order; `-` is descending. `name` ignores the letter case.
+            include: `total`: the header `Total-Count`, the number of matching records, counted up to 10,000.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
             project: Project id, if not that of the client.
@@ -1486,7 +1498,17 @@ class AsyncAppsOrganizations:
         return self._client._list(
             operations.LIST_ORGANIZATIONS_OF_APP,
             (),
-            query={"externalId": external_id, "limit": limit, "cursor": cursor},
+            query={
+                "externalId": external_id,
+                "q": q,
+                "status": status,
+                "from": from_,
+                "to": to,
+                "sort": sort,
+                "include": include,
+                "limit": limit,
+                "cursor": cursor,
+            },
             project=project,
             timeout=timeout,
         )
@@ -5223,25 +5245,55 @@ class AsyncAudiences:
     def list(
         self,
         *,
+        q: str | None = None,
+        type: Literal["DYNAMIC", "STATIC"] | str | None = None,
+        from_: datetime | str | None = None,
+        to: datetime | str | None = None,
+        sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
+        include: Sequence[Literal["counts", "total"] | str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         project: str | None = None,
         timeout: float | None = None,
-    ) -> AsyncPaged[types.Audience]:
+    ) -> AsyncPaged[types.ListedAudience]:
         """List the project's audiences, newest first.
+
+        All given filters must match.
+
+        With `include=counts` each audience has its `memberCount`, counted up to 100,000.
 
         Permission: `audiences:read`.
 
         Credentials: developer, secret key.
 
         Args:
+            q: Part of the name, in any letter case.
+            type: Type.
+            from_: Only records that were created at this time or later.
+            to: Only records that were created before this time.
+            sort: Order; `-` is descending. `name` ignores the letter case.
+            include: `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header
+                `Total-Count`, the number of matching records, counted up to 10,000.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
         return self._client._list(
-            operations.LIST_AUDIENCES, (), query={"limit": limit, "cursor": cursor}, project=project, timeout=timeout
+            operations.LIST_AUDIENCES,
+            (),
+            query={
+                "q": q,
+                "type": type,
+                "from": from_,
+                "to": to,
+                "sort": sort,
+                "include": include,
+                "limit": limit,
+                "cursor": cursor,
+            },
+            project=project,
+            timeout=timeout,
         )
 
     async def create(
@@ -6319,25 +6371,55 @@ class AsyncAutomations:
     def list(
         self,
         *,
+        q: str | None = None,
+        active: bool | None = None,
+        from_: datetime | str | None = None,
+        to: datetime | str | None = None,
+        sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
+        include: Sequence[Literal["counts", "total"] | str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         project: str | None = None,
         timeout: float | None = None,
-    ) -> AsyncPaged[types.Automation]:
+    ) -> AsyncPaged[types.ListedAutomation]:
         """List the project's automations, newest first.
+
+        All given filters must match.
+
+        With `include=counts` each automation has the `totals` of its runs.
 
         Permission: `automations:read`.
 
         Credentials: developer, secret key.
 
         Args:
+            q: Part of the name, in any letter case.
+            active: Active.
+            from_: Only records that were created at this time or later.
+            to: Only records that were created before this time.
+            sort: Order; `-` is descending. `name` ignores the letter case.
+            include: `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header
+                `Total-Count`, the number of matching records, counted up to 10,000.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
         return self._client._list(
-            operations.LIST_AUTOMATIONS, (), query={"limit": limit, "cursor": cursor}, project=project, timeout=timeout
+            operations.LIST_AUTOMATIONS,
+            (),
+            query={
+                "q": q,
+                "active": active,
+                "from": from_,
+                "to": to,
+                "sort": sort,
+                "include": include,
+                "limit": limit,
+                "cursor": cursor,
+            },
+            project=project,
+            timeout=timeout,
         )
 
     async def create(
@@ -6759,25 +6841,58 @@ class AsyncCampaigns:
     def list(
         self,
         *,
+        q: str | None = None,
+        status: Sequence[
+            Literal["CANCELLED", "DRAFT", "FAILED", "PAUSED", "SCHEDULED", "SENDING", "SENT", "TESTING"] | str
+        ]
+        | None = None,
+        from_: datetime | str | None = None,
+        to: datetime | str | None = None,
+        sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
+        include: Sequence[Literal["counts", "total"] | str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         project: str | None = None,
         timeout: float | None = None,
-    ) -> AsyncPaged[types.Campaign]:
+    ) -> AsyncPaged[types.ListedCampaign]:
         """The project's campaigns, newest first.
+
+        All given filters must match.
+
+        With `include=counts` each campaign has its `stats`.
 
         Permission: `campaigns:read`.
 
         Credentials: developer, secret key.
 
         Args:
+            q: Part of name or subject, in any letter case.
+            status: One or several statuses, separated by commas.
+            from_: Only records that were created at this time or later.
+            to: Only records that were created before this time.
+            sort: Order; `-` is descending. `name` ignores the letter case.
+            include: `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header
+                `Total-Count`, the number of matching records, counted up to 10,000.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
         return self._client._list(
-            operations.LIST_CAMPAIGNS, (), query={"limit": limit, "cursor": cursor}, project=project, timeout=timeout
+            operations.LIST_CAMPAIGNS,
+            (),
+            query={
+                "q": q,
+                "status": status,
+                "from": from_,
+                "to": to,
+                "sort": sort,
+                "include": include,
+                "limit": limit,
+                "cursor": cursor,
+            },
+            project=project,
+            timeout=timeout,
         )
 
     async def create(
@@ -9910,6 +10025,12 @@ class AsyncOrganizations:
         self,
         *,
         external_id: str | None = None,
+        q: str | None = None,
+        status: Literal["ACTIVE", "SUSPENDED"] | str | None = None,
+        from_: datetime | str | None = None,
+        to: datetime | str | None = None,
+        sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
+        include: Sequence[Literal["total"] | str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         project: str | None = None,
@@ -9917,7 +10038,7 @@ class AsyncOrganizations:
     ) -> AsyncPaged[types.Organization]:
         """List the project's organizations, newest first.
 
-        Filter by `externalId`.
+        All given filters must match.
 
         Permission: `organizations:read`.
 
@@ -9925,6 +10046,12 @@ class AsyncOrganizations:
 
         Args:
             external_id: External id.
+            q: Part of name, slug or external id, in any letter case.
+            status: Status.
+            from_: Only records that were created at this time or later.
+            to: Only records that were created before this time.
+            sort: Order; `-` is descending. `name` ignores the letter case.
+            include: `total`: the header `Total-Count`, the number of matching records, counted up to 10,000.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
             project: Project id, if not that of the client.
@@ -9933,7 +10060,17 @@ class AsyncOrganizations:
         return self._client._list(
             operations.LIST_ORGANIZATIONS,
             (),
-            query={"externalId": external_id, "limit": limit, "cursor": cursor},
+            query={
+                "externalId": external_id,
+                "q": q,
+                "status": status,
+                "from": from_,
+                "to": to,
+                "sort": sort,
+                "include": include,
+                "limit": limit,
+                "cursor": cursor,
+            },
             project=project,
             timeout=timeout,
         )
@@ -13144,6 +13281,12 @@ class AsyncTemplates:
     def list(
         self,
         *,
+        q: str | None = None,
+        from_: datetime | str | None = None,
+        to: datetime | str | None = None,
+        sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
+        view: Literal["full", "summary"] | str | None = None,
+        include: Sequence[Literal["total"] | str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         project: str | None = None,
@@ -13151,20 +13294,42 @@ class AsyncTemplates:
     ) -> AsyncPaged[types.Template]:
         """The project's templates, newest first.
 
-        A page has at most 8 MB; the `Link` header has the next page.
+        All given filters must match.
+
+        A page has at most 8 MB; the `Link` header has the next page. With `view=summary` html, text and
+        builderJson are null, and a page has as many templates as `limit` allows.
 
         Permission: `templates:read`.
 
         Credentials: developer, secret key.
 
         Args:
+            q: Part of name or subject, in any letter case.
+            from_: Only records that were created at this time or later.
+            to: Only records that were created before this time.
+            sort: Order; `-` is descending. `name` ignores the letter case.
+            view: `summary`: without html, text and builderJson.
+            include: `total`: the header `Total-Count`, the number of matching records, counted up to 10,000.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
         return self._client._list(
-            operations.LIST_TEMPLATES, (), query={"limit": limit, "cursor": cursor}, project=project, timeout=timeout
+            operations.LIST_TEMPLATES,
+            (),
+            query={
+                "q": q,
+                "from": from_,
+                "to": to,
+                "sort": sort,
+                "view": view,
+                "include": include,
+                "limit": limit,
+                "cursor": cursor,
+            },
+            project=project,
+            timeout=timeout,
         )
 
     async def create(

@@ -1457,6 +1457,12 @@ class AppsOrganizations:
         self,
         *,
         external_id: str | None = None,
+        q: str | None = None,
+        status: Literal["ACTIVE", "SUSPENDED"] | str | None = None,
+        from_: datetime | str | None = None,
+        to: datetime | str | None = None,
+        sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
+        include: Sequence[Literal["total"] | str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         project: str | None = None,
@@ -1464,7 +1470,7 @@ class AppsOrganizations:
     ) -> Page[types.AppOrganization]:
         """List the project's organizations, newest first.
 
-        Filter by `externalId`.
+        All given filters must match.
 
         Permission: `organizations:read`.
 
@@ -1472,6 +1478,12 @@ class AppsOrganizations:
 
         Args:
             external_id: External id.
+            q: Part of name, slug or external id, in any letter case.
+            status: Status.
+            from_: Only records that were created at this time or later.
+            to: Only records that were created before this time.
+            sort: Order; `-` is descending. `name` ignores the letter case.
+            include: `total`: the header `Total-Count`, the number of matching records, counted up to 10,000.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
             project: Project id, if not that of the client.
@@ -1480,7 +1492,17 @@ class AppsOrganizations:
         return self._client._list(
             operations.LIST_ORGANIZATIONS_OF_APP,
             (),
-            query={"externalId": external_id, "limit": limit, "cursor": cursor},
+            query={
+                "externalId": external_id,
+                "q": q,
+                "status": status,
+                "from": from_,
+                "to": to,
+                "sort": sort,
+                "include": include,
+                "limit": limit,
+                "cursor": cursor,
+            },
             project=project,
             timeout=timeout,
         )
@@ -5211,25 +5233,55 @@ class Audiences:
     def list(
         self,
         *,
+        q: str | None = None,
+        type: Literal["DYNAMIC", "STATIC"] | str | None = None,
+        from_: datetime | str | None = None,
+        to: datetime | str | None = None,
+        sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
+        include: Sequence[Literal["counts", "total"] | str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         project: str | None = None,
         timeout: float | None = None,
-    ) -> Page[types.Audience]:
+    ) -> Page[types.ListedAudience]:
         """List the project's audiences, newest first.
+
+        All given filters must match.
+
+        With `include=counts` each audience has its `memberCount`, counted up to 100,000.
 
         Permission: `audiences:read`.
 
         Credentials: developer, secret key.
 
         Args:
+            q: Part of the name, in any letter case.
+            type: Type.
+            from_: Only records that were created at this time or later.
+            to: Only records that were created before this time.
+            sort: Order; `-` is descending. `name` ignores the letter case.
+            include: `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header
+                `Total-Count`, the number of matching records, counted up to 10,000.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
         return self._client._list(
-            operations.LIST_AUDIENCES, (), query={"limit": limit, "cursor": cursor}, project=project, timeout=timeout
+            operations.LIST_AUDIENCES,
+            (),
+            query={
+                "q": q,
+                "type": type,
+                "from": from_,
+                "to": to,
+                "sort": sort,
+                "include": include,
+                "limit": limit,
+                "cursor": cursor,
+            },
+            project=project,
+            timeout=timeout,
         )
 
     def create(
@@ -6307,25 +6359,55 @@ class Automations:
     def list(
         self,
         *,
+        q: str | None = None,
+        active: bool | None = None,
+        from_: datetime | str | None = None,
+        to: datetime | str | None = None,
+        sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
+        include: Sequence[Literal["counts", "total"] | str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         project: str | None = None,
         timeout: float | None = None,
-    ) -> Page[types.Automation]:
+    ) -> Page[types.ListedAutomation]:
         """List the project's automations, newest first.
+
+        All given filters must match.
+
+        With `include=counts` each automation has the `totals` of its runs.
 
         Permission: `automations:read`.
 
         Credentials: developer, secret key.
 
         Args:
+            q: Part of the name, in any letter case.
+            active: Active.
+            from_: Only records that were created at this time or later.
+            to: Only records that were created before this time.
+            sort: Order; `-` is descending. `name` ignores the letter case.
+            include: `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header
+                `Total-Count`, the number of matching records, counted up to 10,000.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
         return self._client._list(
-            operations.LIST_AUTOMATIONS, (), query={"limit": limit, "cursor": cursor}, project=project, timeout=timeout
+            operations.LIST_AUTOMATIONS,
+            (),
+            query={
+                "q": q,
+                "active": active,
+                "from": from_,
+                "to": to,
+                "sort": sort,
+                "include": include,
+                "limit": limit,
+                "cursor": cursor,
+            },
+            project=project,
+            timeout=timeout,
         )
 
     def create(
@@ -6743,25 +6825,58 @@ class Campaigns:
     def list(
         self,
         *,
+        q: str | None = None,
+        status: Sequence[
+            Literal["CANCELLED", "DRAFT", "FAILED", "PAUSED", "SCHEDULED", "SENDING", "SENT", "TESTING"] | str
+        ]
+        | None = None,
+        from_: datetime | str | None = None,
+        to: datetime | str | None = None,
+        sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
+        include: Sequence[Literal["counts", "total"] | str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         project: str | None = None,
         timeout: float | None = None,
-    ) -> Page[types.Campaign]:
+    ) -> Page[types.ListedCampaign]:
         """The project's campaigns, newest first.
+
+        All given filters must match.
+
+        With `include=counts` each campaign has its `stats`.
 
         Permission: `campaigns:read`.
 
         Credentials: developer, secret key.
 
         Args:
+            q: Part of name or subject, in any letter case.
+            status: One or several statuses, separated by commas.
+            from_: Only records that were created at this time or later.
+            to: Only records that were created before this time.
+            sort: Order; `-` is descending. `name` ignores the letter case.
+            include: `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header
+                `Total-Count`, the number of matching records, counted up to 10,000.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
         return self._client._list(
-            operations.LIST_CAMPAIGNS, (), query={"limit": limit, "cursor": cursor}, project=project, timeout=timeout
+            operations.LIST_CAMPAIGNS,
+            (),
+            query={
+                "q": q,
+                "status": status,
+                "from": from_,
+                "to": to,
+                "sort": sort,
+                "include": include,
+                "limit": limit,
+                "cursor": cursor,
+            },
+            project=project,
+            timeout=timeout,
         )
 
     def create(
@@ -9884,6 +9999,12 @@ class Organizations:
         self,
         *,
         external_id: str | None = None,
+        q: str | None = None,
+        status: Literal["ACTIVE", "SUSPENDED"] | str | None = None,
+        from_: datetime | str | None = None,
+        to: datetime | str | None = None,
+        sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
+        include: Sequence[Literal["total"] | str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         project: str | None = None,
@@ -9891,7 +10012,7 @@ class Organizations:
     ) -> Page[types.Organization]:
         """List the project's organizations, newest first.
 
-        Filter by `externalId`.
+        All given filters must match.
 
         Permission: `organizations:read`.
 
@@ -9899,6 +10020,12 @@ class Organizations:
 
         Args:
             external_id: External id.
+            q: Part of name, slug or external id, in any letter case.
+            status: Status.
+            from_: Only records that were created at this time or later.
+            to: Only records that were created before this time.
+            sort: Order; `-` is descending. `name` ignores the letter case.
+            include: `total`: the header `Total-Count`, the number of matching records, counted up to 10,000.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
             project: Project id, if not that of the client.
@@ -9907,7 +10034,17 @@ class Organizations:
         return self._client._list(
             operations.LIST_ORGANIZATIONS,
             (),
-            query={"externalId": external_id, "limit": limit, "cursor": cursor},
+            query={
+                "externalId": external_id,
+                "q": q,
+                "status": status,
+                "from": from_,
+                "to": to,
+                "sort": sort,
+                "include": include,
+                "limit": limit,
+                "cursor": cursor,
+            },
             project=project,
             timeout=timeout,
         )
@@ -13112,6 +13249,12 @@ class Templates:
     def list(
         self,
         *,
+        q: str | None = None,
+        from_: datetime | str | None = None,
+        to: datetime | str | None = None,
+        sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
+        view: Literal["full", "summary"] | str | None = None,
+        include: Sequence[Literal["total"] | str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         project: str | None = None,
@@ -13119,20 +13262,42 @@ class Templates:
     ) -> Page[types.Template]:
         """The project's templates, newest first.
 
-        A page has at most 8 MB; the `Link` header has the next page.
+        All given filters must match.
+
+        A page has at most 8 MB; the `Link` header has the next page. With `view=summary` html, text and
+        builderJson are null, and a page has as many templates as `limit` allows.
 
         Permission: `templates:read`.
 
         Credentials: developer, secret key.
 
         Args:
+            q: Part of name or subject, in any letter case.
+            from_: Only records that were created at this time or later.
+            to: Only records that were created before this time.
+            sort: Order; `-` is descending. `name` ignores the letter case.
+            view: `summary`: without html, text and builderJson.
+            include: `total`: the header `Total-Count`, the number of matching records, counted up to 10,000.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
         return self._client._list(
-            operations.LIST_TEMPLATES, (), query={"limit": limit, "cursor": cursor}, project=project, timeout=timeout
+            operations.LIST_TEMPLATES,
+            (),
+            query={
+                "q": q,
+                "from": from_,
+                "to": to,
+                "sort": sort,
+                "view": view,
+                "include": include,
+                "limit": limit,
+                "cursor": cursor,
+            },
+            project=project,
+            timeout=timeout,
         )
 
     def create(

@@ -113,6 +113,9 @@ import type {
   InvitationPreview,
   InvitationToken,
   LinkVerification,
+  ListedAudience,
+  ListedAutomation,
+  ListedCampaign,
   MetadataChange,
   MyPermissions,
   NewAccountInvitation,
@@ -347,6 +350,18 @@ export interface WebhooksDeliveriesListParams {
 
 /** Parameters of `templates.list`. */
 export interface TemplatesListParams {
+  /** Part of name or subject, in any letter case. */
+  q?: string | undefined;
+  /** Only records that were created at this time or later. */
+  from?: string | undefined;
+  /** Only records that were created before this time. */
+  to?: string | undefined;
+  /** Order; `-` is descending. `name` ignores the letter case. */
+  sort?: "-createdAt" | "-name" | "-updatedAt" | "createdAt" | "name" | "updatedAt" | (string & {}) | undefined;
+  /** `summary`: without html, text and builderJson. */
+  view?: "full" | "summary" | (string & {}) | undefined;
+  /** `total`: the header `Total-Count`, the number of matching records, counted up to 10,000. */
+  include?: ("total" | (string & {}))[] | undefined;
   /** Maximum number of records. */
   limit?: number | undefined;
   /** The cursor from the previous response, with the same filters. */
@@ -421,6 +436,21 @@ export interface ContactsAttributesListParams {
 
 /** Parameters of `audiences.list`. */
 export interface AudiencesListParams {
+  /** Part of the name, in any letter case. */
+  q?: string | undefined;
+  /** Type. */
+  type?: "DYNAMIC" | "STATIC" | (string & {}) | undefined;
+  /** Only records that were created at this time or later. */
+  from?: string | undefined;
+  /** Only records that were created before this time. */
+  to?: string | undefined;
+  /** Order; `-` is descending. `name` ignores the letter case. */
+  sort?: "-createdAt" | "-name" | "-updatedAt" | "createdAt" | "name" | "updatedAt" | (string & {}) | undefined;
+  /**
+   * `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header `Total-Count`, the number of
+   * matching records, counted up to 10,000.
+   */
+  include?: ("counts" | "total" | (string & {}))[] | undefined;
   /** Maximum number of records. */
   limit?: number | undefined;
   /** The cursor from the previous response, with the same filters. */
@@ -1181,6 +1211,21 @@ export interface AppsSsoListTracesParams {
 
 /** Parameters of `campaigns.list`. */
 export interface CampaignsListParams {
+  /** Part of name or subject, in any letter case. */
+  q?: string | undefined;
+  /** One or several statuses, separated by commas. */
+  status?: ("CANCELLED" | "DRAFT" | "FAILED" | "PAUSED" | "SCHEDULED" | "SENDING" | "SENT" | "TESTING" | (string & {}))[] | undefined;
+  /** Only records that were created at this time or later. */
+  from?: string | undefined;
+  /** Only records that were created before this time. */
+  to?: string | undefined;
+  /** Order; `-` is descending. `name` ignores the letter case. */
+  sort?: "-createdAt" | "-name" | "-updatedAt" | "createdAt" | "name" | "updatedAt" | (string & {}) | undefined;
+  /**
+   * `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header `Total-Count`, the number of
+   * matching records, counted up to 10,000.
+   */
+  include?: ("counts" | "total" | (string & {}))[] | undefined;
   /** Maximum number of records. */
   limit?: number | undefined;
   /** The cursor from the previous response, with the same filters. */
@@ -1281,6 +1326,21 @@ export interface InboxListParams {
 
 /** Parameters of `automations.list`. */
 export interface AutomationsListParams {
+  /** Part of the name, in any letter case. */
+  q?: string | undefined;
+  /** Active. */
+  active?: boolean | undefined;
+  /** Only records that were created at this time or later. */
+  from?: string | undefined;
+  /** Only records that were created before this time. */
+  to?: string | undefined;
+  /** Order; `-` is descending. `name` ignores the letter case. */
+  sort?: "-createdAt" | "-name" | "-updatedAt" | "createdAt" | "name" | "updatedAt" | (string & {}) | undefined;
+  /**
+   * `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header `Total-Count`, the number of
+   * matching records, counted up to 10,000.
+   */
+  include?: ("counts" | "total" | (string & {}))[] | undefined;
   /** Maximum number of records. */
   limit?: number | undefined;
   /** The cursor from the previous response, with the same filters. */
@@ -1303,6 +1363,18 @@ export interface AutomationsRunsListParams {
 export interface OrganizationsListParams {
   /** External id. */
   externalId?: string | undefined;
+  /** Part of name, slug or external id, in any letter case. */
+  q?: string | undefined;
+  /** Status. */
+  status?: "ACTIVE" | "SUSPENDED" | (string & {}) | undefined;
+  /** Only records that were created at this time or later. */
+  from?: string | undefined;
+  /** Only records that were created before this time. */
+  to?: string | undefined;
+  /** Order; `-` is descending. `name` ignores the letter case. */
+  sort?: "-createdAt" | "-name" | "-updatedAt" | "createdAt" | "name" | "updatedAt" | (string & {}) | undefined;
+  /** `total`: the header `Total-Count`, the number of matching records, counted up to 10,000. */
+  include?: ("total" | (string & {}))[] | undefined;
   /** Maximum number of records. */
   limit?: number | undefined;
   /** The cursor from the previous response, with the same filters. */
@@ -1367,6 +1439,18 @@ export interface OrganizationsDomainsListParams {
 export interface AppsOrganizationsListParams {
   /** External id. */
   externalId?: string | undefined;
+  /** Part of name, slug or external id, in any letter case. */
+  q?: string | undefined;
+  /** Status. */
+  status?: "ACTIVE" | "SUSPENDED" | (string & {}) | undefined;
+  /** Only records that were created at this time or later. */
+  from?: string | undefined;
+  /** Only records that were created before this time. */
+  to?: string | undefined;
+  /** Order; `-` is descending. `name` ignores the letter case. */
+  sort?: "-createdAt" | "-name" | "-updatedAt" | "createdAt" | "name" | "updatedAt" | (string & {}) | undefined;
+  /** `total`: the header `Total-Count`, the number of matching records, counted up to 10,000. */
+  include?: ("total" | (string & {}))[] | undefined;
   /** Maximum number of records. */
   limit?: number | undefined;
   /** The cursor from the previous response, with the same filters. */
@@ -2530,7 +2614,10 @@ export interface TemplatesApi {
   /**
    * The project's templates, newest first
    *
-   * A page has at most 8 MB; the `Link` header has the next page.
+   * All given filters must match.
+   *
+   * A page has at most 8 MB; the `Link` header has the next page. With `view=summary` html, text and builderJson are
+   * null, and a page has as many templates as `limit` allows.
    *
    * Permission: `templates:read`.
    *
@@ -2872,13 +2959,17 @@ export interface AudiencesApi {
   /**
    * List the project's audiences, newest first
    *
+   * All given filters must match.
+   *
+   * With `include=counts` each audience has its `memberCount`, counted up to 100,000.
+   *
    * Permission: `audiences:read`.
    *
    * Credentials: developer, secret key.
    *
    * Problems: `too_many_requests`, `database_away`.
    */
-  list(params?: AudiencesListParams, options?: RequestOptions): PagePromise<Audience>;
+  list(params?: AudiencesListParams, options?: RequestOptions): PagePromise<ListedAudience>;
   /**
    * Create an audience: DYNAMIC with `rules`, otherwise STATIC, to which contacts are added by calls
    *
@@ -4882,13 +4973,17 @@ export interface CampaignsApi {
   /**
    * The project's campaigns, newest first
    *
+   * All given filters must match.
+   *
+   * With `include=counts` each campaign has its `stats`.
+   *
    * Permission: `campaigns:read`.
    *
    * Credentials: developer, secret key.
    *
    * Problems: `too_many_requests`, `database_away`.
    */
-  list(params?: CampaignsListParams, options?: RequestOptions): PagePromise<Campaign>;
+  list(params?: CampaignsListParams, options?: RequestOptions): PagePromise<ListedCampaign>;
   /**
    * Create a campaign as a DRAFT
    *
@@ -5243,13 +5338,17 @@ export interface AutomationsApi {
   /**
    * List the project's automations, newest first
    *
+   * All given filters must match.
+   *
+   * With `include=counts` each automation has the `totals` of its runs.
+   *
    * Permission: `automations:read`.
    *
    * Credentials: developer, secret key.
    *
    * Problems: `too_many_requests`, `database_away`.
    */
-  list(params?: AutomationsListParams, options?: RequestOptions): PagePromise<Automation>;
+  list(params?: AutomationsListParams, options?: RequestOptions): PagePromise<ListedAutomation>;
   /**
    * Create an automation
    *
@@ -5423,7 +5522,7 @@ export interface OrganizationsApi {
   /**
    * List the project's organizations, newest first
    *
-   * Filter by `externalId`.
+   * All given filters must match.
    *
    * Permission: `organizations:read`.
    *
@@ -5780,7 +5879,7 @@ export interface AppsOrganizationsApi {
   /**
    * List the project's organizations, newest first
    *
-   * Filter by `externalId`.
+   * All given filters must match.
    *
    * Permission: `organizations:read`.
    *

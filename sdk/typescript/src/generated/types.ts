@@ -3338,6 +3338,107 @@ export interface LinkVerification {
   token: string;
 }
 
+/** An audience in a list. */
+export interface ListedAudience {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** The project's id. The older path family calls a project an app. */
+  appId: string;
+  /** Display name. */
+  name: string;
+  /** Type of the record. */
+  type: "DYNAMIC" | "STATIC" | (string & {});
+  /** The rules that choose the members; null for a STATIC audience. */
+  rules: { [key: string]: unknown } | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+  /** The number of contacts in it, counted up to 100,000; null unless `include=counts` is requested. */
+  memberCount: number | null;
+}
+
+/** An automation in a list. */
+export interface ListedAutomation {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** The project's id. The older path family calls a project an app. */
+  appId: string;
+  /** Display name. */
+  name: string;
+  /** Trigger that starts runs. */
+  trigger: { [key: string]: unknown };
+  /** The steps, in order. */
+  steps: ({ [key: string]: unknown })[];
+  /** Whether the record is active. */
+  active: boolean;
+  /** Incremented by each change of the steps; a run keeps the version with which it started. */
+  version: number;
+  /** Maximum runs that one contact can start within an hour. Further ones are counted as `limited`. */
+  maxRunsPerHour: number;
+  /** Whether the automation may be active even if it is part of a loop. */
+  allowLoops: boolean;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+  /** The numbers of its runs; null unless `include=counts` is requested. */
+  totals: AutomationRunTotals | null;
+}
+
+/** A campaign in a list. */
+export interface ListedCampaign {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Display name. */
+  name: string;
+  /** Subject line. */
+  subject: string | null;
+  /** Display name of the sender. */
+  fromName: string | null;
+  /** E-mail address of the sender. */
+  fromEmail: string | null;
+  /** Preview text that mail clients show after the subject. */
+  previewText: string | null;
+  /** Status of the record. */
+  status: "CANCELLED" | "DRAFT" | "FAILED" | "PAUSED" | "SCHEDULED" | "SENDING" | "SENT" | "TESTING" | (string & {});
+  /** When to send it (UTC); null for immediately. */
+  scheduledAt: string | null;
+  /** When it was sent (UTC); null if it was not sent. */
+  sentAt: string | null;
+  /** Id of the template that provides subject, html and text. */
+  templateId: string | null;
+  /** Id of the sending domain. */
+  domainId: string | null;
+  /** Id of the audience. */
+  audienceId: string | null;
+  /** The project's id. The older path family calls a project an app. */
+  appId: string;
+  /** Whether the campaign has an A/B test. */
+  abTestEnabled: boolean;
+  /** Share of the audience in the A/B test, in percent (5 to 100). */
+  abTestSamplePercent: number | null;
+  /** Rate that decides the A/B test. */
+  abTestMetric: "CLICK_RATE" | "OPEN_RATE" | (string & {}) | null;
+  /** Duration of the A/B test in minutes (15 to 10,080). */
+  abTestDurationMinutes: number | null;
+  /** When the A/B test started (UTC); null if it has not started. */
+  abTestStartedAt: string | null;
+  /**
+   * Contacts in the test, chosen when it begins: `abTestSamplePercent` of the audience, but at least one contact for
+   * each variant.
+   */
+  abTestSampleSize: number | null;
+  /** Why the campaign failed; null unless its status is FAILED. */
+  reason: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+  /** The statistics of its sends; null unless `include=counts` is requested. */
+  stats: CampaignStats | null;
+}
+
 /** Metadata keys to set; null removes a key. */
 export interface MetadataChange {
   /** Custom data, up to 16 KiB of JSON. */

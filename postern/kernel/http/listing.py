@@ -1,0 +1,170 @@
+"""Filters, order and total of lists of records that have a name, such as campaigns and templates.
+
+A list names the fields that are searched; its statement has the table alias `listed` and a parameter `clause`. Pages
+continue after the last row's position in the order (keyset pagination), so that a page costs the same everywhere.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+import msgspec
+from psycopg.sql import SQL, Composable, Identifier
+from psycopg.sql import Literal as SqlLiteral
+
+from postern.kernel.database.statements import first_id_at, like_pattern, text_literal
+from postern.kernel.http.call import Call
+from postern.kernel.http.pagination import CursorInvalid, LinkedList, read_cursor, write_cursor
+from postern.kernel.http.problems import Invalid
+from postern.kernel.values import NO_ID, Timestamp, as_id
+
+Row = TypeVar("Row")
+
+TOTAL_LIMIT: Final = 10_000
+"""The largest number of records that `include=total` counts."""
+COUNTED_RECORDS: Final = 100
+"""The largest `limit` with `include=counts`, because each record is counted separately."""
+ID_TOLERANCE = timedelta(days=1)
+"""The time in an id (UUIDv7) may differ from `createdAt` by this much, because host clocks are adjusted."""
+
+SortKey = Literal["createdAt", "-createdAt", "name", "-name", "updatedAt", "-updatedAt"]
+NEWEST: SortKey = "-createdAt"
+
+Search = Annotated[str, msgspec.Meta(max_length=200, description="Part of the name, in any letter case.")]
+SubjectSearch = Annotated[str, msgspec.Meta(max_length=200, description="Part of name or subject, in any letter case.")]
+CreatedFrom = Annotated[Timestamp, msgspec.Meta(description="Only records that were created at this time or later.")]
+CreatedTo = Annotated[Timestamp, msgspec.Meta(description="Only records that were created before this time.")]
+Sort = Annotated[SortKey, msgspec.Meta(description="Order; `-` is descending. `name` ignores the letter case.")]
+IncludeTotal = Annotated[
+    list[Literal["total"]],
+    msgspec.Meta(
+        description=f"`total`: the header `Total-Count`, the number of matching records, counted up to {TOTAL_LIMIT:,}."
+    ),
+]
+IncludeCounts = Annotated[
+    list[Literal["total", "counts"]],
+    msgspec.Meta(
+        description=f"`counts`: the numbers of each record; `limit` is then at most {COUNTED_RECORDS}. `total`: the "
+        f"header `Total-Count`, the number of matching records, counted up to {TOTAL_LIMIT:,}."
+    ),
+]
+
+_KEYS: dict[str, SQL] = {"name": SQL("lower(listed.name)"), "updatedAt": SQL("listed.updated_at")}
+"""The SQL expression of each sort key besides `createdAt`, which is the order of the ids."""
+
+
+class ListFilter(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Filters and order of a list. A record must match all filters that are not None."""
+
+    q: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    sort: SortKey = NEWEST
+    values: dict[str, list[Any]] = {}
+    """Further filters: allowed values by column. Empty lists do not filter."""
+
+    def scope(self, name: str) -> str:
+        """The scope of the cursors of the list `name` with these filters."""
+        is_default = self == ListFilter(values={column: [] for column in self.values})
+        return name if is_default else f"{name}|{msgspec.json.encode(self).decode()}"
+
+    def conditions(self, search_text: SQL) -> list[Composable]:
+        """The filters as SQL. `search_text` is the text that `q` searches, in lower case."""
+        parts: list[Composable] = [SQL("true")]
+        if self.q and self.q.strip():
+            parts.append(SQL("{} like {}").format(search_text, text_literal(like_pattern(self.q))))
+        if self.since is not None:
+            # A range of ids finds the rows by the primary key.
+            first_id = first_id_at(self.since, -ID_TOLERANCE)
+            parts.append(SQL("listed.id >= {} and listed.created_at >= {}").format(first_id, SqlLiteral(self.since)))
+        if self.until is not None:
+            end_id = first_id_at(self.until, ID_TOLERANCE)
+            parts.append(SQL("listed.id < {} and listed.created_at < {}").format(end_id, SqlLiteral(self.until)))
+        for column, allowed in self.values.items():
+            if allowed:
+                parts.append(SQL("{} = any ({})").format(Identifier("listed", column), SqlLiteral(allowed)))
+        return parts
+
+
+async def sorted_list(
+    call: Call,
+    name: str,
+    filters: ListFilter,
+    search_text: SQL,
+    cursor: str | None,
+    limit: int,
+    rows: Callable[..., Awaitable[list[Row]]],
+    **parameters: Any,
+) -> LinkedList[Row]:
+    """Read a part of the list `name`. Raises CursorInvalid.
+
+    `rows` is a statement; it is called with the parameters `project_id`, `clause`, `limit` and `parameters`.
+    """
+    scope = filters.scope(name)
+    conditions = filters.conditions(search_text)
+    if cursor is not None:
+        conditions.append(_after(filters.sort, read_cursor(call, scope, cursor)))
+    clause = SQL("{} order by {}").format(SQL(" and ").join(conditions), _order(filters.sort))
+    fetched = await rows(call.db, project_id=call.project_id, clause=clause, limit=limit + 1, **parameters)
+    has_more = len(fetched) > limit
+    next_cursor = cursor_after(call, scope, filters.sort, fetched[limit - 1]) if has_more else None
+    return LinkedList(fetched[:limit], next_cursor)
+
+
+async def count_total(
+    call: Call,
+    include: Sequence[str] | None,
+    filters: ListFilter,
+    search_text: SQL,
+    count: Callable[..., Awaitable[int]],
+    **parameters: Any,
+) -> None:
+    """Add the header `Total-Count` if `include` has `total`.
+
+    `count` is a statement; it is called with the parameters `project_id`, `clause`, `limit` and `parameters`.
+    """
+    if "total" in (include or ()):
+        clause = SQL(" and ").join(filters.conditions(search_text))
+        total = await count(call.db, project_id=call.project_id, clause=clause, limit=TOTAL_LIMIT, **parameters)
+        call.headers["Total-Count"] = str(total)
+
+
+def includes_counts(include: Sequence[str] | None, limit: int) -> bool:
+    """Whether `include` has `counts`. Raises Invalid if `limit` is too large for that."""
+    if "counts" not in (include or ()):
+        return False
+    if limit > COUNTED_RECORDS:
+        message = f"With `include=counts`, `limit` can be at most {COUNTED_RECORDS}."
+        raise Invalid.at("query/limit", message, "too_large")
+    return True
+
+
+def cursor_after(call: Call, scope: str, sort: SortKey, row: Any) -> str:
+    """The cursor of the part of a list after `row`."""
+    key = sort.removeprefix("-")
+    values = [] if key == "createdAt" else [row.name if key == "name" else row.updated_at.isoformat()]
+    return write_cursor(call, scope, [*values, str(row.id)])
+
+
+def _order(sort: SortKey) -> Composable:
+    direction = SQL("desc") if sort.startswith("-") else SQL("asc")
+    key = _KEYS.get(sort.removeprefix("-"))
+    by_id = SQL("listed.id {}").format(direction)
+    return by_id if key is None else SQL("{} {}, {}").format(key, direction, by_id)
+
+
+def _after(sort: SortKey, position: list[Any]) -> Composable:
+    """The condition of rows after the position in a cursor. Raises CursorInvalid."""
+    last_id = as_id(position[-1])
+    if last_id == NO_ID:
+        raise CursorInvalid
+    comparison = SQL("<") if sort.startswith("-") else SQL(">")
+    key = sort.removeprefix("-")
+    if key == "createdAt":
+        return SQL("listed.id {} {}").format(comparison, SqlLiteral(last_id))
+    value: Composable = (
+        SQL("lower({})").format(text_literal(position[0]))
+        if key == "name"
+        else SqlLiteral(datetime.fromisoformat(position[0]))
+    )
+    return SQL("({}, listed.id) {} ({}, {})").format(_KEYS[key], comparison, value, SqlLiteral(last_id))
