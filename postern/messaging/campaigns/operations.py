@@ -70,11 +70,10 @@ from postern.messaging.campaigns.model import (
 )
 from postern.messaging.domains import operations as domains
 from postern.messaging.emails import operations as emails
-from postern.messaging.emails.enqueue import contact_variables
 from postern.messaging.emails.model import TEST_COPY_TAG, EmailLogEntry, SendStatus
 from postern.messaging.emails.rules import from_name_template, rate
 from postern.messaging.templates import operations as templates
-from postern.messaging.templates.rules import check_content
+from postern.messaging.templates.rules import check_content, contact_variables
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects

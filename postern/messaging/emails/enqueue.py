@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 import msgspec
@@ -185,12 +185,6 @@ async def stop_content(tx: Transaction, project_id: UUID, ids: list[UUID]) -> No
 async def content_subjects(db: Queries, project_id: UUID, ids: list[UUID]) -> dict[UUID, str]:
     """The subjects of shared contents, keyed by content id; unknown ids are left out."""
     return {row.id: row.body.subject for row in await store.get_contents(db, project_id=project_id, ids=ids)}
-
-
-def contact_variables(email: str, attributes: dict[str, Any]) -> dict[str, Any]:
-    """The template variables of a contact: each attribute by its name, `email`, `attributes` with all attributes, and
-    `contact` with all attributes and `email`."""
-    return {**attributes, "email": email, "attributes": attributes, "contact": {**attributes, "email": email}}
 
 
 async def lock_frequency_cap(tx: Transaction, project_id: UUID) -> None:

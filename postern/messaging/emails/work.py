@@ -14,9 +14,9 @@ from postern.kernel.due import Work
 from postern.messaging.audiences.contacts import contacts_with_ids
 from postern.messaging.emails import store
 from postern.messaging.emails.delivery import DeliveryJob, deliver_leased, lease_keeper
-from postern.messaging.emails.enqueue import contact_variables
 from postern.messaging.emails.model import Send, SendBody
 from postern.messaging.emails.redaction import open_body
+from postern.messaging.templates.rules import contact_variables
 
 if TYPE_CHECKING:
     from postern.world import World

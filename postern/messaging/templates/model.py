@@ -79,6 +79,27 @@ class PreviewVariables(Body):
     variables: dict[str, Any] = {}
 
 
+class SampleContact(Body):
+    """A contact that need not exist."""
+
+    email: Annotated[str, msgspec.Meta(max_length=320)]
+    attributes: dict[str, Any] = {}
+
+
+class TemplateDraft(Body):
+    """Content to render without storing it, as in `NewTemplate`, and the values to render it with."""
+
+    subject: Subject | None = None
+    html: ContentText | None = None
+    text: ContentText | None = None
+    builder_json: dict[str, Any] | None = None
+    """`{"mjml": "…"}` or `{"blocks": [{"type": "text", "text": "…"}, …]}`."""
+    engine: Engine = "minijinja"
+    variables: dict[str, Any] = {}
+    contact: SampleContact | None = None
+    """A sample contact, whose address and attributes are variables as in a campaign; `variables` override them."""
+
+
 class Template(Record):
     """An e-mail template."""
 
@@ -159,6 +180,28 @@ class TemplatePreview(Record):
     subject: str | None
     html: str | None
     text: str | None
+
+
+class TemplateFault(Record):
+    """An error in the content of a template."""
+
+    path: str
+    """JSON pointer to the part of the request: `/html`, `/builderJson/blocks/2/url`; empty for all of it."""
+    code: str
+    message: str
+    line: int | None
+    """The line in the part, from 1; null if it is not known."""
+    column: int | None
+    """The column in the line, from 1; null if it is not known."""
+
+
+class RenderedDraft(TemplatePreview):
+    """Rendered content. A part with an error is null."""
+
+    variables: list[str]
+    """The names of the variables that the content uses."""
+    problems: list[TemplateFault]
+    """The errors; empty if the content can be sent."""
 
 
 class NamedTemplate(Record):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from itertools import accumulate
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import msgspec
@@ -36,18 +36,20 @@ from postern.messaging.templates.model import (
     VERSIONS_KEPT,
     NewTemplate,
     PreviewVariables,
+    RenderedDraft,
     StoredTemplate,
     Template,
     TemplateBusy,
     TemplateChange,
     TemplateContent,
+    TemplateDraft,
     TemplateInUse,
     TemplateMissing,
     TemplatePreview,
     TemplateVersion,
     TooManyTemplates,
 )
-from postern.messaging.templates.rules import CompiledContent, compile_content, preview
+from postern.messaging.templates.rules import CompiledContent, compile_content, preview, render_draft
 from postern.platform.audit import operations as audit
 from postern.platform.projects import usage
 from postern.protocols.mail.templates.composing import TemplateCrashed, TemplateTooExpensive
@@ -243,11 +245,32 @@ async def duplicate_template(call: Call, id: UUID) -> Template:
 )
 async def preview_template(call: Call, id: UUID, data: PreviewVariables) -> TemplatePreview:
     """Render subject, html and text as a recipient with these variables would get them. Nothing is sent or tracked."""
-    if len(msgspec.json.encode(data.variables)) > VARIABLES_BYTES:
-        raise Invalid.at("/variables", f"Variables can have at most {VARIABLES_BYTES // 1_000} kB.", "too_large")
+    _check_size(data.variables, "/variables")
     row = await require_template(call.db, call.project_id, id)
-    unsubscribe_url = f"{call.world.settings.public_url}/t/u/preview"
-    return await preview(call.world.rendering, row, data.variables, unsubscribe_url)
+    return await preview(call.world.rendering, call.project_id, row, data.variables, _unsubscribe_url(call))
+
+
+@post(
+    "/projects/{project_id}/templates/render",
+    needs="templates:read",
+    body_limit=TEMPLATE_BYTES,
+    problems=[TemplateCrashed, RenderingBusy, RenderingUnavailable],
+    example={
+        **{name: value for name, value in EXAMPLE.items() if name != "name"},
+        "contact": {"email": "ada@example.com", "attributes": {"firstName": "Ada"}},
+    },
+)
+async def render_template(call: Call, data: TemplateDraft) -> RenderedDraft:
+    """Render content that is not stored, as a recipient with these variables would get it. Nothing is stored, sent or
+    tracked.
+
+    Content as for a new template; `contact` and `variables` are the values. Errors in the content are in `problems`,
+    with the path, and the line and column if they are known; a part with an error is null, and the others are rendered.
+    """
+    _check_size(data.variables, "/variables")
+    if data.contact is not None:
+        _check_size(data.contact.attributes, "/contact/attributes")
+    return await render_draft(call.world.rendering, call.project_id, data, _unsubscribe_url(call))
 
 
 @get("/projects/{project_id}/templates/{id}/versions", needs="templates:read", problems=[TemplateMissing])
@@ -292,6 +315,17 @@ async def _insert(tx: Transaction, call: Call, name: str, content: CompiledConte
     row = await store.insert_template(tx, content, project_id=call.project_id, id=new_id(), name=name, now=call.now)
     await store.insert_version(tx, project_id=call.project_id, id=row.id, created_by=call.caller.actor_label)
     return row
+
+
+def _check_size(variables: dict[str, Any], path: str) -> None:
+    """Raises Invalid if the variables are too large."""
+    if len(msgspec.json.encode(variables)) > VARIABLES_BYTES:
+        raise Invalid.at(path, f"Variables can have at most {VARIABLES_BYTES // 1_000} kB.", "too_large")
+
+
+def _unsubscribe_url(call: Call) -> str:
+    """The unsubscribe link of content that is rendered for nobody."""
+    return f"{call.world.settings.public_url}/t/u/preview"
 
 
 def _is_unchanged(content: CompiledContent, row: StoredTemplate) -> bool:

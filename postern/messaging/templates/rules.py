@@ -3,17 +3,38 @@
 All functions also raise the problems of the render processes (`RENDER_PROBLEMS` in `templates.operations`).
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
 import msgspec
 
-from postern.kernel.http.problems import Invalid
-from postern.messaging.templates.model import CompiledContent, StoredTemplate, TemplatePreview
+from postern.kernel.http.problems import Invalid, Problem, ProblemError
+from postern.messaging.templates.model import (
+    CompiledContent,
+    RenderedDraft,
+    StoredTemplate,
+    TemplateDraft,
+    TemplateFault,
+    TemplatePreview,
+)
+from postern.protocols.mail.templates.composing import TemplateTooExpensive
 from postern.protocols.mail.templates.content import Part
+from postern.protocols.mail.templates.links import TooManyLinks, TooManyLinksRendered
 from postern.protocols.mail.templates.rendering import RenderProcesses
-from postern.protocols.mail.templates.template import VALUES_DEPTH, Engine, RenderFailed, require_depth
+from postern.protocols.mail.templates.template import (
+    VALUES_DEPTH,
+    Engine,
+    RenderFailed,
+    TemplateInvalid,
+    require_depth,
+)
+
+CONTENT_PROBLEMS = (Invalid, TemplateInvalid, RenderFailed, TooManyLinks, TooManyLinksRendered)
+"""The problems of content that is wrong, or fails with the given values."""
+PLACE = re.compile(r"[Ll]ine (\d+)(?:, column (\d+))?")
+"""A line and a column in the message of an error."""
 
 
 async def compile_content(
@@ -50,17 +71,122 @@ async def compile_content(
 
 
 async def preview(
-    rendering: RenderProcesses, row: StoredTemplate, values: dict[str, Any], unsubscribe_url: str
+    rendering: RenderProcesses,
+    project_id: UUID,
+    content: CompiledContent | StoredTemplate,
+    values: dict[str, Any],
+    unsubscribe_url: str,
 ) -> TemplatePreview:
-    """Render a template with `values` as one recipient would get it. Raises RenderFailed.
+    """Render content with `values` as one recipient would get it. Raises RenderFailed.
 
     `unsubscribe_url` is the value of the unsubscribe link.
     """
-    size = sum(len(part) for part in (row.subject, row.html, row.text) if part is not None)
+    size = sum(len(part) for part in (content.subject, content.html, content.text) if part is not None)
     subject, html, text = await rendering.call(
-        str(row.project_id), "preview", row.subject, row.html, row.text, values, unsubscribe_url, row.engine, size=size
+        str(project_id),
+        "preview",
+        content.subject,
+        content.html,
+        content.text,
+        values,
+        unsubscribe_url,
+        content.engine,
+        size=size,
     )
     return TemplatePreview(subject=subject, html=html, text=text)
+
+
+async def render_draft(
+    rendering: RenderProcesses, project_id: UUID, draft: TemplateDraft, unsubscribe_url: str
+) -> RenderedDraft:
+    """Compile and render content that is not stored. Errors in the content are returned, not raised."""
+    contact = {} if draft.contact is None else contact_variables(draft.contact.email, draft.contact.attributes)
+    values = {**contact, **draft.variables}
+    try:
+        return await _render_parts(rendering, project_id, draft, values, unsubscribe_url)
+    except TemplateTooExpensive as problem:
+        return _without_faulty([], _faults_of(problem, ""))
+    except CONTENT_PROBLEMS:
+        pass  # Each part is rendered alone, so that the errors of all parts are found.
+    rendered: list[RenderedDraft] = []
+    faults: list[TemplateFault] = []
+    for path, part in _parts_of(draft):
+        try:
+            rendered.append(await _render_parts(rendering, project_id, part, values, unsubscribe_url))
+        except (*CONTENT_PROBLEMS, TemplateTooExpensive) as problem:
+            faults += _faults_of(problem, path)
+    return _without_faulty(rendered, faults)
+
+
+def _parts_of(draft: TemplateDraft) -> Iterator[tuple[str, TemplateDraft]]:
+    """Drafts that have only one part of the content each, with the path of the part."""
+    without = msgspec.structs.replace(draft, subject=None, html=None, text=None, builder_json=None)
+    if draft.subject is not None:
+        yield "/subject", msgspec.structs.replace(without, subject=draft.subject)
+    if draft.html is not None or draft.builder_json is not None:
+        path = "/builderJson" if draft.html is None else "/html"
+        yield path, msgspec.structs.replace(without, html=draft.html, builder_json=draft.builder_json)
+    if draft.text is not None:
+        yield "/text", msgspec.structs.replace(without, text=draft.text)
+
+
+async def _render_parts(
+    rendering: RenderProcesses, project_id: UUID, draft: TemplateDraft, values: dict[str, Any], unsubscribe_url: str
+) -> RenderedDraft:
+    """Compile and render the parts that are not None. Raises CONTENT_PROBLEMS."""
+    content = await compile_content(
+        rendering,
+        project_id,
+        subject=draft.subject,
+        builder_json=draft.builder_json,
+        html=draft.html,
+        text=draft.text,
+        engine=draft.engine,
+    )
+    rendered = await preview(rendering, project_id, content, values, unsubscribe_url)
+    # Without text and html, there is no text to derive.
+    text = rendered.text if content.text is not None or content.html is not None else None
+    return RenderedDraft(
+        subject=rendered.subject, html=rendered.html, text=text, variables=content.variables, problems=[]
+    )
+
+
+def _without_faulty(rendered: Sequence[RenderedDraft], faults: list[TemplateFault]) -> RenderedDraft:
+    """The parts that could be rendered, and the errors of the others."""
+    has_faulty_text = any(fault.path == "/text" for fault in faults)
+    texts = [part.text for part in rendered if part.text is not None]
+    return RenderedDraft(
+        subject=next((part.subject for part in rendered if part.subject is not None), None),
+        html=next((part.html for part in rendered if part.html is not None), None),
+        # The last one: a text of its own replaces the text that is derived from the html.
+        text=texts[-1] if texts and not has_faulty_text else None,
+        variables=sorted({name for part in rendered for name in part.variables}),
+        problems=faults,
+    )
+
+
+def _faults_of(problem: Problem, path: str) -> list[TemplateFault]:
+    """The errors of a problem; `path` is the location if the problem has none."""
+    errors = problem.errors or [ProblemError(path=path, code=problem.code(), message=problem.detail)]
+    return [_fault_of(error) for error in errors]
+
+
+def _fault_of(error: ProblemError) -> TemplateFault:
+    place = PLACE.search(error.message)
+    line, column = place.groups() if place else (None, None)
+    return TemplateFault(
+        path=error.path,
+        code=error.code,
+        message=error.message,
+        line=int(line) if line else None,
+        column=int(column) if column else None,
+    )
+
+
+def contact_variables(email: str, attributes: dict[str, Any]) -> dict[str, Any]:
+    """The template variables of a contact: each attribute by its name, `email`, `attributes` with all attributes, and
+    `contact` with all attributes and `email`."""
+    return {**attributes, "email": email, "attributes": attributes, "contact": {**attributes, "email": email}}
 
 
 async def check_content(

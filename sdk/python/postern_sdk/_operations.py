@@ -600,6 +600,16 @@ PREVIEW_TEMPLATE = Operation(
     body="json",
     media_type="application/json",
 )
+RENDER_TEMPLATE = Operation(
+    "renderTemplate",
+    "POST",
+    "/projects/{projectId}/templates/render",
+    "json",
+    result="RenderedDraft",
+    permission="templates:read",
+    body="json",
+    media_type="application/json",
+)
 LIST_TEMPLATE_VERSIONS = Operation(
     "listTemplateVersions",
     "GET",

@@ -276,6 +276,15 @@ class RulesDict(TypedDict):
     """Conditions (a field with an operator) or nested groups of conditions."""
 
 
+class SampleContactDict(TypedDict):
+    """A contact that need not exist."""
+
+    email: str
+    """E-mail address."""
+    attributes: NotRequired[Mapping[str, Any]]
+    """Custom data about the contact, for templates and audience rules."""
+
+
 class SendEmailDict(TypedDict):
     """Send a template to the contact; skipped for unsubscribed contacts."""
 

@@ -4027,6 +4027,21 @@ class Removed(Record, frozen=True, kw_only=True):
     """Whether a record was removed. Default: `true`."""
 
 
+class RenderedDraft(Record, frozen=True, kw_only=True):
+    """Rendered content. A part with an error is null."""
+
+    subject: str | None
+    """Subject line."""
+    html: str | None
+    """HTML body."""
+    text: str | None
+    """Plain text body."""
+    variables: list[str]
+    """The names of the variables that the content uses."""
+    problems: list[TemplateFault]
+    """The errors; empty if the content can be sent."""
+
+
 class Role(Record, frozen=True, kw_only=True):
     """A named set of permissions."""
 
@@ -4083,6 +4098,15 @@ class RunsRetried(Record, frozen=True, kw_only=True):
     """Number of records that were queued again."""
     more: bool
     """Whether there may be more failed runs; if so, repeat the request."""
+
+
+class SampleContact(Record, frozen=True, kw_only=True):
+    """A contact that need not exist."""
+
+    email: str
+    """E-mail address."""
+    attributes: dict[str, Any] | UnsetType = UNSET
+    """Custom data about the contact, for templates and audience rules."""
 
 
 class SendAttempt(Record, frozen=True, kw_only=True):
@@ -4777,6 +4801,21 @@ class Template(Record, frozen=True, kw_only=True):
     """When the record was created (UTC)."""
     updated_at: datetime
     """When the record was last changed (UTC)."""
+
+
+class TemplateFault(Record, frozen=True, kw_only=True):
+    """An error in the content of a template."""
+
+    path: str
+    """JSON pointer to the part of the request: `/html`, `/builderJson/blocks/2/url`; empty for all of it."""
+    code: str
+    """One-time code from the authenticator app or from the mail."""
+    message: str
+    """Description of the error."""
+    line: int | None
+    """The line in the part, from 1; null if it is not known."""
+    column: int | None
+    """The column in the line, from 1; null if it is not known."""
 
 
 class TemplatePreview(Record, frozen=True, kw_only=True):

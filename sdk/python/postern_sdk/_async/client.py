@@ -13566,6 +13566,66 @@ class AsyncTemplates:
             operations.PREVIEW_TEMPLATE, (id,), body={"variables": variables}, project=project, timeout=timeout
         )
 
+    async def render(
+        self,
+        *,
+        subject: str | None | NotGiven = NOT_GIVEN,
+        html: str | None | NotGiven = NOT_GIVEN,
+        text: str | None | NotGiven = NOT_GIVEN,
+        builder_json: Mapping[str, Any] | None | NotGiven = NOT_GIVEN,
+        engine: Literal["minijinja", "none"] | str | NotGiven = NOT_GIVEN,
+        variables: Mapping[str, Any] | NotGiven = NOT_GIVEN,
+        contact: types.SampleContact | params.SampleContactDict | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.RenderedDraft:
+        """Render content that is not stored, as a recipient with these variables would get it.
+
+        Nothing is stored, sent or tracked.
+
+        Content as for a new template; `contact` and `variables` are the values. Errors in the content are in
+        `problems`, with the path, and the line and column if they are known; a part with an error is null, and
+        the others are rendered.
+
+        Permission: `templates:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            subject: Subject line.
+            html: HTML body.
+            text: Plain text body.
+            builder_json: `{"mjml": "…"}` or `{"blocks": [{"type": "text", "text": "…"}, …]}`.
+            engine: `minijinja` renders tags such as `{{name}}`; `none` sends subject, html and text unchanged.
+                Default: `"minijinja"`.
+            variables: Values of template variables such as `{{name}}`; of a template, the names of its
+                variables.
+            contact: A sample contact, whose address and attributes are variables as in a campaign; `variables`
+                override them.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            RenderingAway
+            RenderingBusy
+            TemplateCrashed
+        """
+        return await self._client._call(
+            operations.RENDER_TEMPLATE,
+            (),
+            body={
+                "subject": subject,
+                "html": html,
+                "text": text,
+                "builderJson": builder_json,
+                "engine": engine,
+                "variables": variables,
+                "contact": contact,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
     async def list_versions(
         self,
         id: str,

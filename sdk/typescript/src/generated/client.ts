@@ -174,6 +174,7 @@ import type {
   ProjectSummary,
   ProviderSettings,
   Removed,
+  RenderedDraft,
   ResetPassword,
   Role,
   RoleChange,
@@ -200,6 +201,7 @@ import type {
   SuppressionBulkResult,
   Template,
   TemplateChange,
+  TemplateDraft,
   TemplatePreview,
   TemplateVersion,
   TimeSeriesItem,
@@ -2707,6 +2709,22 @@ export interface TemplatesApi {
    * `too_many_requests`, `rendering_away`, `database_away`.
    */
   preview(id: string, params: PreviewVariables, options?: RequestOptions): Promise<TemplatePreview>;
+  /**
+   * Render content that is not stored, as a recipient with these variables would get it
+   *
+   * Nothing is stored, sent or tracked.
+   *
+   * Content as for a new template; `contact` and `variables` are the values. Errors in the content are in `problems`,
+   * with the path, and the line and column if they are known; a part with an error is null, and the others are
+   * rendered.
+   *
+   * Permission: `templates:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `template_crashed`, `rendering_busy`, `too_many_requests`, `rendering_away`, `database_away`.
+   */
+  render(params: TemplateDraft, options?: RequestOptions): Promise<RenderedDraft>;
   /**
    * The last 50 versions of a template, newest first, including the current one
    *

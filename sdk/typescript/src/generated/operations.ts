@@ -98,6 +98,7 @@ templates.update PATCH /projects/{projectId}/templates/{id} j
 templates.delete DELETE /projects/{projectId}/templates/{id}
 templates.duplicate POST /projects/{projectId}/templates/{id}/duplicate
 templates.preview POST /projects/{projectId}/templates/{id}/preview j
+templates.render POST /projects/{projectId}/templates/render j
 templates.listVersions GET /projects/{projectId}/templates/{id}/versions
 contacts.imports.create POST /projects/{projectId}/contacts/import b text/csv
 contacts.imports.preview POST /projects/{projectId}/contacts/import/preview b text/csv

@@ -4511,6 +4511,20 @@ export interface Removed {
   removed: boolean;
 }
 
+/** Rendered content. A part with an error is null. */
+export interface RenderedDraft {
+  /** Subject line. */
+  subject: string | null;
+  /** HTML body. */
+  html: string | null;
+  /** Plain text body. */
+  text: string | null;
+  /** The names of the variables that the content uses. */
+  variables: string[];
+  /** The errors; empty if the content can be sent. */
+  problems: TemplateFault[];
+}
+
 /** The token from the mail, and the new password. */
 export interface ResetPassword {
   /** Token from the link in the mail. */
@@ -4589,6 +4603,14 @@ export interface RunsRetried {
   retried: number;
   /** Whether there may be more failed runs; if so, repeat the request. */
   more: boolean;
+}
+
+/** A contact that need not exist. */
+export interface SampleContact {
+  /** E-mail address. */
+  email: string;
+  /** Custom data about the contact, for templates and audience rules. */
+  attributes?: { [key: string]: unknown } | undefined;
 }
 
 /** A code of the app, or a recovery code. */
@@ -5402,6 +5424,40 @@ export interface TemplateChange {
   text?: string | null | undefined;
   /** `minijinja` renders tags such as `{{name}}`; `none` sends subject, html and text unchanged. */
   engine?: "minijinja" | "none" | (string & {}) | undefined;
+}
+
+/** Content to render without storing it, as in `NewTemplate`, and the values to render it with. */
+export interface TemplateDraft {
+  /** Subject line. */
+  subject?: string | null | undefined;
+  /** HTML body. */
+  html?: string | null | undefined;
+  /** Plain text body. */
+  text?: string | null | undefined;
+  /** `{"mjml": "…"}` or `{"blocks": [{"type": "text", "text": "…"}, …]}`. */
+  builderJson?: { [key: string]: unknown } | null | undefined;
+  /**
+   * `minijinja` renders tags such as `{{name}}`; `none` sends subject, html and text unchanged. Default: `"minijinja"`.
+   */
+  engine?: "minijinja" | "none" | (string & {}) | undefined;
+  /** Values of template variables such as `{{name}}`; of a template, the names of its variables. */
+  variables?: { [key: string]: unknown } | undefined;
+  /** A sample contact, whose address and attributes are variables as in a campaign; `variables` override them. */
+  contact?: SampleContact | null | undefined;
+}
+
+/** An error in the content of a template. */
+export interface TemplateFault {
+  /** JSON pointer to the part of the request: `/html`, `/builderJson/blocks/2/url`; empty for all of it. */
+  path: string;
+  /** One-time code from the authenticator app or from the mail. */
+  code: string;
+  /** Description of the error. */
+  message: string;
+  /** The line in the part, from 1; null if it is not known. */
+  line: number | null;
+  /** The column in the line, from 1; null if it is not known. */
+  column: number | null;
 }
 
 /** A rendered template; `text` is derived from the html if the template has no text. */
