@@ -912,7 +912,7 @@ CREATE TABLE public.developer_tokens (
     email text,
     expires_at timestamp with time zone NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    CONSTRAINT developer_tokens_purpose_check CHECK ((purpose = ANY (ARRAY['VERIFY_EMAIL'::text, 'RESET_PASSWORD'::text, 'INBOX'::text])))
+    CONSTRAINT developer_tokens_purpose_check CHECK ((purpose = ANY (ARRAY['VERIFY_EMAIL'::text, 'RESET_PASSWORD'::text, 'INBOX'::text, 'SIGN_IN'::text])))
 );
 
 CREATE TABLE public.developers (

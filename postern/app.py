@@ -95,6 +95,7 @@ from postern.platform.accounts import passkeys as account_passkeys
 from postern.platform.accounts import sessions as account_sessions
 from postern.platform.billing import operations as billing
 from postern.platform.billing import work as billing_work
+from postern.platform.dashboard import operations as dashboard
 from postern.platform.dashboard.forwarding import DashboardPaths
 from postern.platform.dashboard.model import API_PATH
 from postern.platform.dashboard.session import DashboardSession
@@ -114,7 +115,7 @@ from postern.world import Hooks, World
 OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(
         *(accounts, recovery, account_sessions, mfa, account_passkeys, profile, account_members, export, deletion),
-        account_pages,
+        *(account_pages, dashboard),
     ),
     *operations_of(projects, events, event_stream, access, domains, senders, webhooks, templates),
     *operations_of(imports, contacts, attributes, audiences, emails, logs, suppressions),
@@ -218,9 +219,9 @@ def work_for(settings: Settings) -> list[Work[Any]]:
 class Application(HttpMiddleware):
     """The ASGI application. Building one takes most of a second, so tests switch it to another world instead."""
 
-    def __init__(self, world: World, dashboard: Path) -> None:
+    def __init__(self, world: World, dashboard_folder: Path) -> None:
         pages = [*public_pages.routes(), *instance.routes(OPERATIONS, WORK), *inbox_pages.routes()]
-        pages += dashboard_files.routes(dashboard)
+        pages += dashboard_files.routes(dashboard_folder)
         self._dashboard_paths = DashboardPaths(OPERATIONS)
         self._routes = Litestar(
             route_handlers=[
@@ -253,6 +254,6 @@ def _error_response(request: RawRequest, error: Exception) -> Response[bytes]:
     return error_response_page(request, error) if api is None else error_response_of_api(api, request, error)
 
 
-def make_app(world: World, *, dashboard: Path = dashboard_files.FOLDER) -> Application:
-    """Build the ASGI application for a world. `dashboard` is the folder of the dashboard's built files."""
-    return Application(world, dashboard)
+def make_app(world: World, *, dashboard_folder: Path = dashboard_files.FOLDER) -> Application:
+    """Build the ASGI application for a world. `dashboard_folder` has the dashboard's built files."""
+    return Application(world, dashboard_folder)

@@ -211,6 +211,19 @@ def test_the_printed_inbox_link_works_once(first: StartedServer) -> None:
         assert second_browser.post("/inbox/enter", data={"token": link.params["token"]}).status_code != 200
 
 
+def test_the_printed_link_to_the_dashboard_works_once(first: StartedServer) -> None:
+    """The first start prints it to the terminal; the token is in the fragment, so it is in no log."""
+    link = httpx.URL(next(line.strip() for line in first.printed().splitlines() if "/dashboard/welcome#" in line))
+    assert str(link).startswith(first.url)
+    headers = {"sec-fetch-site": "same-origin", "x-postern-dashboard": "1"}
+    with httpx.Client(base_url=first.url, headers=headers, timeout=WAIT_SECONDS) as browser:
+        signed_in = browser.post("/dashboard/api/welcome", json={"token": link.fragment})
+        assert signed_in.status_code == 200, signed_in.text
+        email = dict(re.findall(r"^    (email|password) +(\S+)$", first.printed(), re.MULTILINE))["email"]
+        assert browser.get("/dashboard/api/account").json()["email"] == email
+        assert browser.post("/dashboard/api/welcome", json={"token": link.fragment}).status_code == 400
+
+
 @pytest.mark.skipif(shutil.which("curl") is None, reason="There is no curl here.")
 def test_the_printed_curl_command_sends_a_message(first: StartedServer) -> None:
     line = first.printed().partition("Send a message:\n\n")[2].partition("\n\n")[0]

@@ -28,11 +28,13 @@ class BootstrapResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
     developer_token: str
     inbox_url: str
     """Signs the developer in to the inbox page; works once and expires in ten minutes."""
+    dashboard_url: str
+    """Signs the developer in to the dashboard; works once and expires in 24 hours."""
 
     def as_json(self) -> str:
-        """All fields except `inbox_url`, as a JSON object for programs."""
+        """All fields except the links, as a JSON object for programs."""
         fields = msgspec.to_builtins(self)
-        del fields["inboxUrl"]
+        del fields["inboxUrl"], fields["dashboardUrl"]
         return json.dumps(fields)
 
     def curl(self) -> str:
@@ -74,6 +76,10 @@ Send a message:
 Then read it in the inbox. This link signs you in; it works once and expires in ten minutes:
 
     {self.inbox_url}
+
+Or continue in the dashboard. This link signs you in; it works once and expires in 24 hours:
+
+    {self.dashboard_url}
 
 """
 
@@ -117,7 +123,7 @@ async def bootstrap_in(world: "World", base_url: str) -> BootstrapResult:
     from postern.kernel.http.call import NOBODY, Call, Origin
     from postern.kernel.values import new_id
     from postern.platform.accounts.model import DeveloperSignUp
-    from postern.platform.accounts.operations import make_inbox_link, open_account, read_token
+    from postern.platform.accounts.operations import make_inbox_link, make_sign_in_link, open_account, read_token
     from postern.platform.projects.operations import NewApiKey, create_api_key
 
     origin = Origin("127.0.0.1", "postern bootstrap")
@@ -138,4 +144,5 @@ async def bootstrap_in(world: "World", base_url: str) -> BootstrapResult:
         developer_password=password,
         developer_token=signed_in.access_token,
         inbox_url=await make_inbox_link(world, signed_in.developer.id),
+        dashboard_url=await make_sign_in_link(world, signed_in.developer.id),
     )

@@ -1,4 +1,4 @@
-"""`postern access`, `developers` and `keys`: how a server's operator helps developers, without their passwords."""
+"""`postern sign-in-link`, `access`, `developers`, `keys`: how an operator helps developers, without their passwords."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -26,12 +26,31 @@ def register(app: typer.Typer) -> None:
     keys.command("create")(create_key)
     keys.callback()(lambda: None)
     app.add_typer(keys, name="keys")
+    app.command()(sign_in_link)
     app.command()(access)
 
 
 Email = Annotated[
     str | None, typer.Argument(help="Email address of the developer. Default: the owner of the server's only account.")
 ]
+
+
+def sign_in_link(email: Email = None) -> None:
+    """Print a link that signs a developer in to the dashboard. It works once and expires in 24 hours.
+
+    It needs no password and no second factor. An earlier link for this developer becomes invalid.
+    """
+    asyncio.run(_sign_in_link(email))
+
+
+async def _sign_in_link(email: str | None) -> None:
+    from postern.platform.accounts.operations import make_sign_in_link
+
+    async with open_server_world() as world:
+        developer = await _find_developer(world, email)
+        link = await make_sign_in_link(world, developer.id)
+    print(f"This link signs {developer.email} in. It works once and expires in 24 hours:\n\n    {link}\n")
+    print(f"To choose a new password: postern developers reset-password {developer.email}")
 
 
 def access(email: Email = None) -> None:

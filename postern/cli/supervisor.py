@@ -219,7 +219,7 @@ def _first_error(errors: ExceptionGroup[Exception]) -> Exception:
 
 
 ACCESS_HINT = (
-    "No password or key? `postern access` prints a link that signs you in, `postern keys create` a new key, and "
+    "No password or key? `postern sign-in-link` prints a link that signs you in, `postern keys create` a new key, and "
     "`postern developers reset-password` a link to choose a new password."
 )
 """Printed at every start but the first one, which prints the new account and its key."""

@@ -1,4 +1,4 @@
-"""`postern access`, `developers` and `keys`: how an operator helps developers who lost a password or key."""
+"""`postern sign-in-link`, `access`, `developers` and `keys`: help for developers who lost a password or key."""
 
 import json
 import re
@@ -35,6 +35,22 @@ def test_access_prints_a_link_that_signs_in_once(first, credentials, http):
     unnamed = command(first.folder, "access")
     assert (unnamed.returncode, "Name the developer" in unnamed.stderr) == (78, True)
     unknown = command(first.folder, "access", "nobody@example.com")
+    assert (unknown.returncode, "nobody@example.com" in unknown.stderr) == (78, True)
+
+
+def test_sign_in_link_prints_a_link_to_the_dashboard_that_works_once(first, credentials, http):
+    completed = command(first.folder, "sign-in-link", credentials["developerEmail"])
+    assert completed.returncode == 0, completed.stderr
+    link = re.search(r"^    (\S+)/dashboard/welcome#(\w{43})$", completed.stdout, re.MULTILINE)
+    assert link[1] == first.url
+    headers = {"sec-fetch-site": "same-origin", "x-postern-dashboard": "1"}
+    signed_in = http.post("/dashboard/api/welcome", json={"token": link[2]}, headers=headers)
+    assert (signed_in.status_code, signed_in.json()["developer"]["email"]) == (200, credentials["developerEmail"])
+    assert http.get("/dashboard/api/account", headers=headers).status_code == 200
+    assert http.post("/dashboard/api/welcome", json={"token": link[2]}, headers=headers).status_code == 400
+    unnamed = command(first.folder, "sign-in-link")
+    assert (unnamed.returncode, "Name the developer" in unnamed.stderr) == (78, True)
+    unknown = command(first.folder, "sign-in-link", "nobody@example.com")
     assert (unknown.returncode, "nobody@example.com" in unknown.stderr) == (78, True)
 
 
@@ -83,7 +99,7 @@ def test_a_later_start_names_the_commands_for_regaining_access(first):
             assert time.monotonic() < deadline, restarted.printed()
             time.sleep(0.1)
         subcommands = re.findall(r"`postern ([^`]+)`", restarted.printed())
-        assert {"access", "keys create", "developers reset-password"} <= set(subcommands)
+        assert {"sign-in-link", "keys create", "developers reset-password"} <= set(subcommands)
         for subcommand in subcommands:
             assert command(first.folder, *subcommand.split(), "--help").returncode == 0
     finally:

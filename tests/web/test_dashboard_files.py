@@ -49,7 +49,7 @@ def small_build(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def visitor(world, small_build) -> Client:
     """A client of a server with the small build."""
     if "app" not in _BUILT:
-        _BUILT["app"] = make_app(world, dashboard=small_build)
+        _BUILT["app"] = make_app(world, dashboard_folder=small_build)
     _BUILT["app"].switch_world(world)
     return Client(_BUILT["app"])
 
@@ -161,7 +161,7 @@ async def test_only_get_is_possible(visitor):
 
 
 async def test_without_files_the_dashboard_says_so(world, tmp_path):
-    visitor = Client(make_app(world, dashboard=tmp_path / "nothing"))
+    visitor = Client(make_app(world, dashboard_folder=tmp_path / "nothing"))
     page = await get(visitor, "/dashboard/projects")
     assert (page.status_code, page.headers["content-type"]) == (404, "text/html; charset=utf-8")
     assert "This installation has no dashboard" in page.text

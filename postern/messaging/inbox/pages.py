@@ -75,7 +75,7 @@ async def sign_in_by_link(request: RawRequest) -> Response[bytes]:
     """Sign in by a one-time link: redirect to the inbox, or show the sign-in page with the error."""
     form = await read_form(request)
     try:
-        session = await accounts.sign_in_by_link(_call(request), form.get("token", ""))
+        session = await accounts.sign_in_by_link(_call(request), form.get("token", ""), "INBOX")
     except Problem as problem:
         return _sign_in_page(problem.detail, status=problem.status)
     return _start_session(request, session.access_token)

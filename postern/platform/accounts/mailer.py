@@ -32,6 +32,8 @@ MAX_RETRY_DELAY = timedelta(hours=1)
 
 RESET_LIFE = timedelta(minutes=30)
 VERIFY_LIFE = timedelta(hours=24)
+TOKEN_LENGTH = 43
+"""Characters of a token in a link: 256 bits of entropy."""
 
 
 class AccountMailRequest(msgspec.Struct, frozen=True, kw_only=True, tag="mail"):
@@ -108,7 +110,7 @@ async def new_developer_token(
 ) -> str:
     """Create a token for one purpose and store its keyed hash; the developer's earlier tokens of that purpose become
     invalid. `email` is the address that the token verifies, or None."""
-    token = new_token()
+    token = new_token(TOKEN_LENGTH)
     await store.delete_tokens(tx, developer_id=developer_id, purpose=purpose)
     await store.insert_token(
         tx,

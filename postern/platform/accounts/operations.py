@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
 from msgspec.structs import replace as replace_struct
@@ -52,7 +52,7 @@ from postern.security.passwords import (
     hash_password,
     require_acceptable,
 )
-from postern.security.secrets import looks_like_key, new_key
+from postern.security.secrets import looks_like_key
 from postern.security.session_store import SessionRow
 from postern.security.sessions import (
     RefreshRefused,
@@ -71,8 +71,10 @@ from postern.security.subjects import developer as developer_subject
 if TYPE_CHECKING:
     from postern.world import World
 
-LINK_LIFE = timedelta(minutes=10)
+INBOX_LINK_LIFE = timedelta(minutes=10)
 """Validity of a link that signs in to the inbox page."""
+SIGN_IN_LINK_LIFE = timedelta(hours=24)
+"""Validity of a link that signs in to the dashboard."""
 
 SIGN_UP_RATE = RateLimit("sign-up", 30, timedelta(hours=1))
 SIGN_UP_MAIL_RATE = RateLimit("sign-up-mail", 5, timedelta(hours=1))
@@ -93,6 +95,9 @@ ATTEMPTS = AttemptPolicy(
 LINK_ATTEMPTS = replace_struct(ATTEMPTS, max_failures=100, max_failures_all_networks=10_000)
 """Attempts with tokens from links. Tokens cannot be guessed, so the limits are high: users of one network should not
 lock each other out with expired links."""
+
+LinkPurpose = Literal["INBOX", "SIGN_IN"]
+"""What a one-time link of the operator signs in to: the inbox page or the dashboard."""
 
 PERSON = {"email": "ada@example.com", "password": "correct horse battery", "name": "Ada"}
 
@@ -223,8 +228,8 @@ def attempt_identifier(call: Call, text: str) -> bytes:
 async def count_invalid_links(call: Call) -> AsyncGenerator[None]:
     """Count a LinkInvalid that the block raises as a failed attempt of the caller's network.
 
-    After too many, LockedOut is raised instead of LinkInvalid. A valid token is never refused: its 238 bits cannot be
-    guessed, and other users of the network may have caused the failures.
+    After too many, LockedOut is raised instead of LinkInvalid. A valid token is never refused: its bits (238 or
+    more) cannot be guessed, and other users of the network may have caused the failures.
     """
     try:
         yield
@@ -236,17 +241,20 @@ async def count_invalid_links(call: Call) -> AsyncGenerator[None]:
 
 async def make_inbox_link(world: "World", developer_id: UUID) -> str:
     """Create a link that signs a developer in to the inbox page. It works once, for ten minutes."""
-    token = new_key("dl_")
-    await store.insert_token(
-        world.db,
-        hash=world.secrets.digest("developer-token", token),
-        developer_id=developer_id,
-        purpose="INBOX",
-        email=None,
-        expires_at=world.clock() + LINK_LIFE,
-        now=world.clock(),
-    )
+    token = await _new_link_token(world, developer_id, "INBOX", INBOX_LINK_LIFE)
     return f"{world.settings.public_url}/inbox/enter?token={token}"
+
+
+async def make_sign_in_link(world: "World", developer_id: UUID) -> str:
+    """Create a link that signs a developer in to the dashboard. It works once, for 24 hours; earlier ones become
+    invalid. The token is in the fragment, which browsers do not send to the server."""
+    token = await _new_link_token(world, developer_id, "SIGN_IN", SIGN_IN_LINK_LIFE)
+    return f"{world.settings.public_url}/dashboard/welcome#{token}"
+
+
+async def _new_link_token(world: "World", developer_id: UUID, purpose: LinkPurpose, life: timedelta) -> str:
+    async with world.db.transaction() as tx:
+        return await new_developer_token(tx, world, developer_id, purpose, None, Moment.of(world.clock() + life))
 
 
 async def developer_for_operator(world: "World", email: str | None) -> DeveloperRow | None:
@@ -269,12 +277,11 @@ async def make_reset_link(world: "World", developer: DeveloperRow) -> str:
     return f"{world.settings.public_url}/reset-password?token={token}"
 
 
-async def sign_in_by_link(call: Call, token: str) -> DeveloperSignInResult:
+async def sign_in_by_link(call: Call, token: str, purpose: LinkPurpose) -> DeveloperSignInResult:
     """Sign in with a one-time link. Raises LinkInvalid, and LockedOut after too many invalid links."""
     async with count_invalid_links(call), call.db.transaction() as tx:
-        used_token = await store.use_token(
-            tx, hash=call.world.secrets.digest("developer-token", token), purpose="INBOX", now=call.now
-        )
+        token_hash = call.world.secrets.digest(f"developer-{purpose}", token)
+        used_token = await store.use_token(tx, hash=token_hash, purpose=purpose, now=call.now)
         developer = await store.lock_developer(tx, id=used_token.developer_id) if used_token else None
         if developer is None:
             raise LinkInvalid

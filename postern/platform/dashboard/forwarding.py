@@ -16,6 +16,8 @@ Headers = Sequence[tuple[bytes, bytes]]
 ShouldHold = Callable[[int, Operation[Any, Any] | None], bool]
 """Whether a response is kept instead of sent, by its status and the operation that responds."""
 
+FORWARDED = "postern_dashboard"
+"""The key in the scope that marks requests of the middleware."""
 DEVELOPER_AUTH = "/auth/"
 """The beginning of the paths of the public operations with which developers sign in."""
 DROPPED_HEADERS = (b"authorization", b"cookie", OWN_PAGE_HEADER)
@@ -144,7 +146,7 @@ async def post(app: ASGIApp, scope: Scope, path: str, token: str | None, body: b
 
 def _inner_scope(scope: Scope, path: str, headers: Headers) -> Any:
     # Litestar caches in `state` what it has read of a request.
-    return {**scope, "path": path, "raw_path": quote(path).encode(), "headers": headers, "state": {}}
+    return {**scope, "path": path, "raw_path": quote(path).encode(), "headers": headers, "state": {}, FORWARDED: True}
 
 
 def _operation_of(scope: Any) -> Operation[Any, Any] | None:

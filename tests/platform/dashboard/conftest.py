@@ -9,6 +9,7 @@ import pytest
 
 from postern.world import World
 from tests.conftest import PASSWORD, Client, Tenant
+from tests.contract import check_response
 from tests.platform.accounts.members import AccountHelper
 from tests.workers import in_another_process
 
@@ -19,9 +20,9 @@ OWN_PAGE = {"sec-fetch-site": "same-origin", "x-postern-dashboard": "1"}
 class Browser:
     """A browser with the dashboard open: it keeps cookies, and sends requests as the dashboard's scripts do."""
 
-    def __init__(self, app: Any, base_url: str = "http://127.0.0.1:8025") -> None:
+    def __init__(self, app: Any, base_url: str = "http://127.0.0.1:8025", ip: str = "127.0.0.1") -> None:
         self.app = app
-        transport = httpx.ASGITransport(app=app, raise_app_exceptions=False, client=("127.0.0.1", 40_000))
+        transport = httpx.ASGITransport(app=app, raise_app_exceptions=False, client=(ip, 40_000))
         self.http = httpx.AsyncClient(transport=transport, base_url=base_url)
 
     @property
@@ -36,7 +37,10 @@ class Browser:
     ) -> httpx.Response:
         """Send a request below the path of the dashboard's API. Without `headers`, as the dashboard does."""
         sent = self.http.request(method, f"/dashboard/api{path}", headers=dict(headers), **kwargs)
-        return await in_another_process(sent)
+        response = await in_another_process(sent)
+        target = response.request.url.path
+        check_response(method, target, response.status_code, response.headers, response.content)
+        return response
 
     async def get(self, path: str, **kwargs: Any) -> httpx.Response:
         return await self.request("GET", path, **kwargs)
