@@ -43,6 +43,8 @@ STARTS_ON = {
 """The event that starts a run, by type of trigger; for the type EVENT the trigger names it."""
 AUTOMATION_PREFIX = "automation."
 """With which the names of events of automations begin."""
+EVENT_VARIABLE_PREFIX = "event."
+"""With which the names of fields of the event that started the run begin in mails."""
 DATA_DEPTH = 5
 """Maximum nesting of event data that field names with dots, such as `customer.plan`, can address."""
 
@@ -309,12 +311,28 @@ def _check_delay(step: Delay, path: str) -> None:
 def _check_condition(step: Condition, path: str) -> None:
     try:
         check_rules(step.rules)
+        _refuse_event_fields(step.rules.conditions, "/conditions")
     except Invalid as error:
         faults = [
             ProblemError(path=f"{path}/rules{fault.path}", code=fault.code, message=fault.message)
             for fault in error.errors
         ]
         raise Invalid(error.detail, errors=faults) from None
+
+
+def _refuse_event_fields(clauses: Sequence[RuleCondition], path: str) -> None:
+    """Raises Invalid for a field of the event that started the run, as mails can use it: rules would read it as an
+    attribute of the contact, which never matches."""
+    for index, clause in enumerate(clauses):
+        if clause.conditions is not None:
+            _refuse_event_fields(clause.conditions, f"{path}/{index}/conditions")
+        elif clause.field is not None and clause.field.startswith(EVENT_VARIABLE_PREFIX):
+            message = (
+                f"`{clause.field[:100]}` is not a field of the contact, which a condition evaluates. To decide by the"
+                " event that starts a run, use `where` of the trigger. If it is the name of an attribute, write"
+                f" `attributes.{clause.field[:100]}`."
+            )
+            raise Invalid.at(f"{path}/{index}/field", message, "event_field")
 
 
 def _check_address(spec: str | None, name: str | None, path: str, field: str) -> None:

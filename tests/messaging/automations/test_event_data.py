@@ -49,6 +49,26 @@ async def test_mails_can_use_the_name_and_time_of_any_event(
     )
 
 
+async def test_a_condition_on_a_field_of_the_event_is_refused(project):
+    def body(*conditions):
+        step = {"type": "CONDITION", "rules": rules(*conditions), "then": [], "else": []}
+        return {"name": "A", "trigger": on("order.placed"), "steps": [step]}
+
+    gold = condition("attributes.event.tier", "eq", "gold")  # An attribute that has such a name.
+    large = condition("event.total", "gte", 100)
+    group = {"match": "any", "conditions": [gold, large]}
+    refused = await project.client.post("/automations", body(gold, group))
+    assert refused.status_code == 400, refused.text
+    (error,) = refused.json()["errors"]
+    assert error["path"] == "/steps/0/rules/conditions/1/conditions/1/field"
+    assert "`where` of the trigger" in error["message"]
+    created = await project.client.post("/automations", body(gold))
+    assert created.status_code == 201, created.text
+    path = f"/automations/{created.json()['id']}"
+    changed = await project.client.patch(path, {"steps": body(large)["steps"]})
+    assert changed.json()["errors"][0]["path"] == "/steps/0/rules/conditions/0/field"
+
+
 @pytest.mark.parametrize(
     ("where", "matching", "other"),
     [
