@@ -70,6 +70,7 @@ from postern.kernel.http.responses import error_response_of_api
 from postern.messaging.analytics import operations as analytics
 from postern.messaging.audiences import attributes, contacts, imports
 from postern.messaging.audiences import operations as audiences
+from postern.messaging.audiences import preview as audience_preview
 from postern.messaging.audiences import work as audience_work
 from postern.messaging.automations import custom_events
 from postern.messaging.automations import operations as automations
@@ -118,7 +119,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
         *(account_pages, dashboard),
     ),
     *operations_of(projects, events, event_stream, access, domains, senders, webhooks, templates),
-    *operations_of(imports, contacts, attributes, audiences, emails, logs, suppressions),
+    *operations_of(imports, contacts, attributes, audiences, audience_preview, emails, logs, suppressions),
     *operations_of(customers, merging, end_users, tokens, sessions, sign_up, sign_in, credentials, totp, passkeys),
     *operations_of(providers, linking, identity_requests, customer_pages, sso, app_sso),
     *operations_of(campaigns, analytics, tracking, inbox, automations, custom_events),

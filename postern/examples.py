@@ -351,6 +351,7 @@ MARKETING: Mapping[str, Any] = {
     "Audience.rules": None,
     "AudienceChangeResult.added": 12,
     "AudienceChangeResult.removed": 3,
+    "AudiencePreview.count": 1,
     "ContactAttribute.name": "plan",
     "ContactAttribute.type": "string",
     "ContactAttribute.inferred": True,

@@ -62,6 +62,7 @@ ALL_OPERATIONS = [*postern.app.OPERATIONS, *postern.app.COMPATIBLE_OPERATIONS]
 WITHOUT_PROJECT = re.compile(
     r"^postern\.(instance_store|platform\.(audit|accounts|billing))\.|^postern\.platform\.projects\.store\.(keys_by_hash|insert_project|projects_of|mark_deleted|reset_capturing_transport|delete_keys_of_account)$"
     r"|^postern\.messaging\.domains\.store\.all_keys$"
+    r"|^postern\.messaging\.audiences\.store\.limit_duration$"
     r"|^postern\.messaging\.analytics\.store\.merge_sums$"
     r"|^postern\.identity\.sso\.store\.project_of_connection$"
     r"|^postern\.messaging\.emails\.store\.(delete_expired_keys|delete_expired_bodies|delete_expired_captured|erase_settled_secrets|tracked_sends)$"

@@ -816,3 +816,37 @@ async def merge_attributes(
     returning contact_id
 """)
 async def remove_members(tx: Transaction, *, project_id: UUID, audience_id: UUID, ids: list[UUID]) -> list[UUID]: ...
+
+
+# Limit the duration of each further statement of a transaction.
+@statement("select set_config('statement_timeout', %(milliseconds)s, true)")
+async def limit_duration(tx: Transaction, *, milliseconds: str) -> None: ...
+
+
+# Those of `ids` that are audiences of the project.
+@statement("select id from audiences where project_id = %(project_id)s and id = any (%(ids)s)")
+async def existing_audiences(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> list[UUID]: ...
+
+
+# The number of contacts that satisfy a compiled condition at the time `now`.
+@statement("""
+    select count(*) from (select %(values)s::jsonb as rule_values, %(now)s::timestamptz as now) as input
+    cross join contacts c
+    where c.project_id = %(project_id)s and {condition}
+""")
+async def count_matching(
+    tx: Transaction, *, project_id: UUID, condition: Composable, values: Jsonb, now: Moment
+) -> int: ...
+
+
+# The newest contacts that satisfy a compiled condition at the time `now`.
+@statement("""
+    select c.*, c.project_id as app_id
+    from (select %(values)s::jsonb as rule_values, %(now)s::timestamptz as now) as input
+    cross join contacts c
+    where c.project_id = %(project_id)s and {condition}
+    order by c.id desc limit %(limit)s
+""")
+async def newest_matching(
+    tx: Transaction, *, project_id: UUID, condition: Composable, values: Jsonb, now: Moment, limit: int
+) -> list[Contact]: ...

@@ -858,6 +858,16 @@ REMOVE_CONTACT_FROM_AUDIENCE = Operation(
     result="AudienceMembership",
     permission="audiences:write",
 )
+PREVIEW_AUDIENCE = Operation(
+    "previewAudience",
+    "POST",
+    "/projects/{projectId}/audiences/preview",
+    "json",
+    result="AudiencePreview",
+    permission="audiences:read",
+    body="json",
+    media_type="application/json",
+)
 SEND_EMAIL = Operation(
     "sendEmail",
     "POST",

@@ -544,6 +544,12 @@ class PlanMissing(NotFoundError):
     """`plan_missing` (404): There is no such plan."""
 
 
+class PreviewTooSlow(UnprocessableEntityError):
+    """`preview_too_slow` (422): Counting the contacts of these rules takes longer than 5 seconds. Use fewer or more
+    selective conditions, or create the audience: its members are determined without this limit.
+    """
+
+
 class ProjectMissing(NotFoundError):
     """`project_missing` (404): There is no such project."""
 
@@ -980,6 +986,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "plan_in_use": PlanInUse,
     "plan_limit_reached": PlanLimitReached,
     "plan_missing": PlanMissing,
+    "preview_too_slow": PreviewTooSlow,
     "project_missing": ProjectMissing,
     "provider_missing": ProviderMissing,
     "provider_trouble": ProviderTrouble,

@@ -733,6 +733,15 @@ class AudienceMembership(Record, frozen=True, kw_only=True):
     """Id of the contact; null if there is none."""
 
 
+class AudiencePreview(Record, frozen=True, kw_only=True):
+    """The contacts that rules choose now."""
+
+    count: int
+    """The number of all contacts that match."""
+    contacts: list[Contact]
+    """The newest of them, at most 10."""
+
+
 class AudienceRefilledData(Record, frozen=True, kw_only=True):
     """Data of `audience.refilled`."""
 

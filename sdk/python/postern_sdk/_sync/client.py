@@ -5478,6 +5478,33 @@ class Audiences:
         """
         return self._client._call(operations.RECOMPUTE_AUDIENCE, (id,), project=project, timeout=timeout)
 
+    def preview(
+        self,
+        *,
+        rules: types.Rules | params.RulesDict,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AudiencePreview:
+        """Count the contacts that rules choose, with up to 10 of them, without storing an audience.
+
+        The rules are those of `PATCH …/audiences/{id}/rules`. Counting may take at most 5 seconds.
+
+        Permission: `audiences:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            rules: Rules that choose the members; null for a STATIC audience.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            PreviewTooSlow
+        """
+        return self._client._call(
+            operations.PREVIEW_AUDIENCE, (), body={"rules": rules}, project=project, timeout=timeout
+        )
+
 
 class Auth:
     """The methods of `client.auth`."""

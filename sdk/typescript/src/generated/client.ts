@@ -23,6 +23,8 @@ import type {
   AudienceChange,
   AudienceChangeResult,
   AudienceMembership,
+  AudiencePreview,
+  AudiencePreviewRequest,
   AuditEntry,
   AuthorizationCodeGrant,
   Automation,
@@ -3068,6 +3070,18 @@ export interface AudiencesApi {
    */
   recompute(id: string, options?: RequestOptions): Promise<AudienceChangeResult>;
   readonly contacts: AudiencesContactsApi;
+  /**
+   * Count the contacts that rules choose, with up to 10 of them, without storing an audience
+   *
+   * The rules are those of `PATCH …/audiences/{id}/rules`. Counting may take at most 5 seconds.
+   *
+   * Permission: `audiences:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `preview_too_slow`, `too_many_requests`, `database_away`.
+   */
+  preview(params: AudiencePreviewRequest, options?: RequestOptions): Promise<AudiencePreview>;
 }
 
 /** The methods of `client.audiences.contacts`. */

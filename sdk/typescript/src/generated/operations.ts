@@ -128,6 +128,7 @@ audiences.contacts.add POST /projects/{projectId}/audiences/{id}/contacts j
 audiences.contacts.addEmail POST /projects/{projectId}/audiences/{id}/contacts/by-email j
 audiences.contacts.addEmails POST /projects/{projectId}/audiences/{id}/contacts/bulk-email j
 audiences.contacts.remove DELETE /projects/{projectId}/audiences/{id}/contacts/{contactId}
+audiences.preview POST /projects/{projectId}/audiences/preview j
 emails.send POST /projects/{projectId}/emails ji
 emails.sendBatch POST /projects/{projectId}/emails/batch ji
 emails.get GET /projects/{projectId}/emails/logs/{sendId}

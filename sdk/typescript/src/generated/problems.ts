@@ -425,6 +425,12 @@ export class PlanLimitReached extends ForbiddenError {}
 /** 404 `plan_missing`: There is no such plan. */
 export class PlanMissing extends NotFoundError {}
 
+/**
+ * 422 `preview_too_slow`: Counting the contacts of these rules takes longer than 5 seconds. Use fewer or more selective
+ * conditions, or create the audience: its members are determined without this limit.
+ */
+export class PreviewTooSlow extends UnprocessableEntityError {}
+
 /** 404 `project_missing`: There is no such project. */
 export class ProjectMissing extends NotFoundError {}
 
@@ -798,6 +804,7 @@ export const PROBLEMS = {
   PlanInUse,
   PlanLimitReached,
   PlanMissing,
+  PreviewTooSlow,
   ProjectMissing,
   ProviderMissing,
   ProviderTrouble,

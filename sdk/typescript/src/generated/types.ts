@@ -402,6 +402,20 @@ export interface AudienceMembership {
   contactId: string;
 }
 
+/** The contacts that rules choose now. */
+export interface AudiencePreview {
+  /** The number of all contacts that match. */
+  count: number;
+  /** The newest of them, at most 10. */
+  contacts: Contact[];
+}
+
+/** Rules to try out. */
+export interface AudiencePreviewRequest {
+  /** Rules that choose the members; null for a STATIC audience. */
+  rules: Rules;
+}
+
 /** Data of `audience.refilled`. */
 export interface AudienceRefilledData {
   /** Id of the record that the event is about. */
