@@ -430,6 +430,25 @@ def _column_hints(number: int, name: str, field_columns: dict[str, FieldColumns]
     return []
 
 
+def notices_of_unused_types(columns: Sequence[ContactImportColumn], names: Iterable[str]) -> list[ContactImportNotice]:
+    """A notice if the caller declares types of attributes, by their names, that no column fills. No notice if a column
+    has attributes as JSON, because only its rows have the names."""
+    targets = [column.target for column in columns if column.target]
+    unused = [name for name in names if f"attributes.{name}" not in targets]
+    if not unused or "attributes" in targets:
+        return []
+    filled = [target.removeprefix("attributes.") for target in targets if target not in FIELDS]
+    message = f"`attributeTypes` has names of attributes that no column of the file fills: {_listed(unused)}."
+    next_step = f"The columns fill {_listed(filled)}." if filled else "No column of the file fills an attribute."
+    return [_notice("type_not_used", message, blocking=False, next=f"Check the spelling. {next_step}")]
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names for a message, of which it shows up to NAMES_SHOWN."""
+    shown = ", ".join(f"`{name}`" for name in names[:NAMES_SHOWN])
+    return shown if len(names) <= NAMES_SHOWN else f"{shown} and {len(names) - NAMES_SHOWN} more"
+
+
 def _missing_email_notice(names: Sequence[str], line: int) -> ContactImportNotice:
     place = "first" if line == 1 else "second"
     message = f"There is no column `email` in the header, which is the {place} line of the file."

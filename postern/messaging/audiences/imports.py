@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -43,6 +43,7 @@ from postern.messaging.audiences.csv_reader import (
     ImportRow,
     RowFault,
     infer_columns,
+    notices_of_unused_types,
     read_batch,
     read_email,
     read_header,
@@ -255,7 +256,7 @@ async def preview_contact_import(
         except InternalServerException:
             raise UploadBroken from None
         async with previews.semaphore:
-            return await asyncio.to_thread(_preview, file, declared)
+            return await asyncio.to_thread(_preview, file, declared, set(types))
 
 
 class Previews:
@@ -391,8 +392,8 @@ async def _receive(request: RawRequest, options: ImportOptions, store_chunk: Sto
     return ReceivedFile(await asyncio.to_thread(parse_header), bytes(start), size)
 
 
-def _preview(file: ReceivedFile, types_before: KnownTypes) -> ContactImportPreview:
-    """Compute how an import would read a file."""
+def _preview(file: ReceivedFile, types_before: KnownTypes, declared_here: Collection[str]) -> ContactImportPreview:
+    """Compute how an import would read a file. `declared_here` are the names in the parameter `attributeTypes`."""
     header, layout = file.header, file.header.layout
     importable = not any(notice.blocking for notice in header.notices)
     chunks = [file.start[header.length :]]
@@ -420,7 +421,7 @@ def _preview(file: ReceivedFile, types_before: KnownTypes) -> ContactImportPrevi
             for column, name, samples in zip(header.columns, layout.columns, samples_by_column, strict=True)
         ],
         rows=[_preview_row(layout, record, readers) for record in first_records] if importable else [],
-        problems=header.notices,
+        problems=[*header.notices, *notices_of_unused_types(header.columns, sorted(declared_here))],
         importable=importable,
     )
 

@@ -327,7 +327,7 @@ class ContactImportNotice(Record):
 
     code: str
     """Machine-readable code: `email_column_missing`, `column_repeated`, `column_invalid`, `too_many_columns`,
-    `column_not_used`, `subscribed_not_used`, `charset_guessed` or `charset_doubtful`."""
+    `column_not_used`, `subscribed_not_used`, `type_not_used`, `charset_guessed` or `charset_doubtful`."""
     message: str
     column: int | None
     """Number of the column concerned; null if the notice concerns the whole file."""

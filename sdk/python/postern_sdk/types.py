@@ -1592,7 +1592,7 @@ class ContactImportNotice(Record, frozen=True, kw_only=True):
 
     code: str
     """Machine-readable code: `email_column_missing`, `column_repeated`, `column_invalid`, `too_many_columns`,
-    `column_not_used`, `subscribed_not_used`, `charset_guessed` or `charset_doubtful`.
+    `column_not_used`, `subscribed_not_used`, `type_not_used`, `charset_guessed` or `charset_doubtful`.
     """
     message: str
     """Description of the error."""

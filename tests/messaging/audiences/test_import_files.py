@@ -325,6 +325,25 @@ async def test_the_preview_shows_mapping_and_rows_and_stores_nothing(project: An
     assert (await project.client.get("/contacts/imports")).json() == []
 
 
+async def test_the_preview_lists_declared_types_that_no_column_has(project: Any) -> None:
+    body = b"email,zip,Stadt\nada@example.com,01234,Berlin\n"
+
+    async def notices(body: bytes, types: dict[str, str], **params: str) -> list[dict[str, Any]]:
+        previewed = await preview(project, body, attributeTypes=json.dumps(types), **params)
+        assert previewed["importable"]
+        return previewed["problems"]
+
+    (notice,) = await notices(body, {"zpi": "string", "zip": "string"})
+    assert (notice["code"], notice["column"], notice["blocking"]) == ("type_not_used", None, False)
+    assert "`zpi`" in notice["message"]
+    assert "`zip`, `Stadt`" in notice["next"]
+    (notice,) = await notices(body, {"zip": "string"}, columns='{"zip": "attributes.postcode"}')
+    assert "`zip`" in notice["message"], "the column fills another attribute"
+    assert await notices(body, {"postcode": "string"}, columns='{"zip": "attributes.postcode"}') == []
+    with_json = b'email,attributes\nada@example.com,"{""zpi"": 1}"\n'
+    assert await notices(with_json, {"zpi": "number"}) == []
+
+
 async def test_the_preview_shows_the_types_that_an_import_uses(project: Any, run_due_work: Any) -> None:
     """Regression test of C10 (tests/defects.md)."""
     declared = await project.client.post("/contact-attributes", {"name": "zip", "type": "string"})

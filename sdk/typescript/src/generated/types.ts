@@ -1350,7 +1350,7 @@ export interface ContactImportError {
 export interface ContactImportNotice {
   /**
    * Machine-readable code: `email_column_missing`, `column_repeated`, `column_invalid`, `too_many_columns`,
-   * `column_not_used`, `subscribed_not_used`, `charset_guessed` or `charset_doubtful`.
+   * `column_not_used`, `subscribed_not_used`, `type_not_used`, `charset_guessed` or `charset_doubtful`.
    */
   code: string;
   /** Description of the error. */
