@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Resource = TypeVar("Resource")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +111,14 @@ class World:
                 do_in_world, max_batch_size=max_batch_size, max_concurrent=max_concurrent, pause_seconds=pause_seconds
             )
         return batcher
+
+    def resource(self, kind: type[Resource], create: Callable[[], Resource]) -> Resource:
+        """The object of the type `kind` that a feature keeps for the lifetime of the process; the first call creates
+        it."""
+        resource = self.resources.get(kind)
+        if resource is None:
+            resource = self.resources[kind] = create()
+        return resource
 
     def run_in_background(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Start `work` as a task that may outlive the request. `aclose` waits for it, at most `settings.drain`."""

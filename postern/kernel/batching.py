@@ -15,6 +15,19 @@ MAX_BATCH_SIZE = 500
 """Default of the maximum number of items in a batch."""
 
 
+async def isolate_errors(
+    do: Callable[[list[Item]], Awaitable[Sequence[Result]]], items: list[Item], errors: tuple[type[Exception], ...]
+) -> list[Result | BaseException]:
+    """The results of `do` for all items together. If it raises one of `errors`, it is called with each item alone, and
+    the result of an item that causes such an error is the error."""
+    try:
+        return list(await do(items))
+    except errors as error:
+        if len(items) == 1:
+            return [error]
+        return [(await isolate_errors(do, [item], errors))[0] for item in items]
+
+
 class Batcher(Generic[Item, Result]):
     """Combines concurrent calls, each with one item, into calls of `do`, which returns one result per item, in order.
 

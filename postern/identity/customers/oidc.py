@@ -180,7 +180,7 @@ async def verify_id_token(
 
 async def _document(world: "World", url: str, life: timedelta) -> dict[str, Any]:
     """A document of a provider, from the cache if it is not older than `life`."""
-    documents: ProviderDocuments = world.resources.setdefault(ProviderDocuments, ProviderDocuments())
+    documents = world.resource(ProviderDocuments, ProviderDocuments)
     now = world.clock()
     document = documents.get(url, newer_than=now - life, now=now)
     if document is None:

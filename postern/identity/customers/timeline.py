@@ -104,29 +104,18 @@ async def timeline(call: Call, customer: CustomerRow, limit: int, cursor: str | 
     """
     scope = f"customer-timeline|{customer.id}"
     before, before_id = _position(call, scope, cursor)
-    page_limit = limit + 1
+    part: dict[str, Any] = {"before": before, "before_id": before_id, "limit": limit + 1}
     past_events = await history_store.of_subject(
         call.db,
         project_id=call.project_id,
         subject_id=customer.id,
-        before=before,
-        before_id=before_id,
-        limit=page_limit,
+        **part,
         # These appear as entries of the audit log, so their events are left out.
         audited_types=AUDITED,
     )
-    sessions = await session_store.sessions_of(
-        call.db,
-        project_id=call.project_id,
-        subject_id=customer.id,
-        before=before,
-        before_id=before_id,
-        limit=page_limit,
-    )
+    sessions = await session_store.sessions_of(call.db, project_id=call.project_id, subject_id=customer.id, **part)
     merged_ids = await store.merged_ids_of(call.db, project_id=call.project_id, customer_id=customer.id)
-    changes = await audit.entries_before(
-        call.db, call.project_id, [customer.id, *merged_ids], before=before, before_id=before_id, limit=page_limit
-    )
+    changes = await audit.entries_before(call.db, call.project_id, [customer.id, *merged_ids], **part)
     sent: list[MailHistoryEntry] = []
     for address in await store.addresses_of(call.db, project_id=call.project_id, id=customer.id):
         contact = await contacts.contact_of(call.db, call.project_id, address)
@@ -135,9 +124,7 @@ async def timeline(call: Call, customer: CustomerRow, limit: int, cursor: str | 
             project_id=call.project_id,
             address=address,
             contact_id=contact.id if contact else None,
-            before=before,
-            before_id=before_id,
-            limit=page_limit,
+            **part,
         )
     entries = [
         *(_event_entry(event, customer) for event in past_events),

@@ -54,6 +54,9 @@ T = TypeVar("T")
 POOL_WAIT = timedelta(seconds=5)
 """How long a request waits for a connection before it fails with 503."""
 
+ROW_ERRORS = (psycopg.DataError, psycopg.IntegrityError)
+"""Errors of a statement that its values cause, and not the state of the database server."""
+
 PoolConnection = AsyncConnection[tuple[Any, ...]]
 
 

@@ -249,7 +249,7 @@ async def preview_contact_import(
         await require_declarable(tx, call.project_id, types)
         declared = await known_types(tx, call.project_id)
     declared |= {name: KnownType(kind, inferred=False) for name, kind in types.items()}
-    previews: Previews = call.world.resources.setdefault(Previews, Previews())
+    previews = call.world.resource(Previews, Previews)
     with previews.counted(call.project_id):
         try:
             file = await _receive(request, options, store_chunk=None)

@@ -8,6 +8,7 @@ import msgspec
 
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Database, Queries, Transaction
+from postern.kernel.graphs import reachable_nodes
 from postern.kernel.http.call import Call
 from postern.kernel.http.listing import (
     NEWEST,
@@ -399,13 +400,7 @@ async def _with_sources(db: Queries, project_id: UUID, id: UUID) -> list[UUID]:
         reference.id: reference.depends_on
         for reference in await store.rule_references(db, project_id=project_id, also_ids=[])
     }
-    audience_ids, pending = {id}, [id]
-    while pending:
-        for source_id in references.get(pending.pop(), []):
-            if source_id not in audience_ids:
-                audience_ids.add(source_id)
-                pending.append(source_id)
-    return sorted(audience_ids)
+    return sorted(reachable_nodes(id, references))
 
 
 async def require_static(tx: Transaction, project_id: UUID, id: UUID) -> None:

@@ -14,6 +14,7 @@ from typing import Final
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from postern.kernel.graphs import reachable_nodes
 from postern.kernel.http.problems import ProblemError
 from postern.kernel.values import as_id
 from postern.messaging.audiences.model import AudienceRules
@@ -284,13 +285,7 @@ def _reachable(edges: Sequence[tuple[UUID, UUID]], start: UUID) -> set[UUID]:
     following: dict[UUID, list[UUID]] = {}
     for source, target in edges:
         following.setdefault(source, []).append(target)
-    reached, pending = {start}, [start]
-    while pending:
-        for neighbour in following.get(pending.pop(), []):
-            if neighbour not in reached:
-                reached.add(neighbour)
-                pending.append(neighbour)
-    return reached
+    return reachable_nodes(start, following)
 
 
 def _shortest_loop(edges: Sequence[LoopEdge], candidate: UUID) -> list[LoopEdge]:

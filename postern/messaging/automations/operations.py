@@ -682,20 +682,21 @@ async def _addresses_of_customers(tx: Transaction, recorded: list[EventRow]) -> 
 
     Without those that do not concern the contact with the address, see `rules.concerns_address_of_customer`.
     """
-    of_customers = [event for event in recorded if event.type.startswith("customer.") and event.subject_id]
+    of_customers = [
+        (event, event.subject_id) for event in recorded if event.type.startswith("customer.") and event.subject_id
+    ]
     if not of_customers:
         return {}
     rows = await store.customer_addresses(
         tx,
-        project_id=[event.project_id for event in of_customers],
-        id=[event.subject_id for event in of_customers if event.subject_id],
+        project_id=[event.project_id for event, _ in of_customers],
+        id=[id_ for _, id_ in of_customers],
     )
     customers = {(row.project_id, row.id): row for row in rows}
     return {
         event.id: customer.email
-        for event in of_customers
-        if event.subject_id
-        and (customer := customers.get((event.project_id, event.subject_id)))
+        for event, customer_id in of_customers
+        if (customer := customers.get((event.project_id, customer_id)))
         and rules.concerns_address_of_customer(event, is_verified=customer.is_verified)
     }
 

@@ -48,6 +48,7 @@ from postern.protocols.mail.templates.content import TrackingOptions
 from postern.protocols.mail.templates.rendering import NeedsOwnProcess, RenderingBusy, RenderingUnavailable
 from postern.protocols.mail.transports.transport import (
     NO_TIME,
+    DeliveryHooks,
     DeliveryOutcome,
     Envelope,
     FixedOutcome,
@@ -277,14 +278,14 @@ async def _deliver_through(
     """
     envelope, message = prepared.decision.envelope, prepared.message
     if not turn.needs_mark or prepared.decision.settings.on_ambiguous != "hold":
-        return await transport.deliver(envelope, message, admit=lambda: queue.admit(turn))
+        return await transport.deliver(envelope, message, DeliveryHooks(admit=lambda: queue.admit(turn)))
     turn.needs_mark = False
 
     async def mark() -> None:
         turn.needs_mark = True
         await queue.admit(turn)
 
-    return await transport.deliver(envelope, message, admit=lambda: queue.admit(turn), before_dot=mark)
+    return await transport.deliver(envelope, message, DeliveryHooks(admit=lambda: queue.admit(turn), before_dot=mark))
 
 
 def _new_turn(send: Send, body: SendBody | None, decision: RecipientDecision, *, needs_mark: bool) -> SendTurn:
@@ -672,7 +673,4 @@ class LeaseKeeper:
 
 def lease_keeper(world: "World") -> LeaseKeeper:
     """The lease keeper of this process, created on first use."""
-    keeper = world.resources.get(LeaseKeeper)
-    if keeper is None:
-        keeper = world.resources[LeaseKeeper] = LeaseKeeper(world)
-    return keeper
+    return world.resource(LeaseKeeper, lambda: LeaseKeeper(world))

@@ -1,13 +1,14 @@
 """Storing the outcomes of attempts: sends, attempt log, suppressions and events, in one transaction."""
 
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-import psycopg
 
+from postern.kernel.batching import isolate_errors
 from postern.kernel.clock import Moment
-from postern.kernel.database.statements import Jsonb, Transaction
+from postern.kernel.database.statements import ROW_ERRORS, Jsonb, Transaction
 from postern.kernel.values import new_id
 from postern.messaging.emails import rules, store
 from postern.messaging.emails.model import (
@@ -57,12 +58,7 @@ async def settle_all(world: "World", attempts: list[FinishedAttempt]) -> list[st
     error. Writes the attempt log, records events, suppresses addresses that bounced, erases the one-time secrets of
     settled sends, and counts skipped recipients. If a later attempt of a send has begun, the send does not change.
     """
-    try:
-        return list(await _settle_together(world, attempts))
-    except (psycopg.DataError, psycopg.IntegrityError) as error:
-        if len(attempts) == 1:
-            return [error]
-        return [(await settle_all(world, [attempt]))[0] for attempt in attempts]
+    return await isolate_errors(partial(_settle_together, world), attempts, ROW_ERRORS)
 
 
 async def _settle_together(world: "World", attempts: list[FinishedAttempt]) -> list[str]:

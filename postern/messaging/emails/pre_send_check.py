@@ -290,7 +290,4 @@ class SendQueues:
 
 def queues(world: "World") -> SendQueues:
     """The queues of this process, created on first use."""
-    queues_ = world.resources.get(SendQueues)
-    if queues_ is None:
-        queues_ = world.resources[SendQueues] = SendQueues(world)
-    return queues_
+    return world.resource(SendQueues, lambda: SendQueues(world))

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
+from typing import LiteralString
 from uuid import UUID
 
 from psycopg.sql import Composable
@@ -760,15 +761,23 @@ async def count_recent_marketing(
 ) -> list[ContactCount]: ...
 
 
-# Delete up to `limit` expired bodies per project; False if there are none. Bodies of waiting sends stay.
-# The ids of sends are UUIDv7, so the oldest body of a project comes first in the order of the primary key.
-@statement("""
+WITH_RETENTION: LiteralString = """
     with retention as (
         select p.id as project_id,
                %(now)s::timestamptz - make_interval(days => coalesce((p.settings ->> 'retentionDays')::int,
                                                                      %(default_days)s::int)) as since
         from projects p
-    ), expired as (
+    ),
+"""
+"""Since when the content of each project is kept."""
+
+
+# Delete up to `limit` expired bodies per project; False if there are none. Bodies of waiting sends stay.
+# The ids of sends are UUIDv7, so the oldest body of a project comes first in the order of the primary key.
+@statement(
+    WITH_RETENTION
+    + """
+    expired as (
         select s.project_id, s.id from retention
         cross join lateral (
             select b.project_id, b.send_id as id from send_bodies b
@@ -778,18 +787,16 @@ async def count_recent_marketing(
         where s.created_at < retention.since and s.due_at is null
     )
     delete from send_bodies b using expired where (b.project_id, b.send_id) = (expired.project_id, expired.id)
-""")
+"""
+)
 async def delete_expired_bodies(db: Queries, *, now: Moment, default_days: int, limit: int) -> bool: ...
 
 
 # Delete up to `limit` expired captured messages per project; False if there are none.
-@statement("""
-    with retention as (
-        select p.id as project_id,
-               %(now)s::timestamptz - make_interval(days => coalesce((p.settings ->> 'retentionDays')::int,
-                                                                     %(default_days)s::int)) as since
-        from projects p
-    ), expired as (
+@statement(
+    WITH_RETENTION
+    + """
+    expired as (
         select c.project_id, c.id from retention
         cross join lateral (
             select c.project_id, c.id from captured_messages c
@@ -797,5 +804,6 @@ async def delete_expired_bodies(db: Queries, *, now: Moment, default_days: int, 
         ) as c
     )
     delete from captured_messages c using expired where (c.project_id, c.id) = (expired.project_id, expired.id)
-""")
+"""
+)
 async def delete_expired_captured(db: Queries, *, now: Moment, default_days: int, limit: int) -> bool: ...

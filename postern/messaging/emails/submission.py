@@ -9,14 +9,15 @@ import re
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import msgspec
-import psycopg
 
+from postern.kernel.batching import isolate_errors
 from postern.kernel.clock import Moment
-from postern.kernel.database.statements import Jsonb, Transaction
+from postern.kernel.database.statements import ROW_ERRORS, Jsonb, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.idempotency import digest_of, read_key
 from postern.kernel.http.problems import Invalid, ProblemError
@@ -474,19 +475,12 @@ async def commit_all(world: "World", requests: list[SubmissionRequest]) -> list[
         return [
             await _commit_near_quota(world, request) if request.near_quota else next(committed) for request in requests
         ]
-    try:
-        return list(await _commit(world, requests))
-    except (psycopg.DataError, psycopg.IntegrityError) as error:
-        if len(requests) == 1:
-            return [error]
-        return [(await commit_all(world, [request]))[0] for request in requests]
+    return await isolate_errors(partial(_commit, world), requests, ROW_ERRORS)
 
 
 async def _commit_near_quota(world: "World", request: SubmissionRequest) -> bool | BaseException:
-    try:
-        return (await _commit(world, [request]))[0]
-    except (psycopg.DataError, psycopg.IntegrityError, PlanLimitReached) as error:
-        return error
+    (result,) = await isolate_errors(partial(_commit, world), [request], (*ROW_ERRORS, PlanLimitReached))
+    return result
 
 
 async def _require_quota(tx: Transaction, world: "World", request: SubmissionRequest, new_sends: list[NewSend]) -> None:

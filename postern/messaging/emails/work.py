@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, LiteralString
 from uuid import UUID
 
 import structlog
@@ -110,25 +110,17 @@ async def load_jobs(world: "World", sends: Sequence[Send]) -> list[DeliveryJob]:
     ]
 
 
-SENDS: list[Work[Send]] = [
-    Work(
-        name="sends.transactional",
+def _sends_of_lane(name: str, where: LiteralString) -> Work[Send]:
+    return Work(
+        name=name,
         table="sends",
         row_type=Send,
         lease=Settings().lease,
         do=deliver_share,
         claim_size=250,
-        where="lane = 0",
+        where=where,
         max_claims=12,
-    ),
-    Work(
-        name="sends.marketing",
-        table="sends",
-        row_type=Send,
-        lease=Settings().lease,
-        do=deliver_share,
-        claim_size=250,
-        where="lane = 1",
-        max_claims=12,
-    ),
-]
+    )
+
+
+SENDS = [_sends_of_lane("sends.transactional", "lane = 0"), _sends_of_lane("sends.marketing", "lane = 1")]

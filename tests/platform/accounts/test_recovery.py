@@ -102,7 +102,7 @@ async def test_system_mail_is_retried_after_an_outage_of_the_relay(account, stra
     class UnavailableTransport:
         open = False
 
-        async def deliver(self, envelope, message, *, before_dot=None):
+        async def deliver(self, envelope, message, hooks=None):
             from postern.protocols.mail.transports.transport import defer_all
 
             return defer_all(envelope, "The relay is unavailable.", "relay")

@@ -7,7 +7,7 @@ import pytest
 from postern.protocols.mail.smtp import Tls
 from postern.protocols.mail.transports.capture import CaptureTransport
 from postern.protocols.mail.transports.relay import RelayServer, RelayTransport
-from postern.protocols.mail.transports.transport import Accepted, Envelope, Rejected
+from postern.protocols.mail.transports.transport import Accepted, DeliveryHooks, Envelope, Rejected
 from tests.peers.smtp_sink import Sink
 
 MESSAGE = b"Message-ID: <1@a.test>\r\nSubject: Hello\r\n\r\nHello\r\n.leading dot\r\n..two\r\n.\r\nend\r\n"
@@ -119,7 +119,7 @@ async def test_before_dot_is_called_before_the_message_is_received(case):
         await asyncio.sleep(0.01)
         received_before_dot.append(len(case.received))
 
-    await case.transport.deliver(envelope(), MESSAGE, before_dot=before_dot)
+    await case.transport.deliver(envelope(), MESSAGE, DeliveryHooks(before_dot=before_dot))
     assert received_before_dot == [0]
     assert len(case.received) == 1
 
@@ -129,7 +129,7 @@ async def test_an_error_in_before_dot_prevents_the_delivery(case):
         raise LookupError("the database is not available")
 
     with pytest.raises(LookupError):
-        await case.transport.deliver(envelope(), MESSAGE, before_dot=before_dot)
+        await case.transport.deliver(envelope(), MESSAGE, DeliveryHooks(before_dot=before_dot))
     assert case.received == []
     outcome = await case.transport.deliver(envelope(), MESSAGE)
     assert isinstance(outcome.results[0], Accepted)
@@ -139,7 +139,7 @@ async def test_before_dot_is_not_called_without_a_valid_recipient(case):
     async def before_dot():
         raise AssertionError("there is no recipient to deliver to")
 
-    outcome = await case.transport.deliver(envelope("nobody"), MESSAGE, before_dot=before_dot)
+    outcome = await case.transport.deliver(envelope("nobody"), MESSAGE, DeliveryHooks(before_dot=before_dot))
     assert isinstance(outcome.results[0], Rejected)
 
 

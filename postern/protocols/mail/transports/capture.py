@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 from postern.protocols.mail.smtp import encode_address
 from postern.protocols.mail.transports.transport import (
+    NO_HOOKS,
     Accepted,
-    Admit,
-    BeforeDot,
+    DeliveryHooks,
     DeliveryOutcome,
     Envelope,
     Rejected,
@@ -37,14 +37,7 @@ class CaptureTransport:
         """Always False: capturing does not depend on a server."""
         return False
 
-    async def deliver(
-        self,
-        envelope: Envelope,
-        message: bytes,
-        *,
-        before_dot: BeforeDot | None = None,
-        admit: Admit | None = None,
-    ) -> DeliveryOutcome:
+    async def deliver(self, envelope: Envelope, message: bytes, hooks: DeliveryHooks = NO_HOOKS) -> DeliveryOutcome:
         """See `Transport.deliver`. An exception of the function that stores messages is raised here."""
         started = time.perf_counter()
         fault = message_problem(message)
@@ -54,10 +47,10 @@ class CaptureTransport:
             return reject_all(envelope, 552, "5.3.4", f"The message has more than {LARGEST_MESSAGE} octets.", HOST)
         valid = [recipient for recipient in envelope.recipients if _is_address(recipient)]
         if valid:
-            if admit:
-                await admit()
-            if before_dot:
-                await before_dot()
+            if hooks.admit:
+                await hooks.admit()
+            if hooks.before_dot:
+                await hooks.before_dot()
             await self._store_message(envelope, message)
         spent = timedelta(seconds=time.perf_counter() - started)
         results = tuple(_result(recipient, recipient in valid, spent) for recipient in envelope.recipients)

@@ -24,10 +24,10 @@ from postern.protocols.mail.smtp import (
     defer_after_failure,
 )
 from postern.protocols.mail.transports.transport import (
+    NO_HOOKS,
     Accepted,
-    Admit,
-    BeforeDot,
     Deferred,
+    DeliveryHooks,
     DeliveryOutcome,
     Envelope,
     defer_all,
@@ -110,22 +110,15 @@ class RelayTransport:
         """Whether no relay can be reached at present."""
         return all(pool.circuit_open for _, pool in self._pools)
 
-    async def deliver(
-        self,
-        envelope: Envelope,
-        message: bytes,
-        *,
-        before_dot: BeforeDot | None = None,
-        admit: Admit | None = None,
-    ) -> DeliveryOutcome:
+    async def deliver(self, envelope: Envelope, message: bytes, hooks: DeliveryHooks = NO_HOOKS) -> DeliveryOutcome:
         """See `Transport.deliver`."""
         first, *others = self._order()
-        outcome = await first.deliver(envelope, message, before_dot=before_dot, admit=admit)
+        outcome = await first.deliver(envelope, message, hooks)
         for pool in others:
             if outcome.exchange or not isinstance(outcome.results[0], Deferred):
                 break
             # The first relay got no command for this message, so another relay can be tried in the same attempt.
-            outcome = await pool.deliver(envelope, message, before_dot=before_dot, admit=admit)
+            outcome = await pool.deliver(envelope, message, hooks)
         return outcome
 
     def _order(self) -> "list[ConnectionPool]":
@@ -215,14 +208,7 @@ class ConnectionPool:
         """Whether the circuit breaker is open."""
         return self.shaper.circuit_open(self._clock())
 
-    async def deliver(
-        self,
-        envelope: Envelope,
-        message: bytes,
-        *,
-        before_dot: BeforeDot | None = None,
-        admit: Admit | None = None,
-    ) -> DeliveryOutcome:
+    async def deliver(self, envelope: Envelope, message: bytes, hooks: DeliveryHooks = NO_HOOKS) -> DeliveryOutcome:
         """See `Transport.deliver`."""
         refused = self._refusal(envelope) or await self._wait_for_rate(envelope)
         if refused:
@@ -231,7 +217,7 @@ class ConnectionPool:
         try:
             if not self.shaper.allows_attempt(self._clock()):
                 return self._defer_while_open(envelope)
-            return await self._attempt(envelope, message, before_dot, admit)
+            return await self._attempt(envelope, message, hooks)
         finally:
             self._release_slot(envelope.bulk)
 
@@ -301,9 +287,7 @@ class ConnectionPool:
             self._leased = (begin + 1 / rate, end)
             return max(0.0, begin - self._clock())
 
-    async def _attempt(
-        self, envelope: Envelope, message: bytes, before_dot: BeforeDot | None, admit: Admit | None
-    ) -> DeliveryOutcome:
+    async def _attempt(self, envelope: Envelope, message: bytes, hooks: DeliveryHooks) -> DeliveryOutcome:
         """Send over an idle connection or, if that is stale, over a new one."""
         loop = asyncio.get_running_loop()
         started = loop.time()
@@ -312,17 +296,17 @@ class ConnectionPool:
         try:
             connection = await self._take_idle()
             if connection:
-                if admit:
-                    await admit()
+                if hooks.admit:
+                    await hooks.admit()
                 try:
-                    return self._report_outcome(await connection.send(envelope, message, before_dot=before_dot))
+                    return self._report_outcome(await connection.send(envelope, message, before_dot=hooks.before_dot))
                 except StaleConnection:
                     connection = None
             connection = await self._dial()
             self.shaper.connected()
-            if admit:
-                await admit()
-            return self._report_outcome(await connection.send(envelope, message, before_dot=before_dot))
+            if hooks.admit:
+                await hooks.admit()
+            return self._report_outcome(await connection.send(envelope, message, before_dot=hooks.before_dot))
         except ConnectionFailed as failure:
             self.shaper.failed(self._clock())
             if failure.reply:

@@ -17,9 +17,20 @@ NO_TIME = timedelta()
 
 BeforeDot: TypeAlias = Callable[[], Awaitable[None]]
 """Awaited right before the final dot, after which the server may accept the message."""
-Admit: TypeAlias = Callable[[], Awaitable[None]]
-"""Awaited when a connection is free for a message, before the first command of the message. If it raises, the message
-is not sent, and the connection is used for the next one."""
+
+
+class DeliveryHooks(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Functions that a transport awaits during a delivery."""
+
+    admit: Callable[[], Awaitable[None]] | None = None
+    """Awaited when a connection is free for a message, before the first command of the message. If it raises, the
+    message is not sent, and the connection is used for the next one."""
+    before_dot: BeforeDot | None = None
+    """Awaited after the server accepted a recipient and before the final dot. If it raises or is never called, the
+    server cannot have accepted the message."""
+
+
+NO_HOOKS = DeliveryHooks()
 
 
 class Envelope(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -125,19 +136,10 @@ def joined_chunks(chunks: tuple[tuple[str, bytes], ...]) -> list[tuple[str, byte
 class Transport(Protocol):
     """Delivers messages to the next hop. It tries once, stores nothing and never retries."""
 
-    async def deliver(
-        self,
-        envelope: Envelope,
-        message: bytes,
-        *,
-        before_dot: BeforeDot | None = None,
-        admit: Admit | None = None,
-    ) -> DeliveryOutcome:
+    async def deliver(self, envelope: Envelope, message: bytes, hooks: DeliveryHooks = NO_HOOKS) -> DeliveryOutcome:
         """Send `message` (headers and body with CRLF line ends) to the next hop, once.
 
-        `before_dot` is awaited after the server accepted a recipient and before the final dot. If it raises or is never
-        called, the server cannot have accepted the message; its exception is raised here. `admit` is awaited earlier,
-        see `Admit`. A failure of the server is an outcome and not an exception.
+        Exceptions of `hooks` are raised here. A failure of the server is an outcome and not an exception.
         """
         ...
 
