@@ -1,0 +1,38 @@
+import "@fontsource-variable/hanken-grotesk";
+import "@fontsource-variable/geist-mono";
+import "@mantine/core/styles.css";
+import "@mantine/notifications/styles.css";
+import "./look/tokens.css";
+import "./look/parts.css";
+import "./look/mantine.css";
+import { MantineProvider } from "@mantine/core";
+import { Notifications } from "@mantine/notifications";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { cssVariablesResolver, theme } from "./look/theme";
+import { getLocale } from "./messages/runtime.js";
+import { router } from "./router";
+import { queries } from "./session/queries";
+
+/** The nonce of this response, which Mantine gives to the style elements that it inserts. */
+const nonce = document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.nonce ?? "";
+
+document.documentElement.lang = getLocale();
+
+createRoot(document.getElementById("root") as HTMLElement).render(
+  <StrictMode>
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariablesResolver}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
+      <QueryClientProvider client={queries}>
+        <Notifications position="bottom-center" autoClose={8000} />
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+);

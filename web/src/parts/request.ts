@@ -1,0 +1,62 @@
+import { notifications } from "@mantine/notifications";
+import { useEffect } from "react";
+import { m } from "../messages/messages.js";
+import { createSignal } from "../session/signal";
+
+/** A request to the API that does what a page or a button does. */
+export interface ApiRequest {
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Path from the root of the API, with its query. */
+  path: string;
+  body?: unknown;
+}
+
+/** The request of the page that is open: what C and the palette copy. */
+export const pageRequest = createSignal<ApiRequest | undefined>(undefined);
+
+/** Declare what the page shows as a request, for "Copy as curl". */
+export function usePageRequest(request: ApiRequest | undefined): void {
+  const key = JSON.stringify(request);
+  useEffect(() => {
+    const declared: ApiRequest | undefined = key ? JSON.parse(key) : undefined;
+    pageRequest.set(declared);
+    return () => {
+      if (pageRequest.get() === declared) pageRequest.set(undefined);
+    };
+  }, [key]);
+}
+
+/** The curl command of a request. The key comes from the environment, so that none is copied. */
+export function curlOf({ method, path, body }: ApiRequest): string {
+  const lines = [
+    `curl -sS ${method === "GET" || (method === "POST" && body !== undefined) ? "" : `-X ${method} `}${quote(location.origin + path)}`,
+  ];
+  lines.push('  -H "Authorization: Bearer $POSTERN_KEY"');
+  if (body !== undefined) {
+    lines.push("  -H 'Content-Type: application/json'");
+    lines.push(`  -d ${quote(JSON.stringify(body, null, 2))}`);
+  }
+  return lines.join(" \\\n");
+}
+
+/** A value as one word of a POSIX shell. */
+function quote(value: string): string {
+  return `'${value.replaceAll("'", "'\\''")}'`;
+}
+
+/** Copy the curl command of a request, and say what it needs. */
+export async function copyCurl(request: ApiRequest): Promise<void> {
+  await navigator.clipboard.writeText(curlOf(request));
+  notifications.show({ message: m.copied_curl() });
+}
+
+/** The query of a URL without what is empty: `?status=SENT&q=ada`, or nothing. */
+export function queryString(parameters: Record<string, string | number | boolean | string[] | undefined>): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined && value !== "" && !(Array.isArray(value) && value.length === 0))
+      search.set(name, String(value));
+  }
+  const text = search.toString();
+  return text && `?${text}`;
+}

@@ -1,0 +1,18 @@
+import { type Icon, IconHome2, IconMail } from "@tabler/icons-react";
+import { m } from "../messages/messages.js";
+
+/** An entry of the menu. `key` is the letter after G that leads there. */
+export interface Entry {
+  to: "/projects/$projectId" | "/projects/$projectId/emails";
+  label: () => string;
+  icon: Icon;
+  key: string;
+}
+
+/** The menu, in groups with their titles. */
+export const MENU: { title?: () => string; entries: Entry[] }[] = [
+  { entries: [{ to: "/projects/$projectId", label: m.overview, icon: IconHome2, key: "o" }] },
+  { title: m.nav_email, entries: [{ to: "/projects/$projectId/emails", label: m.emails, icon: IconMail, key: "e" }] },
+];
+
+export const ENTRIES = MENU.flatMap((group) => group.entries);
