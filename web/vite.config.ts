@@ -28,6 +28,8 @@ export default defineConfig({
     // A data: URL would not be allowed for fonts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // The limit of what the first page loads is in tests/size.spec.ts.
+    chunkSizeWarningLimit: 1000,
     rollupOptions: {
       output: {
         entryFileNames: "assets/[name].js",

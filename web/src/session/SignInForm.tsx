@@ -64,7 +64,6 @@ export function SignInForm({ email = "", onSignedIn }: { email?: string; onSigne
             inputMode="text"
             autoComplete="one-time-code"
             hint={m.code_hint()}
-            // biome-ignore lint/a11y/noAutofocus: the person was asked for the code by the last click.
             autoFocus
             required
           />

