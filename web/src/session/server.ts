@@ -80,7 +80,7 @@ async function isEnded(response: Response): Promise<boolean> {
     .json()
     .catch(() => undefined);
   const code = typeof problem === "object" && problem !== null && "code" in problem ? problem.code : undefined;
-  return code === "session_ended" || code === "unauthenticated";
+  return code === "session_ended" || code === "credential_missing";
 }
 
 /** Whether this page has had a session. Before, the router leads to the sign-in page instead. */
