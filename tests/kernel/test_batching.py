@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from postern.kernel.batching import Batcher
+from postern.kernel.batching import Batcher, isolate_errors
 
 
 async def test_concurrent_items_are_processed_in_batches_of_limited_size():
@@ -69,3 +69,18 @@ async def test_calls_during_the_pause_after_a_batch_form_the_next_batch(monkeypa
     assert await asyncio.gather(*calls) == [0, 1, 2, "last"]
     assert batches == [["first"], [0, 1, 2, "last"]]
     assert set(pauses) == {0.02}
+
+
+async def test_an_error_is_the_result_of_the_item_that_causes_it():
+    batches = []
+
+    async def invert(items):
+        batches.append(items)
+        return [1 / item for item in items]
+
+    results = await isolate_errors(invert, [1, 0, 2], (ZeroDivisionError,))
+    assert results[::2] == [1, 0.5]
+    assert isinstance(results[1], ZeroDivisionError)
+    assert batches == [[1, 0, 2], [1], [0], [2]]
+    with pytest.raises(ZeroDivisionError):
+        await isolate_errors(invert, [0], (ValueError,))
