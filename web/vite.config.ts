@@ -25,6 +25,8 @@ export default defineConfig({
     outDir: "../postern/web/dashboard",
     emptyOutDir: true,
     target: "es2023",
+    // The first browsers with light-dark(): what it is translated to for older ones ignores Mantine's color scheme.
+    cssTarget: ["chrome123", "firefox120", "safari17.5"],
     // A data: URL would not be allowed for fonts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

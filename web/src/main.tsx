@@ -19,6 +19,9 @@ import { queries } from "./session/queries";
 /** The nonce of this response, which Mantine gives to the style elements that it inserts. */
 const nonce = document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.nonce ?? "";
 
+// Where the library that keeps the page still behind a dialog looks for it.
+Object.assign(globalThis, { __webpack_nonce__: nonce });
+
 document.documentElement.lang = getLocale();
 
 createRoot(document.getElementById("root") as HTMLElement).render(

@@ -8,6 +8,7 @@ import {
   Input,
   Menu,
   Modal,
+  Notification,
   Skeleton,
   Switch,
   Table,
@@ -15,6 +16,7 @@ import {
   Text,
   Tooltip,
 } from "@mantine/core";
+import { m } from "../messages/messages.js";
 
 const filled = (p: { variant?: string; color?: string }) => !p.color && (!p.variant || p.variant === "filled");
 export const theme = createTheme({
@@ -140,8 +142,15 @@ export const theme = createTheme({
       styles: { list: { gap: 24 }, tab: { padding: "0", height: 40, fontSize: 14, fontWeight: 500 } },
     }),
     Modal: Modal.extend({
-      defaultProps: { radius: "xl", centered: true, transitionProps: { duration: 180, transition: "fade" } },
+      defaultProps: {
+        radius: "xl",
+        centered: true,
+        transitionProps: { duration: 180, transition: "fade" },
+        // Else the header of a dialog counts as a second banner of the page.
+        attributes: { header: { role: "presentation" } },
+      },
     }),
+    Notification: Notification.extend({ defaultProps: { closeButtonProps: { "aria-label": m.close() } } }),
     Menu: Menu.extend({ defaultProps: { shadow: "md", transitionProps: { duration: 120 } } }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 400 } }),
     Skeleton: Skeleton.extend({ defaultProps: { animate: false, radius: "xs" } }),

@@ -75,7 +75,7 @@ export function Field({
   error,
   children,
   ...input
-}: ComponentPropsWithoutRef<"input"> & {
+}: Omit<ComponentPropsWithoutRef<"input">, "children"> & {
   label: string;
   hint?: ReactNode;
   error?: string | undefined;
@@ -128,9 +128,9 @@ export function Empty({
 }) {
   return (
     <div className="empty">
-      <h3>
+      <h2>
         {shape && <Glyph shape={shape} />} {title}
-      </h3>
+      </h2>
       <p className="muted">{lead}</p>
       {children && <p className="line">{children}</p>}
     </div>

@@ -87,12 +87,17 @@ function ProjectMenu({ onNew, small = false }: { onNew: () => void; small?: bool
       <Menu.Target>
         {small ? (
           <button type="button" className="iconbtn" aria-label={label}>
-            <span className="chip">{initials(name)[0]}</span>
+            <span className="chip" aria-hidden="true">
+              {initials(name)[0]}
+            </span>
           </button>
         ) : (
-          <button type="button" className="project" aria-label={label}>
-            <span className="chip">{initials(name)[0]}</span>
-            <span className="grow">
+          <button type="button" className="project">
+            <span className="sr">{label}</span>
+            <span className="chip" aria-hidden="true">
+              {initials(name)[0]}
+            </span>
+            <span className="grow" aria-hidden="true">
               <b className="cut">{name}</b>
               <small>{many}</small>
             </span>
