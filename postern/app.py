@@ -35,6 +35,7 @@ from postern.identity.customers import (
     sessions,
     sign_in,
     sign_up,
+    token_authentication,
     tokens,
     totp,
 )
@@ -192,7 +193,7 @@ REACTIONS: Sequence[Reaction] = (
 )
 """The reactions to events. They are called in this order, in the transaction that records the events."""
 
-READERS: Sequence[ReadCredential] = (projects.read_key, accounts.read_token, tokens.read_customer_token)
+READERS: Sequence[ReadCredential] = (projects.read_key, accounts.read_token, token_authentication.read_customer_token)
 """The functions that authenticate bearer tokens, in the order in which they are tried."""
 
 HOOKS = Hooks(

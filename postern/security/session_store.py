@@ -28,7 +28,9 @@ class SessionRow(Record):
     created_at: Moment
     last_used_at: Moment
     expires_at: Moment
+    """When the session ends at the latest, even if it is refreshed."""
     idle_expires_at: Moment
+    """When the session ends if it is not refreshed, not after `expires_at`: the `expiresAt` of the API."""
     revoked_at: Moment | None
     access_expires_at: Moment | None
     """Expiry of the current access token; None if access tokens are signed, and not stored."""
@@ -39,14 +41,9 @@ class SessionRow(Record):
     test: bool
     """Whether the session began with a TEST key: mail that results from its requests is captured."""
 
-    @property
-    def ends_at(self) -> Moment:
-        """When the session ends if it is not refreshed: the `expiresAt` of the API."""
-        return min(self.expires_at, self.idle_expires_at)
-
     def is_live(self, now: Moment) -> bool:
         """Whether the session is neither revoked nor expired."""
-        return self.revoked_at is None and self.ends_at > now
+        return self.revoked_at is None and min(self.expires_at, self.idle_expires_at) > now
 
 
 class RefreshedSession(SessionRow):
@@ -84,8 +81,8 @@ class DeviceHistory(Record):
                           last_used_at, expires_at, idle_expires_at, due_at, sso_organization_id, access_hash,
                           access_expires_at, test)
     values (%(project_id)s, %(id)s, %(subject_id)s, %(methods)s, %(now)s, %(user_agent)s, %(ip_address)s, %(now)s,
-            %(now)s, %(expires_at)s, %(idle_expires_at)s, %(expires_at)s, %(sso_organization_id)s, %(access_hash)s,
-            %(access_expires_at)s, %(test)s)
+            %(now)s, %(expires_at)s, least(%(idle_expires_at)s::timestamptz, %(expires_at)s), %(expires_at)s,
+            %(sso_organization_id)s, %(access_hash)s, %(access_expires_at)s, %(test)s)
     returning *
 """)
 async def insert_session(

@@ -27,7 +27,6 @@ from postern.kernel.values import Record, build_view, new_id
 from postern.security import session_store
 from postern.security.secrets import Secrets, key_of
 from postern.security.session_store import RefreshedSession, SessionRow
-from postern.security.subjects import Subject
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -123,7 +122,8 @@ def is_trusted_test(caller: Caller) -> bool:
 async def begin_session(
     tx: Transaction,
     call: Call,
-    subject: Subject,
+    project_id: UUID,
+    subject_id: UUID,
     policy: SessionPolicy,
     methods: list[str],
     *,
@@ -132,21 +132,21 @@ async def begin_session(
 ) -> SessionRow:
     """Start a session of a subject whose row `tx` has locked. Beyond `policy.limit`, the oldest session ends.
 
-    The session ends at `until` at the latest, if that is given: the end of the identity provider's session.
-    `sso_organization_id` is the organization whose single sign-on was used.
+    For developers, `project_id` is NO_ID. The session ends at `until` at the latest, if that is given: the end of the
+    identity provider's session. `sso_organization_id` is the organization whose single sign-on was used.
     """
-    session_id, latest_end = new_id(), Moment.of(call.now + policy.life)
+    session_id, latest_end = new_id(), call.now + policy.life
     return await session_store.insert_session(
         tx,
-        project_id=subject.project_id,
+        project_id=project_id,
         id=session_id,
-        subject_id=subject.id,
+        subject_id=subject_id,
         methods=methods,
         user_agent=call.origin.user_agent,
         ip_address=call.origin.ip,
         now=call.now,
         expires_at=latest_end if until is None else min(latest_end, until),
-        idle_expires_at=Moment.of(call.now + policy.idle),
+        idle_expires_at=call.now + policy.idle,
         sso_organization_id=sso_organization_id,
         access_hash=_access_hash(call.world.secrets, policy, session_id, 1),
         access_expires_at=_access_expires_at(policy, call.now),
@@ -219,7 +219,7 @@ async def _renew(
         organization_id=[None if request.organization_id is UNSET else request.organization_id for request in requests],
         access_expires_at=_access_expires_at(policy, now),
         now=now,
-        idle_expires_at=Moment.of(now + policy.idle),
+        idle_expires_at=now + policy.idle,
         subject=policy.subject,
         may_activate=policy.may_activate,
     )
@@ -266,7 +266,7 @@ def hash_access_token(secrets: Secrets, token: str, policy: SessionPolicy) -> by
 
 def own_session(row: SessionRow, current: UUID | None) -> OwnSession:
     """The public view of a session for its owner; `current` is the id of the session that sent the request."""
-    return build_view(OwnSession, row, expires_at=row.ends_at, current=row.id == current)
+    return build_view(OwnSession, row, expires_at=row.idle_expires_at, current=row.id == current)
 
 
 async def _refresh_again(call: Call, request: RefreshRequest, policy: SessionPolicy) -> RefreshedSession:
@@ -280,7 +280,7 @@ async def _refresh_again(call: Call, request: RefreshRequest, policy: SessionPol
         "id": request.session_id,
         "generation": request.generation,
         "now": call.now,
-        "since": Moment.of(call.now - REFRESH_GRACE),
+        "since": call.now - REFRESH_GRACE,
         "subject": policy.subject,
     }
     switched = None
@@ -329,4 +329,4 @@ def _access_hash(secrets: Secrets, policy: SessionPolicy, session_id: UUID, gene
 
 
 def _access_expires_at(policy: SessionPolicy, now: Moment) -> Moment | None:
-    return None if policy.access_prefix is None else Moment.of(now + policy.access_life)
+    return None if policy.access_prefix is None else now + policy.access_life

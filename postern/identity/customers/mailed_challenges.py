@@ -140,9 +140,9 @@ async def lock_mailed_customer(tx: Transaction, call: Call, challenge: Challenge
 async def clear_failed_attempts(tx: Transaction, call: Call, challenge: Challenge[M], customer: CustomerRow) -> None:
     """Forget the failed sign-ins with the address of the challenge that came from the caller's network.
 
-    Does nothing while the customer's primary address is unverified; see `CustomerRow.may_clear_attempts`.
+    Does nothing while the customer's primary address is unverified; see `rules.may_clear_attempts`.
     """
-    if challenge.identifier is not None and customer.may_clear_attempts:
+    if challenge.identifier is not None and rules.may_clear_attempts(customer):
         await clear_attempts(tx, call.project_id, challenge.identifier, network_of(call.origin.ip))
 
 

@@ -79,7 +79,7 @@ async def _link(call: Call, data: CustomerLink) -> CustomerLinkResult:
         loser = locked[holder.id] if holder is not None and holder.id != survivor_id else None
         if loser is not None and loser.external_id != data.external_user_id:
             loser = None  # Another request took the identifier away between the read and the lock.
-        if survivor.is_banned(call.now) or (loser is not None and loser.is_banned(call.now)):
+        if rules.is_banned(survivor, call.now) or (loser is not None and rules.is_banned(loser, call.now)):
             raise CustomerBanned
         if loser is not None:
             survivor = await _merge(tx, call, survivor, loser)

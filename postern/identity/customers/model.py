@@ -273,19 +273,6 @@ class CustomerRow(Record):
         """
         return self.id.bytes
 
-    @property
-    def may_clear_attempts(self) -> bool:
-        """Whether a successful sign-in clears earlier failed attempts.
-
-        Not while the address is unverified: anybody can sign up with `ada+me@…`, whose attempts count together with
-        those of `ada@…`.
-        """
-        return self.identifier is None or self.email_verified_at is not None
-
-    def is_banned(self, now: Moment) -> bool:
-        """Whether the customer is banned now; a ban ends at `ban_expires_at`, if set."""
-        return self.banned_at is not None and (self.ban_expires_at is None or self.ban_expires_at > now)
-
 
 class CustomerStats(Record):
     """Numbers of customers in a project."""

@@ -320,7 +320,7 @@ async def ban_customer(call: Call, id: UUID, data: CustomerBan | None = None) ->
         raise Invalid.at("/expiresAt", "The end of a ban must be in the future.")
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
-        banned_at = customer.banned_at if customer.is_banned(call.now) else call.now
+        banned_at = customer.banned_at if rules.is_banned(customer, call.now) else call.now
         banned = replace(customer, banned_at=banned_at, ban_reason=ban.reason, ban_expires_at=ban.expires_at)
         customer = await store.set_ban(tx, banned, now=call.now)
         await end_sessions(tx, call, id)
@@ -335,7 +335,7 @@ async def unban_customer(call: Call, id: UUID) -> Customer:
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
         await clear_lockout(tx, call, customer)
-        if customer.is_banned(call.now):
+        if rules.is_banned(customer, call.now):
             unbanned = replace(customer, banned_at=None, ban_reason=None, ban_expires_at=None)
             customer = await store.set_ban(tx, unbanned, now=call.now)
             await events.record(tx, call, "customer.unbanned", id)
@@ -645,7 +645,7 @@ async def customer_views(call: Call, customers: Sequence[CustomerRow], db: Queri
             if identifier in failures
         ]
         locked_until = max((row.locked_until for row in attempts if row.locked_until is not None), default=None)
-        banned = customer.is_banned(call.now)
+        banned = rules.is_banned(customer, call.now)
         views.append(
             Customer(
                 id=customer.id,

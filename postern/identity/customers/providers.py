@@ -52,7 +52,7 @@ from postern.identity.customers.model import (
 from postern.identity.customers.oidc import ProviderTrouble
 from postern.identity.customers.provider_store import ProviderRow
 from postern.identity.customers.requirements import SsoRequired, check_sso_requirement, reject_if_sso_required
-from postern.identity.customers.rules import require_redirect
+from postern.identity.customers.rules import is_banned, require_redirect
 from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_at
 from postern.identity.customers.tokens import CustomerSignInResult, resume_session
 from postern.kernel.clock import Moment
@@ -511,7 +511,7 @@ async def _issue_sign_in_grant(call: Call, identity: ExternalIdentity, flow: Pro
     try:
         async with call.db.transaction() as tx:
             customer = await find_or_create_customer(tx, call, project, identity, hold=hold)
-            if customer.is_banned(call.now):
+            if is_banned(customer, call.now):
                 raise SignInBlocked
             await check_sso_requirement(tx, call, project, customer, sso_organization_id=None)
             return await issue_grant(tx, call, customer, flow.code_challenge)

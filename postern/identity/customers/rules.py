@@ -1,4 +1,4 @@
-"""Rules of customers that need no database: addresses, metadata, and the SQL condition of list filters."""
+"""Rules of customers that need no database: addresses, bans, metadata, and the SQL condition of list filters."""
 
 import re
 from typing import Any
@@ -7,7 +7,13 @@ from uuid import UUID
 import msgspec
 from psycopg.sql import SQL, Composable, Literal
 
-from postern.identity.customers.model import LOCAL_PROVIDERS, METADATA_LIMIT, CustomerMetadataTooLarge, MethodOff
+from postern.identity.customers.model import (
+    LOCAL_PROVIDERS,
+    METADATA_LIMIT,
+    CustomerMetadataTooLarge,
+    CustomerRow,
+    MethodOff,
+)
 from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import NO_ID, as_id
@@ -45,6 +51,20 @@ def address_hash(secrets: Secrets, project_id: UUID, email_key: str) -> bytes:
     It is the `identifier` of challenges that are mailed to the address, and of attempts to sign in with it.
     """
     return secrets.digest("customer-identifier", f"{project_id}|{without_subaddress(email_key)}")
+
+
+def is_banned(customer: CustomerRow, now: Moment) -> bool:
+    """Whether the customer is banned now; a ban ends at `ban_expires_at`, if set."""
+    return customer.banned_at is not None and (customer.ban_expires_at is None or customer.ban_expires_at > now)
+
+
+def may_clear_attempts(customer: CustomerRow) -> bool:
+    """Whether a successful sign-in clears earlier failed attempts.
+
+    Not while the address is unverified: anybody can sign up with `ada+me@…`, whose attempts count together with those
+    of `ada@…`.
+    """
+    return customer.identifier is None or customer.email_verified_at is not None
 
 
 def require_method(project: Project, method: SignInMethod) -> None:

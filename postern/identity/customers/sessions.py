@@ -5,7 +5,7 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from postern.identity.access import operations as access
-from postern.identity.customers import store
+from postern.identity.customers import rules, store
 from postern.identity.customers.model import (
     CUSTOMER,
     FRESH,
@@ -175,7 +175,7 @@ async def locked_customer(tx: Transaction, call: Call) -> CustomerRow:
     customer_id, session_id = bearer_of(call)
     customer = await store.lock_customer(tx, project_id=call.project_id, id=customer_id)
     session = await session_store.lock_session(tx, project_id=call.project_id, id=session_id)
-    if customer is None or session is None or not session.is_live(call.now) or customer.is_banned(call.now):
+    if customer is None or session is None or not session.is_live(call.now) or rules.is_banned(customer, call.now):
         raise CredentialInvalid
     return customer
 
@@ -190,4 +190,4 @@ async def require_fresh(tx: Transaction, call: Call) -> None:
 
 def session_view(row: SessionRow) -> CustomerSession:
     """A session as developers see it."""
-    return build_view(CustomerSession, row, expires_at=row.ends_at)
+    return build_view(CustomerSession, row, expires_at=row.idle_expires_at)

@@ -152,7 +152,7 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInRe
         if locked_row is None or locked_row.password_hash != password_hash:
             raise CustomerSignInFailed
         # Both must be verified: the address of this sign-in, which may be a secondary one, and the primary address.
-        clear_failures = customer.matched_verified_at is not None and locked_row.may_clear_attempts
+        clear_failures = customer.matched_verified_at is not None and rules.may_clear_attempts(locked_row)
         await attempt_succeeded(tx, attempt, call.now, clear_failures=clear_failures)
         return await complete_sign_in(tx, call, project, locked_row, ["pwd"])
 
@@ -259,7 +259,7 @@ async def complete_sign_in(
     """
     origin = origin or SignInOrigin()
     until = None if origin.until is None else Moment.of(datetime.fromtimestamp(origin.until, UTC))
-    if customer.is_banned(call.now):
+    if rules.is_banned(customer, call.now):
         raise SignInBlocked
     if until is not None and until <= call.now:
         raise CodeInvalid
@@ -334,7 +334,7 @@ async def require_password(call: Call, customer: CustomerRow, password: str) -> 
         await attempt_failed(call, attempt, subject_id=customer.id, method="PASSWORD")
         raise CustomerSignInFailed("The current password is wrong.")
     async with call.db.transaction() as tx:
-        await attempt_succeeded(tx, attempt, call.now, clear_failures=customer.may_clear_attempts)
+        await attempt_succeeded(tx, attempt, call.now, clear_failures=rules.may_clear_attempts(customer))
     return password_hash
 
 

@@ -214,7 +214,7 @@ def _session_entry(session: SessionRow, customer: CustomerRow) -> TimelineEntry:
             "userAgent": session.user_agent,
             "ipAddress": session.ip_address,
             "methods": session.methods,
-            "expiresAt": timestamp(session.ends_at),
+            "expiresAt": timestamp(session.idle_expires_at),
             "revokedAt": timestamp(session.revoked_at) if session.revoked_at else None,
         },
     )

@@ -1,7 +1,11 @@
-"""SQL of access tokens: their customers, and signing keys."""
+"""SQL of access tokens: their customers, what they contain, and signing keys."""
 
+from typing import LiteralString
 from uuid import UUID
 
+from psycopg.sql import SQL
+
+from postern.identity.access import grants
 from postern.identity.customers.model import CustomerRow
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
@@ -25,6 +29,60 @@ class SigningKey(Record):
     private_key: bytes
     active_at: Moment
     retired_at: Moment | None
+
+
+_TOO_MANY: LiteralString = "251"
+"""So many permissions are too large for the limit: the shortest key (`a:b`) needs six bytes."""
+
+MAY_ACTIVATE = SQL("""exists (
+    select from organization_members member
+    join organizations organization
+      on organization.project_id = member.project_id and organization.id = member.organization_id
+     and organization.status = 'ACTIVE'
+    where member.project_id = s.project_id and member.organization_id = active.organization_id
+      and member.customer_id = s.subject_id)""")
+"""`SessionPolicy.may_activate`: members may make an ACTIVE organization active."""
+
+
+def _declared_metadata(row: LiteralString, owner: LiteralString) -> LiteralString:
+    """The keys of `row.metadata` that the project has declared for tokens; null if it has declared none."""
+    keys: LiteralString = f"project.settings #> '{{signIn,tokenClaims,{owner}}}'"
+    return f"""case when jsonb_array_length({keys}) > 0 then coalesce((
+        select jsonb_object_agg(declared.key, {row}.metadata -> declared.key)
+        from jsonb_array_elements_text({keys}) as declared (key) where {row}.metadata ? declared.key), '{{}}') end"""
+
+
+# Read with the renewal of a session, from the snapshot of that statement. The version of the entitlements is the sum
+# of the counters of the organization and the project, and of the overrides whose expiry has passed and that the worker
+# has not deleted yet: deleting one increments the organization's counter.
+SUBJECT = SQL(f"""(
+    select jsonb_build_object(
+        'roles', customer.roles, 'email', customer.email, 'emailVerified', customer.email_verified_at is not null,
+        'requiresSso', coalesce((project.settings #>> '{{signIn,requireSso}}')::boolean, false),
+        'requiresMfa', coalesce((project.settings #>> '{{signIn,requireMfa}}')::boolean, false),
+        'permissions', {grants.permissions_in_project(_TOO_MANY)},
+        'metadata', {_declared_metadata("customer", "customer")},
+        'organization', (
+            select jsonb_build_object(
+                'id', organization.id, 'slug', organization.slug, 'name', organization.name, 'roles', member.roles,
+                'permissions', {grants.permissions_in_organization(_TOO_MANY)},
+                'entitlementsVersion', organization.entitlements_version
+                    + coalesce((select version from entitlement_versions counter
+                                where counter.project_id = organization.project_id), 0)
+                    + (select count(*) from entitlement_overrides override
+                       where override.project_id = organization.project_id
+                         and override.organization_id = organization.id and override.expires_at <= %(now)s),
+                'metadata', {_declared_metadata("organization", "organization")})
+            from organization_members member
+            join organizations organization
+              on organization.project_id = member.project_id and organization.id = member.organization_id
+             and organization.status = 'ACTIVE'
+            where member.project_id = customer.project_id and member.customer_id = customer.id
+              and member.organization_id = active.organization_id))
+    from customers customer join projects project on project.id = customer.project_id
+    where customer.project_id = s.project_id and customer.id = s.subject_id
+      and (customer.banned_at is null or customer.ban_expires_at <= %(now)s))""")
+"""`SessionPolicy.subject`: `tokens.CustomerClaims` as JSON; null if the customer is banned."""
 
 
 # `project_id`, `id` (of the session) and `key_id` are parallel lists. Omits tokens whose session or key has ended, or

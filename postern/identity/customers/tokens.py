@@ -1,11 +1,14 @@
 """Tokens of customers: the session that a sign-in begins, its access tokens, and the keys that sign them.
 
 An access token is an ES256 JWT that is valid for five minutes and that anybody can verify with the project's JWKS. This
-server also reads the session at every request, so that a revoked session or a ban takes effect at the next request.
-Sessions and refresh tokens are those of `security/sessions.py`.
+server also reads the session at every request; see `token_authentication.py`. Sessions and refresh tokens are those of
+`security/sessions.py`. docs/decisions/0060-organization-context-in-the-token.md describes the decisions on claims; the
+table of claims for users is in docs/guide/customers.md.
 """
 
+import json
 from collections import OrderedDict
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
@@ -43,11 +46,10 @@ from postern.identity.customers.requirements import (
     meets_sso_requirement,
     read_requirements,
 )
-from postern.identity.customers.token_claims import MAY_ACTIVATE, SUBJECT, CustomerClaims, context_claims
-from postern.identity.customers.token_store import SigningKey, TokenBearer
+from postern.identity.customers.token_store import MAY_ACTIVATE, SUBJECT, SigningKey
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
-from postern.kernel.http.call import Call, Caller, CredentialInvalid, Origin, ProjectMissing
+from postern.kernel.http.call import Call
 from postern.kernel.http.openapi_examples import identifier
 from postern.kernel.http.operation import get, post
 from postern.kernel.http.problems import ProblemError
@@ -86,6 +88,10 @@ JWT_TYP = "at+jwt"
 CACHE_SIZE = 10_000
 """Entries of each cache of a process; the oldest are dropped first."""
 JWKS_MAX_AGE = timedelta(minutes=5)
+PERMISSIONS_LIMIT = 1_500
+"""Maximum size of the two lists of permissions together as JSON, in bytes."""
+METADATA_CLAIMS_LIMIT = 1_024
+"""Maximum size of `metadata` and `org.metadata` together as JSON, in bytes."""
 
 
 class CurrentCustomer(Record):
@@ -149,17 +155,33 @@ class CustomerTokenRefresh(Body):
     """The organization to make active; null for none. If it is omitted, the active organization stays."""
 
 
-class CheckedToken(msgspec.Struct, frozen=True):
-    """The claims of an access token whose signature was verified."""
+class OrganizationClaims(Record):
+    """What access tokens contain about the active organization."""
 
-    issuer: str
-    project_id: UUID
-    session_id: UUID
-    key_id: UUID
-    expires: int
-    """Unix time in seconds."""
-    organization_id: UUID | None
-    """The `id` in the claim `org`."""
+    id: UUID
+    slug: str
+    name: str
+    roles: list[str]
+    permissions: list[str]
+    entitlements_version: int
+    metadata: dict[str, Any] | None
+    """The declared keys that the organization has; None if the project has declared none."""
+
+
+class CustomerClaims(Record):
+    """What access tokens contain about a customer, and what the project now requires of a sign-in."""
+
+    roles: list[str]
+    email: str | None
+    email_verified: bool
+    requires_sso: bool
+    requires_mfa: bool
+    permissions: list[str]
+    """In the project. This list and that of the organization are cut off where they are too large for a token."""
+    metadata: dict[str, Any] | None
+    """The declared keys that the customer has; None if the project has declared none."""
+    organization: OrganizationClaims | None
+    """The active organization; None without one, also if the customer is no longer a member or it is suspended."""
 
 
 @post(
@@ -260,7 +282,7 @@ async def start_session(
     `sign_in.complete_sign_in`.
     """
     session = await begin_session(
-        tx, call, customer.subject, SESSIONS, methods, until=until, sso_organization_id=sso_organization_id
+        tx, call, call.project_id, customer.id, SESSIONS, methods, until=until, sso_organization_id=sso_organization_id
     )
     await store.record_sign_in(tx, project_id=call.project_id, id=customer.id, now=call.now)
     return session
@@ -296,51 +318,6 @@ async def resume_session(call: Call, session_id: UUID, customer: CustomerRow) ->
         raise CustomerRefreshTokenInvalid
     claims = await _require_still_permitted(call, renewed)
     return await _sign_in_result(call, call.db, renewed, claims, customer)
-
-
-async def read_customer_token(world: "World", token: str, project_id: UUID | None, origin: Origin) -> Caller | None:
-    """Authenticate a customer's access token. Returns None if `token` is not a JWT.
-
-    Session and ban are read from the database at every request. Raises CredentialInvalid if the token is not valid, its
-    session has ended or the customer is banned, and ProjectMissing if it belongs to another project than `project_id`.
-    """
-    if not token.startswith("ey") or token.count(".") != 2:
-        return None
-    checked = await _verified_token(world, token)
-    if checked is None:
-        raise CredentialInvalid
-    if project_id is not None and project_id != checked.project_id:
-        raise ProjectMissing
-    bearer: TokenBearer | None = await world.batcher(token_bearers_of, max_concurrent=2)(checked)
-    if bearer is None:
-        raise CredentialInvalid
-    return Caller(
-        kind="customer",
-        actor_type="CUSTOMER",
-        actor_id=bearer.id,
-        project_id=checked.project_id,
-        environment="TEST" if bearer.session_test else "LIVE",
-        credential_id=checked.session_id,
-        customer=bearer,
-        organization_id=checked.organization_id,
-    )
-
-
-async def token_bearers_of(world: "World", tokens: list[CheckedToken]) -> list[TokenBearer | None]:
-    """The customers of the tokens of concurrent requests, in the order of `tokens`, read in one statement.
-
-    None if the session or the signing key of a token has ended, or the customer is banned. Nothing is cached, so that
-    revocations take effect at the next request.
-    """
-    rows = await token_store.token_bearers(
-        world.db,
-        project_id=[token.project_id for token in tokens],
-        id=[token.session_id for token in tokens],
-        key_id=[token.key_id for token in tokens],
-        now=world.clock(),
-    )
-    bearers = {(row.project_id, row.session_id, row.key_id): row for row in rows}
-    return [bearers.get((token.project_id, token.session_id, token.key_id)) for token in tokens]
 
 
 async def renew_customer_sessions(world: "World", requests: list[RefreshRequest]) -> list[Renewal]:
@@ -426,14 +403,14 @@ async def _issue_tokens(call: Call, db: Queries, session: SessionRow, claims: Cu
         "roles": claims.roles,
         "email": claims.email,
         "email_verified": claims.email_verified,
-        **context_claims(claims, issuer),
+        **_context_claims(claims, issuer),
     }
     return CustomerTokens(
         session_id=session.id,
         access_token=jwt.encode(payload, private, algorithm="ES256", headers={"kid": str(key_id), "typ": JWT_TYP}),
         access_token_expires_at=expires_at,
         refresh_token=refresh_token_of(call.world.secrets, session, SESSIONS),
-        refresh_token_expires_at=session.ends_at,
+        refresh_token_expires_at=session.idle_expires_at,
         organization_id=None if claims.organization is None else claims.organization.id,
     )
 
@@ -441,6 +418,79 @@ async def _issue_tokens(call: Call, db: Queries, session: SessionRow, claims: Cu
 def issuer_of(world: "World", project_id: UUID) -> str:
     """The `iss` of a project's access tokens. The URL of its JWKS is this one followed by `/.well-known/jwks.json`."""
     return f"{world.settings.public_url}/projects/{project_id}"
+
+
+def _context_claims(claims: CustomerClaims, issuer: str) -> dict[str, Any]:
+    """The claims about permissions, organization and metadata, within their limits.
+
+    If the lists of permissions are too large together, the larger one is null, or both, and `permissions_url` says
+    where to get them. Metadata that is too large is left out, the largest value first, and listed in
+    `metadata_omitted`.
+    """
+    organization = claims.organization
+    permissions, organization_permissions = _limited_permissions(
+        claims.permissions, None if organization is None else organization.permissions
+    )
+    metadata, organization_metadata, omitted = _limited_metadata(
+        claims.metadata, None if organization is None else organization.metadata
+    )
+    context: dict[str, Any] = {"permissions": permissions}
+    if metadata is not None:
+        context["metadata"] = metadata
+    if organization is not None:
+        active: dict[str, Any] = {
+            "id": str(organization.id),
+            "slug": organization.slug,
+            "name": organization.name,
+            "roles": organization.roles,
+            "permissions": organization_permissions,
+            "entitlements_version": organization.entitlements_version,
+        }
+        if organization_metadata is not None:
+            active["metadata"] = organization_metadata
+        context["org"] = active
+    if permissions is None or (organization is not None and organization_permissions is None):
+        context["permissions_url"] = f"{issuer}/auth/permissions"
+    if omitted:
+        context["metadata_omitted"] = omitted
+    return context
+
+
+def _limited_permissions(
+    in_project: list[str], in_organization: list[str] | None
+) -> tuple[list[str] | None, list[str] | None]:
+    """The two lists within PERMISSIONS_LIMIT: the larger one, or both, become None if necessary."""
+    sizes = [_json_size(in_project), 0 if in_organization is None else _json_size(in_organization)]
+    if sum(sizes) <= PERMISSIONS_LIMIT:
+        return in_project, in_organization
+    if min(sizes) > PERMISSIONS_LIMIT:
+        return None, None
+    return (None, in_organization) if sizes[0] > sizes[1] else (in_project, None)
+
+
+def _limited_metadata(
+    of_customer: dict[str, Any] | None, of_organization: dict[str, Any] | None
+) -> tuple[dict[str, Any] | None, dict[str, Any] | None, list[str]]:
+    """The metadata within METADATA_CLAIMS_LIMIT, and the names of the keys that were left out, sorted, within the same
+    limit."""
+    declared = {"metadata": of_customer, "org.metadata": of_organization}
+    kept = {claim: dict(metadata) for claim, metadata in declared.items() if metadata is not None}
+    values = [(claim, key, _json_size({key: value})) for claim in kept for key, value in kept[claim].items()]
+    omitted: list[str] = []
+    for claim, key, _ in sorted(values, key=lambda value: -value[2]):
+        if sum(_json_size(metadata) for metadata in kept.values()) <= METADATA_CLAIMS_LIMIT:
+            break
+        del kept[claim][key]
+        omitted.append(f"{claim}.{key}")
+    omitted.sort()
+    while _json_size(omitted) > METADATA_CLAIMS_LIMIT:
+        omitted.pop()
+    return kept.get("metadata"), kept.get("org.metadata"), omitted
+
+
+def _json_size(value: list[str] | Mapping[str, Any]) -> int:
+    """The size of a claim in bytes, in the encoding in which tokens contain it."""
+    return len(json.dumps(value, separators=(",", ":")))
 
 
 # Signing keys. A key never changes, so it can be cached. Whether it is retired is read with the session of each token.
@@ -462,14 +512,6 @@ class LimitedCache(OrderedDict[Any, V]):
 
 class PrivateKeys(LimitedCache[tuple[UUID, ec.EllipticCurvePrivateKey, Moment]]):
     """The signing key of each project: its id, the key, and when it was read from the database."""
-
-
-class PublicKeys(LimitedCache[ec.EllipticCurvePublicKey]):
-    """Public keys, by project and id."""
-
-
-class CheckedTokens(LimitedCache[CheckedToken]):
-    """Access tokens whose signature was verified; their claims do not change."""
 
 
 async def signing_key(
@@ -507,63 +549,6 @@ async def _new_key(db: Queries, world: "World", project_id: UUID, now: Moment, a
         active_at=active_at,
         now=now,
     )
-
-
-async def _verified_token(world: "World", token: str) -> CheckedToken | None:
-    """The claims of a token, or None unless its signature, issuer, audience and times are valid."""
-    tokens = world.db.cache(CheckedTokens)
-    checked = tokens.get(token)
-    if checked is None:
-        checked = await _verify_signature(world, token)
-        if checked is None:
-            return None
-        tokens.remember(token, checked)
-    if checked.expires <= world.clock().timestamp() or checked.issuer != issuer_of(world, checked.project_id):
-        return None
-    return checked
-
-
-async def _verify_signature(world: "World", token: str) -> CheckedToken | None:
-    """The claims of a token, or None unless a key of its project signed it. Does not check `exp` and `iat`."""
-    try:
-        header = jwt.get_unverified_header(token)
-        if header.get("typ") != JWT_TYP:
-            return None
-        key_id = as_id(header.get("kid"))
-        unverified = jwt.decode(token, options={"verify_signature": False})
-        project_id = as_id(unverified.get("aud"))
-        public = await _public_key(world, project_id, key_id)
-        if public is None:
-            return None
-        claims = jwt.decode(
-            token,
-            public,
-            algorithms=["ES256"],
-            audience=str(project_id),
-            issuer=issuer_of(world, project_id),
-            # `_verified_token` checks `exp` with the world's clock.
-            options={"require": ["exp", "iat", "sub", "sid"], "verify_exp": False, "verify_iat": False},
-        )
-    except (jwt.PyJWTError, ValueError):
-        return None
-    if not isinstance(claims["exp"], int):
-        return None
-    organization = claims.get("org")
-    organization_id = None if organization is None else as_id(organization["id"])
-    return CheckedToken(claims["iss"], project_id, as_id(claims["sid"]), key_id, claims["exp"], organization_id)
-
-
-async def _public_key(world: "World", project_id: UUID, key_id: UUID) -> ec.EllipticCurvePublicKey | None:
-    public_keys = world.db.cache(PublicKeys)
-    cached = public_keys.get((project_id, key_id))
-    if cached is not None:
-        return cached
-    row = await token_store.key(world.db, project_id=project_id, id=key_id)
-    if row is None:
-        return None
-    public = load_der_public_key(row.public_key)
-    assert isinstance(public, ec.EllipticCurvePublicKey)
-    return public_keys.remember((project_id, key_id), public)
 
 
 def _public_jwk(key: SigningKey) -> dict[str, Any]:

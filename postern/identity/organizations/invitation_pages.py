@@ -10,6 +10,7 @@ from postern.identity.access import operations as access
 from postern.identity.customers.address_proofs import find_or_create_verified
 from postern.identity.customers.model import CustomerBanned
 from postern.identity.customers.pages import FORM_LIMIT, HTML, hosted_page
+from postern.identity.customers.rules import is_banned
 from postern.identity.customers.sign_in import project_at
 from postern.identity.organizations import invitation_store
 from postern.identity.organizations.invitations import (
@@ -99,7 +100,7 @@ async def _accept(call: Call, token: str) -> str:
             call = replace(call, caller=replace(call.caller, environment="TEST"))
         # Lock the customer before the organization, as all other transactions do, to avoid deadlocks.
         customer = await find_or_create_verified(tx, call, project, invitation.email, invitation.email_key)
-        if customer.is_banned(call.now):
+        if is_banned(customer, call.now):
             raise CustomerBanned("This account is blocked.")
         caller = Caller(
             kind="customer",

@@ -21,7 +21,7 @@ from postern.identity.customers.identities import (
 from postern.identity.customers.identity_requests import request_identity
 from postern.identity.customers.model import CustomerRow, CustomerSignUpClosed, SignInBlocked
 from postern.identity.customers.providers import issue_grant
-from postern.identity.customers.rules import read_email
+from postern.identity.customers.rules import is_banned, read_email
 from postern.identity.organizations.domains import owner_of_domain
 from postern.identity.organizations.members import join_without_call, replace_roles, roles_in, was_removed
 from postern.identity.organizations.model import TooManyOrganizationMembers
@@ -218,7 +218,7 @@ async def _sign_in(
             may_sign_up=options.create_customers,
             hold=options.on_new_subject == "HOLD",
         )
-        if customer.is_banned(call.now):
+        if is_banned(customer, call.now):
             raise SignInBlocked
         roles = await _add_to_organization(tx, call, row, customer, profile)
         await store.set_customer(

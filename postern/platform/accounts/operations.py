@@ -66,7 +66,6 @@ from postern.security.sessions import (
     refresh_token_of,
     renew_sessions,
 )
-from postern.security.subjects import developer as developer_subject
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -428,7 +427,7 @@ async def start_session(
 ) -> DeveloperSignInResult:
     """Start a session of a developer, and store the time of the sign-in. `tx` must have locked or inserted the
     developer's row. `methods` are `amr` values (RFC 8176), or `link`."""
-    session = await begin_session(tx, call, developer_subject(developer.id), SESSIONS, methods)
+    session = await begin_session(tx, call, NO_ID, developer.id, SESSIONS, methods)
     await store.record_sign_in(tx, id=developer.id, now=call.now)
     return await _signed_in(tx, call, session, developer)
 
@@ -532,7 +531,7 @@ async def _signed_in(db: Queries, call: Call, session: SessionRow, developer: De
         access_token=access_token_of(call.world.secrets, session, SESSIONS),
         access_token_expires_at=session.access_expires_at,
         refresh_token=refresh_token_of(call.world.secrets, session, SESSIONS),
-        refresh_token_expires_at=session.ends_at,
+        refresh_token_expires_at=session.idle_expires_at,
         developer=Developer(
             id=developer.id,
             email=developer.email,

@@ -15,8 +15,7 @@ import jwt
 import pytest
 from psycopg.sql import SQL
 
-from postern.identity.customers.token_claims import METADATA_CLAIMS_LIMIT, PERMISSIONS_LIMIT
-from postern.identity.customers.tokens import SESSIONS
+from postern.identity.customers.tokens import METADATA_CLAIMS_LIMIT, PERMISSIONS_LIMIT, SESSIONS
 from postern.kernel.database.statements import Queries
 from postern.security.sessions import RefreshRequest, renew_sessions
 from postern.security.totp import code_at
