@@ -1,13 +1,13 @@
 """The dependencies of a process, which tests can replace: settings, database, clock, network clients, caches."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from random import Random, SystemRandom
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from postern.kernel.batching import MAX_BATCH_SIZE, Batcher
+from postern.kernel.batching import BackgroundTasks, Batchers
 from postern.kernel.clock import Clock, system_clock
 from postern.kernel.config import Settings
 from postern.kernel.database.statements import Database, open_database
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from postern.platform.webhooks.model import WebhookFormat
     from postern.platform.webhooks.operations import WritePayloads
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 Resource = TypeVar("Resource")
 
 
@@ -86,31 +84,12 @@ class World:
     """Open transports of mail, keyed by name."""
     resources: dict[Any, Any] = field(default_factory=dict[Any, Any])
     """Objects that features keep for the lifetime of the process, keyed by type; closed with the world."""
-    _batchers: dict[Any, Batcher[Any, Any]] = field(default_factory=dict[Any, Batcher[Any, Any]])
-    _tasks: set[asyncio.Task[Any]] = field(default_factory=set[asyncio.Task[Any]])
+    run_in_background: BackgroundTasks = field(default_factory=BackgroundTasks)
+    """Starts tasks that may outlive the request. `aclose` waits for them, at most `settings.drain`."""
 
-    def batcher(
-        self,
-        do: Callable[["World", list[Item]], Awaitable[Sequence[Result | BaseException]]],
-        *,
-        max_batch_size: int = MAX_BATCH_SIZE,
-        max_concurrent: int = 1,
-        pause_seconds: float = 0,
-    ) -> Batcher[Item, Result]:
-        """Return the Batcher that combines concurrent calls of `do` in this process; the first call creates it.
-
-        There is one per `do` and `pause_seconds`. Later calls must pass the same limits: other values have no effect.
-        """
-        batcher = self._batchers.get((do, pause_seconds))
-        if batcher is None:
-
-            async def do_in_world(items: list[Item]) -> Sequence[Result | BaseException]:
-                return await do(self, items)
-
-            batcher = self._batchers[do, pause_seconds] = Batcher(
-                do_in_world, max_batch_size=max_batch_size, max_concurrent=max_concurrent, pause_seconds=pause_seconds
-            )
-        return batcher
+    def __post_init__(self) -> None:
+        self.batcher = Batchers(self)
+        """`await world.batcher(do)(item)` adds `item` to the next batch of `do(world, items)` in this process."""
 
     def resource(self, kind: type[Resource], create: Callable[[], Resource]) -> Resource:
         """The object of the type `kind` that a feature keeps for the lifetime of the process; the first call creates
@@ -120,17 +99,9 @@ class World:
             resource = self.resources[kind] = create()
         return resource
 
-    def run_in_background(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Start `work` as a task that may outlive the request. `aclose` waits for it, at most `settings.drain`."""
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
-
     async def aclose(self) -> None:
         """Wait for running tasks for at most `settings.drain`, then close transports and other resources."""
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=self.settings.drain.total_seconds())
+        await self.run_in_background.wait(self.settings.drain.total_seconds())
         await self.due_notifier.aclose()
         for resource in [*self.resources.values(), *self.transports.values(), self.rendering]:
             await resource.aclose()

@@ -1,13 +1,15 @@
-"""Batches concurrent calls into one, without a timer (group commit).
+"""Batches concurrent calls into one, without a timer (group commit), and runs tasks in the background.
 
 The first call starts a batch at once; calls that arrive while it runs form the next batch, so the batch size follows
 the load.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Generic, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from functools import partial
+from typing import Any, Generic, TypeVar
 
+Owner = TypeVar("Owner")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -26,6 +28,25 @@ async def isolate_errors(
         if len(items) == 1:
             return [error]
         return [(await isolate_errors(do, [item], errors))[0] for item in items]
+
+
+class BackgroundTasks:
+    """Tasks that may outlive the request that starts them: `tasks(coroutine)` starts one."""
+
+    def __init__(self) -> None:
+        self._running: set[asyncio.Task[Any]] = set()  # The event loop has only weak references to tasks.
+
+    def __call__(self, work: Coroutine[Any, Any, Result]) -> "asyncio.Task[Result]":
+        """Start `work` as a task."""
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return task
+
+    async def wait(self, timeout_seconds: float) -> None:
+        """Wait until all tasks have ended, for at most `timeout_seconds`."""
+        if self._running:
+            await asyncio.wait(self._running, timeout=timeout_seconds)
 
 
 class Batcher(Generic[Item, Result]):
@@ -50,7 +71,7 @@ class Batcher(Generic[Item, Result]):
         self._pause_seconds = pause_seconds
         self._waiting: list[tuple[Item, asyncio.Future[Result]]] = []
         self._running = 0
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._run_in_background = BackgroundTasks()
 
     async def __call__(self, item: Item) -> Result:
         """Add `item` to the next batch, and return its result or raise its error when the batch has run.
@@ -61,9 +82,7 @@ class Batcher(Generic[Item, Result]):
         self._waiting.append((item, future))
         if self._running < self._max_concurrent:
             self._running += 1
-            task = asyncio.create_task(self._serve())
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._run_in_background(self._serve())
         return await future
 
     async def _serve(self) -> None:
@@ -87,6 +106,36 @@ class Batcher(Generic[Item, Result]):
             _set_results(batch, results)
             if self._pause_seconds:
                 await asyncio.sleep(self._pause_seconds)
+
+
+class Batchers(Generic[Owner]):
+    """The batchers of a process, which call functions with `owner` as the first argument."""
+
+    def __init__(self, owner: Owner) -> None:
+        self._owner = owner
+        self._batchers: dict[Any, Batcher[Any, Any]] = {}
+
+    def __call__(
+        self,
+        do: Callable[[Owner, list[Item]], Awaitable[Sequence[Result | BaseException]]],
+        *,
+        max_batch_size: int = MAX_BATCH_SIZE,
+        max_concurrent: int = 1,
+        pause_seconds: float = 0,
+    ) -> Batcher[Item, Result]:
+        """Return the Batcher that combines concurrent calls of `do` in this process; the first call creates it.
+
+        There is one per `do` and `pause_seconds`. Later calls must pass the same limits: other values have no effect.
+        """
+        batcher = self._batchers.get((do, pause_seconds))
+        if batcher is None:
+            batcher = self._batchers[do, pause_seconds] = Batcher(
+                partial(do, self._owner),
+                max_batch_size=max_batch_size,
+                max_concurrent=max_concurrent,
+                pause_seconds=pause_seconds,
+            )
+        return batcher
 
 
 def _set_results(batch: list[tuple[Item, "asyncio.Future[Result]"]], results: Sequence[Result | BaseException]) -> None:

@@ -43,7 +43,7 @@ async def test_the_smallest_request_is_sent(project):
 async def test_without_waiting_the_status_is_queued_and_workers_send_the_message(project, world, run_due_work):
     sent = await project.client.post("/emails", MAIL, headers={"prefer": "wait=0"})
     assert sent.json()["status"] == "QUEUED"
-    assert not world._tasks
+    assert not world.run_in_background._running
     await run_due_work()
     assert (await project.client.get(f"/emails/logs/{sent.json()['id']}")).json()["status"] == "DELIVERED"
 
