@@ -51,12 +51,9 @@ from postern.protocols.mail.transports.transport import (
     DeliveryHooks,
     DeliveryOutcome,
     Envelope,
-    FixedOutcome,
     Result,
     Transport,
     defer_all,
-    fixed_outcome,
-    fixed_result,
 )
 
 if TYPE_CHECKING:
@@ -504,14 +501,16 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
         if (reason := _suppression(recipient, send, body, context)) is not None
     ]
     suppressed += [
-        (recipient, "TEST ADDRESS") for recipient in remaining if fixed_outcome(recipient) is FixedOutcome.SUPPRESSED
+        (recipient, "TEST ADDRESS")
+        for recipient in remaining
+        if rules.fixed_outcome(recipient) is rules.FixedOutcome.SUPPRESSED
     ]
     suppressed_addresses = {address for address, _ in suppressed}
     deliverable = [recipient for recipient in remaining if recipient not in suppressed_addresses]
     if not deliverable:
         return rules.suppressed(send, suppressed)
     templates, draft = draft_of(send, body, job.values, context.tracking_base, context.tracking_key, now=context.now)
-    fixed = {recipient: result for recipient in deliverable if (result := fixed_outcome(recipient)) is not None}
+    fixed = {recipient: result for recipient in deliverable if (result := rules.fixed_outcome(recipient)) is not None}
     envelope = Envelope(
         mail_from=return_path(send, context),
         recipients=tuple(recipient for recipient in deliverable if recipient not in fixed),
@@ -523,8 +522,8 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
         envelope=envelope,
         request=ComposeRequest(templates, draft, signed_by, str(send.project_id)),
         settings=context.settings,
-        fixed_results=tuple(fixed_result(result, recipient) for recipient, result in fixed.items()),
-        complained=FixedOutcome.COMPLAINED in fixed.values(),
+        fixed_results=tuple(rules.fixed_result(result, recipient) for recipient, result in fixed.items()),
+        complained=rules.FixedOutcome.COMPLAINED in fixed.values(),
         links_base=context.tracking_base,
         suppressed=tuple(suppressed),
     )

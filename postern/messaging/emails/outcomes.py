@@ -1,7 +1,7 @@
 """Storing the outcomes of attempts: sends, attempt log, suppressions and events, in one transaction."""
 
 from datetime import timedelta
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -181,7 +181,7 @@ def _attempt_row(finished: FinishedAttempt, outcome: DeliveryOutcome) -> dict[st
         "outcome": outcome_name,
         "host": outcome.host,
         "results": results,
-        "dialogue": _storable_lines(outcome.dialogue),
+        "dialogue": _storable_lines(dialogue_of(outcome)),
         "duration_ms": round(finished.duration / timedelta(milliseconds=1)),
         **(_transmitted_columns(finished.transmitted) if finished.transmitted else {}),
     }
@@ -189,6 +189,43 @@ def _attempt_row(finished: FinishedAttempt, outcome: DeliveryOutcome) -> dict[st
 
 def _transmitted_columns(parts: TransmittedParts) -> dict[str, str]:
     return {"signatures": parts.signatures, "links_base": parts.links_base}
+
+
+def dialogue_of(outcome: DeliveryOutcome) -> list[str]:
+    """The SMTP dialogue of an attempt as the log shows it: a line each, `C: …` of the client and `S: …` of the server.
+
+    Does not contain the message itself.
+    """
+    opening, exchange = outcome.opening, outcome.exchange
+    if opening and exchange and opening[-1][0] == exchange[0][0]:
+        return _lines_of(opening + exchange)  # A line may begin in `opening` and end in `exchange`.
+    return [*_cached_lines(opening), *_lines_of(exchange)]
+
+
+def _lines_of(chunks: tuple[tuple[str, bytes], ...]) -> list[str]:
+    """The lines of a dialogue, each with its side: `C: …` or `S: …`."""
+    lines: list[str] = []
+    for side, data in _joined_chunks(chunks):
+        text = data.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
+        lines += [f"{side}: {line.rstrip()}" for line in text.split("\n")]
+    return lines
+
+
+@lru_cache(maxsize=64)
+def _cached_lines(chunks: tuple[tuple[str, bytes], ...]) -> tuple[str, ...]:
+    """`_lines_of` of the start of a connection, cached because many messages share it."""
+    return tuple(_lines_of(chunks))
+
+
+def _joined_chunks(chunks: tuple[tuple[str, bytes], ...]) -> list[tuple[str, bytes]]:
+    """The dialogue with consecutive chunks of the same side joined, so that lines are complete."""
+    joined: list[tuple[str, bytes]] = []
+    for side, data in chunks:
+        if joined and joined[-1][0] == side:
+            joined[-1] = (side, joined[-1][1] + data)
+        else:
+            joined.append((side, data))
+    return joined
 
 
 def _storable_lines(lines: list[str]) -> list[str]:

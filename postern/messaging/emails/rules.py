@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Any, Literal
 from uuid import UUID
 
@@ -14,7 +15,7 @@ from postern.messaging.emails.model import MARKETING, TAG_CHARACTERS, TAGS_LIMIT
 from postern.protocols.mail.address import CONTROL, Address, quote_input
 from postern.protocols.mail.smtp_replies import MailLane, classify, counts_towards_suppression, next_retry, suppresses
 from postern.protocols.mail.transports.transport import (
-    TEST_DOMAIN,
+    NO_TIME,
     Accepted,
     Deferred,
     DeliveryOutcome,
@@ -433,3 +434,54 @@ def rate(counts: Mapping[str, int], measure: str) -> float:
 def share(part: int, whole: int) -> float:
     """A share from 0 to 1 with six decimals; 0 if `whole` is 0."""
     return round(min(part / whole, 1.0), 6) if whole > 0 else 0.0
+
+
+# Test addresses ---------------------------------------------------
+
+TEST_DOMAIN = "postern.test"
+"""The domain of test addresses, which have a fixed outcome on every transport. It never exists in the DNS (RFC 6761
+§6.2)."""
+
+
+class FixedOutcome(StrEnum):
+    """The outcome of mail to `<value>@postern.test`; `+tags` are allowed."""
+
+    DELIVERED = "delivered"
+    BOUNCED = "bounced"
+    """A hard bounce: no such mailbox."""
+    COMPLAINED = "complained"
+    """Delivered, and then reported as spam."""
+    DEFERRED = "deferred"
+    """Deferred at every attempt."""
+    SUPPRESSED = "suppressed"
+    """As if the address was on the suppression list."""
+
+
+def fixed_outcome(address: str) -> FixedOutcome | None:
+    """The fixed outcome of a test address; None for all other addresses, also in TEST_DOMAIN."""
+    local, _, domain = address.lower().rpartition("@")
+    if domain.removesuffix(".") != TEST_DOMAIN:
+        return None
+    name = local.partition("+")[0]
+    return next((fixed for fixed in FixedOutcome if fixed == name), None)
+
+
+def fixed_result(fixed: FixedOutcome, recipient: str) -> Result:
+    """The result for a test address with this fixed outcome."""
+    if fixed is FixedOutcome.BOUNCED:
+        kind, code, enhanced, text = Rejected, 550, "5.1.1", "No such user here"
+    elif fixed is FixedOutcome.SUPPRESSED:
+        kind, code, enhanced, text = Rejected, 550, "5.1.1", "On the suppression list"
+    elif fixed is FixedOutcome.DEFERRED:
+        kind, code, enhanced, text = Deferred, 451, "4.2.0", "Mailbox busy, try again later"
+    else:
+        return Accepted(
+            recipient=recipient,
+            code=250,
+            enhanced="2.1.5",
+            text="Delivered",
+            host=TEST_DOMAIN,
+            duration=NO_TIME,
+            delivered=True,
+        )
+    return kind(recipient=recipient, code=code, enhanced=enhanced, text=text, host=TEST_DOMAIN, duration=NO_TIME)

@@ -477,3 +477,17 @@ def _filename(index: int, filename: str) -> str:
     return "".join(
         f";\r\n filename*{n}*={'utf-8' + chr(39) * 2 if n == 0 else ''}{piece}" for n, piece in enumerate(pieces)
     )
+
+
+def message_problem(message: bytes) -> str | None:
+    """Why these octets must not be sent as a message; None if they can be.
+
+    A bare CR or LF is forbidden (RFC 5321 §2.3.8), because some servers take it for a line end, which allows SMTP
+    smuggling (CVE-2023-51764). NUL is forbidden even in 8-bit text (RFC 6152).
+    """
+    lines = message.count(b"\r\n")
+    if message.count(b"\n") != lines or message.count(b"\r") != lines:
+        return "The message contains a bare CR or LF."
+    if b"\0" in message:
+        return "The message contains a NUL character."
+    return None

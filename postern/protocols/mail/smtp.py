@@ -17,6 +17,7 @@ from typing import cast
 import idna
 import msgspec
 
+from postern.protocols.mail.mime import message_problem
 from postern.protocols.mail.transports.transport import (
     LONGEST_DIALOGUE,
     NO_TIME,
@@ -28,7 +29,6 @@ from postern.protocols.mail.transports.transport import (
     Rejected,
     Result,
     defer_all,
-    message_problem,
     reject_all,
 )
 

@@ -20,9 +20,8 @@ from postern.messaging.emails.model import (
     WAITING,
     SendStatus,
 )
-from postern.messaging.emails.rules import new_send
+from postern.messaging.emails.rules import FixedOutcome, fixed_result, new_send
 from postern.protocols.mail.address import parse_address
-from postern.protocols.mail.transports.transport import FixedOutcome, fixed_result
 
 STATUSES = get_args(SendStatus)
 PAIRS = list(product(STATUSES, STATUSES))

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from postern.messaging.emails.outcomes import dialogue_of
 from postern.protocols.mail.smtp import Timeouts, Tls
 from postern.protocols.mail.transports import relay as relay_module
 from postern.protocols.mail.transports.relay import MOST_RELAYS, RelayServer, RelayTransport
@@ -136,7 +137,7 @@ async def test_the_dialogue_of_a_failed_connection_is_logged(at):
         transport = RelayTransport([relay(sink, user="u", password="p")])
         outcome = await transport.deliver(envelope("a@b.test", "c@b.test"), MESSAGE)
         assert result_names([outcome]) == {"Deferred"}
-        assert any("Not today" in line for line in outcome.dialogue)
+        assert any("Not today" in line for line in dialogue_of(outcome))
         assert len(outcome.results) == 2
         await transport.aclose()
 

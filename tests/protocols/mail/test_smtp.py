@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from postern.messaging.emails.outcomes import dialogue_of
 from postern.protocols.mail.smtp import (
     AuthenticationFailed,
     ConnectionDropped,
@@ -58,7 +59,7 @@ async def test_the_commands_of_a_transaction():
             "DATA",
             "QUIT",
         ]
-        assert outcome.dialogue == [
+        assert dialogue_of(outcome) == [
             "S: 220 sink.test ESMTP",
             "C: EHLO mail.a.test",
             "S: 250-sink.test",
@@ -295,8 +296,8 @@ async def test_authentication_mechanisms(mechanisms):
         connection = await connect(peer(sink, user="ü", password="geheim"))
         outcome = await connection.send(envelope(), MESSAGE)
         assert sink.messages[0].user == "ü"
-        assert not any("geheim" in line or "Z2VoZWlt" in line for line in outcome.dialogue)
-        assert any("****" in line for line in outcome.dialogue)
+        assert not any("geheim" in line or "Z2VoZWlt" in line for line in dialogue_of(outcome))
+        assert any("****" in line for line in dialogue_of(outcome))
         await connection.quit()
         with pytest.raises(AuthenticationFailed) as raised:
             await connect(peer(sink, user="ü", password="falsch"))

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from postern.protocols.mail.mime import message_problem
 from postern.protocols.mail.smtp import (
     LONGEST_LINE,
     MOST_LINES,
@@ -13,7 +14,6 @@ from postern.protocols.mail.smtp import (
     dot_stuffed,
     encode_address,
 )
-from postern.protocols.mail.transports.transport import message_problem
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n"), max_size=60)
 REPLIES = st.lists(st.tuples(st.integers(200, 599), st.lists(TEXT, min_size=1, max_size=5)), min_size=1, max_size=6)

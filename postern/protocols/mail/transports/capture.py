@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import TypeAlias
 
+from postern.protocols.mail.mime import message_problem
 from postern.protocols.mail.smtp import encode_address
 from postern.protocols.mail.transports.transport import (
     NO_HOOKS,
@@ -14,7 +15,6 @@ from postern.protocols.mail.transports.transport import (
     Envelope,
     Rejected,
     Result,
-    message_problem,
     reject_all,
 )
 

@@ -1,12 +1,7 @@
-"""The interface of transports, which get an envelope and a message and return one result per recipient.
-
-Also the test addresses, whose outcome is the same on every transport.
-"""
+"""The interface of transports, which get an envelope and a message and return one result per recipient."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from enum import StrEnum
-from functools import lru_cache
 from typing import Protocol, TypeAlias
 
 import msgspec
@@ -99,39 +94,6 @@ class DeliveryOutcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     exchange: tuple[tuple[str, bytes], ...] = ()
     """The SMTP dialogue of this message: `C` for the client, `S` for the server."""
 
-    @property
-    def dialogue(self) -> list[str]:
-        """The SMTP dialogue line by line, `C: …` of the client and `S: …` of the server, without the message itself."""
-        if self.opening and self.exchange and self.opening[-1][0] == self.exchange[0][0]:
-            return dialogue_lines(self.opening + self.exchange)  # A line may begin in `opening` and end in `exchange`.
-        return [*_cached_dialogue_lines(self.opening), *dialogue_lines(self.exchange)]
-
-
-def dialogue_lines(chunks: tuple[tuple[str, bytes], ...]) -> list[str]:
-    """The lines of a dialogue, each with its side: `C: …` or `S: …`."""
-    lines: list[str] = []
-    for side, data in joined_chunks(chunks):
-        text = data.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
-        lines += [f"{side}: {line.rstrip()}" for line in text.split("\n")]
-    return lines
-
-
-@lru_cache(maxsize=64)
-def _cached_dialogue_lines(chunks: tuple[tuple[str, bytes], ...]) -> tuple[str, ...]:
-    """`dialogue_lines` of the start of a connection, cached because many messages share it."""
-    return tuple(dialogue_lines(chunks))
-
-
-def joined_chunks(chunks: tuple[tuple[str, bytes], ...]) -> list[tuple[str, bytes]]:
-    """The dialogue with consecutive chunks of the same side joined, so that lines are complete."""
-    joined: list[tuple[str, bytes]] = []
-    for side, data in chunks:
-        if joined and joined[-1][0] == side:
-            joined[-1] = (side, joined[-1][1] + data)
-        else:
-            joined.append((side, data))
-    return joined
-
 
 class Transport(Protocol):
     """Delivers messages to the next hop. It tries once, stores nothing and never retries."""
@@ -189,66 +151,3 @@ def defer_all(
         retry_after=retry_after,
         opening=opening,
     )
-
-
-def message_problem(message: bytes) -> str | None:
-    """Why these octets must not be sent as a message; None if they can be.
-
-    A bare CR or LF is forbidden (RFC 5321 §2.3.8), because some servers take it for a line end, which allows SMTP
-    smuggling (CVE-2023-51764). NUL is forbidden even in 8-bit text (RFC 6152).
-    """
-    lines = message.count(b"\r\n")
-    if message.count(b"\n") != lines or message.count(b"\r") != lines:
-        return "The message contains a bare CR or LF."
-    if b"\0" in message:
-        return "The message contains a NUL character."
-    return None
-
-
-TEST_DOMAIN = "postern.test"
-"""The domain of test addresses, which have a fixed outcome on every transport. It never exists in the DNS (RFC 6761
-§6.2)."""
-
-
-class FixedOutcome(StrEnum):
-    """The outcome of mail to `<value>@postern.test`; `+tags` are allowed."""
-
-    DELIVERED = "delivered"
-    BOUNCED = "bounced"
-    """A hard bounce: no such mailbox."""
-    COMPLAINED = "complained"
-    """Delivered, and then reported as spam."""
-    DEFERRED = "deferred"
-    """Deferred at every attempt."""
-    SUPPRESSED = "suppressed"
-    """As if the address was on the suppression list."""
-
-
-def fixed_outcome(address: str) -> FixedOutcome | None:
-    """The fixed outcome of a test address; None for all other addresses, also in TEST_DOMAIN."""
-    local, _, domain = address.lower().rpartition("@")
-    if domain.removesuffix(".") != TEST_DOMAIN:
-        return None
-    name = local.partition("+")[0]
-    return next((fixed for fixed in FixedOutcome if fixed == name), None)
-
-
-def fixed_result(fixed: FixedOutcome, recipient: str) -> Result:
-    """The result for a test address with this fixed outcome."""
-    if fixed is FixedOutcome.BOUNCED:
-        kind, code, enhanced, text = Rejected, 550, "5.1.1", "No such user here"
-    elif fixed is FixedOutcome.SUPPRESSED:
-        kind, code, enhanced, text = Rejected, 550, "5.1.1", "On the suppression list"
-    elif fixed is FixedOutcome.DEFERRED:
-        kind, code, enhanced, text = Deferred, 451, "4.2.0", "Mailbox busy, try again later"
-    else:
-        return Accepted(
-            recipient=recipient,
-            code=250,
-            enhanced="2.1.5",
-            text="Delivered",
-            host=TEST_DOMAIN,
-            duration=NO_TIME,
-            delivered=True,
-        )
-    return kind(recipient=recipient, code=code, enhanced=enhanced, text=text, host=TEST_DOMAIN, duration=NO_TIME)

@@ -2,15 +2,9 @@
 
 import pytest
 
+from postern.messaging.emails.rules import FixedOutcome, fixed_outcome, fixed_result
 from postern.protocols.mail.smtp_replies import classify, suppresses
-from postern.protocols.mail.transports.transport import (
-    Accepted,
-    Deferred,
-    FixedOutcome,
-    Rejected,
-    fixed_outcome,
-    fixed_result,
-)
+from postern.protocols.mail.transports.transport import Accepted, Deferred, Rejected
 
 
 @pytest.mark.parametrize(
