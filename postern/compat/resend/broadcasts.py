@@ -20,7 +20,7 @@ from postern.kernel.values import LenientBody, as_id
 from postern.messaging.audiences import operations as audiences
 from postern.messaging.campaigns import operations as campaigns
 from postern.messaging.campaigns.model import Campaign, CampaignChange, NewCampaign
-from postern.messaging.domains import operations as domains
+from postern.messaging.domains import sending as domains
 from postern.messaging.templates import operations as templates
 from postern.messaging.templates.model import TEMPLATE_BYTES, NewTemplate, TemplateChange, TemplateInUse
 from postern.protocols.mail.address import Address, AddressInvalid, parse_address

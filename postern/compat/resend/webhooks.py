@@ -24,7 +24,7 @@ from postern.kernel.http.problems import Invalid
 from postern.kernel.values import LenientBody
 from postern.messaging.audiences import contacts
 from postern.messaging.audiences.model import Contact
-from postern.messaging.domains import operations as domains
+from postern.messaging.domains import sending as domains
 from postern.messaging.domains.model import SendingDomain
 from postern.platform.events.model import EventRow
 from postern.platform.webhooks import operations as webhooks

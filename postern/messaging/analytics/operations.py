@@ -28,7 +28,7 @@ from postern.messaging.analytics.model import (
 from postern.messaging.analytics.rules import read_period
 from postern.messaging.automations import operations as automations
 from postern.messaging.campaigns import operations as campaigns
-from postern.messaging.domains import operations as domains
+from postern.messaging.domains import sending as domains
 from postern.messaging.emails.rules import rate, share
 from postern.platform.projects import operations as projects
 

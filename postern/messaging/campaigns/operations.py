@@ -68,7 +68,7 @@ from postern.messaging.campaigns.model import (
     WinnerChoice,
     require_allowed,
 )
-from postern.messaging.domains import operations as domains
+from postern.messaging.domains import sending as domains
 from postern.messaging.emails import operations as emails
 from postern.messaging.emails.model import TEST_COPY_TAG, EmailLogEntry, SendStatus
 from postern.messaging.emails.rules import from_name_template, rate

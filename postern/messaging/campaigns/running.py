@@ -29,7 +29,7 @@ from postern.messaging.campaigns.model import (
     CampaignStateColumns,
     VariantRow,
 )
-from postern.messaging.domains import operations as domains
+from postern.messaging.domains import sending as domains
 from postern.messaging.emails import campaign_store, enqueue, pre_send_check
 from postern.messaging.emails.model import TRANSITIONS as SEND_TRANSITIONS
 from postern.messaging.emails.model import SendBody

@@ -1,8 +1,8 @@
 """Sending domains: DNS records, DKIM keys, verification, and blocklist checks; and single verified senders."""
 
 PUBLIC_MODULES = (
-    "keys",
     "rules",
     "senders",
+    "sending",
 )
 """Beside `operations` and `model`, the modules that other features may import."""

@@ -1,29 +1,25 @@
-"""DKIM keys of domains: generate, encrypt, store and load them."""
+"""DKIM keys of domains: generate, encrypt and store them."""
 
 import asyncio
 import secrets
-from collections import OrderedDict
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 import msgspec
 
 from postern.kernel.clock import Moment
-from postern.kernel.database.statements import Queries, Transaction
+from postern.kernel.database.statements import Transaction
 from postern.messaging.domains import store
-from postern.messaging.domains.model import Algorithm, PublicKey, Role, SealedKey, SendingDomain
-from postern.protocols.mail.dkim import Signer, generate_ed25519, generate_rsa, key_record
+from postern.messaging.domains.model import Algorithm, PublicKey, Role
+from postern.protocols.mail.dkim import generate_ed25519, generate_rsa, key_record
 from postern.security.secrets import Secrets
 
 if TYPE_CHECKING:
-    from postern.world import World
+    pass
 
 SELECTOR_LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 SELECTOR_LENGTH = 20
 """20 letters of 5 bits each: 100 random bits make a selector unique in the service's zone."""
-MAX_CACHED_DOMAINS = 10_000
-"""Maximum number of domains whose signers a process caches."""
 
 
 class GeneratedKey(NamedTuple):
@@ -75,44 +71,3 @@ async def save_key(tx: Transaction, cipher: Secrets, project_id: UUID, domain_id
 def seal_context(project_id: UUID, domain_id: UUID, selector: str) -> str:
     """The associated data of a key's encryption: it can be decrypted for this domain and selector only."""
     return f"dkim:{project_id}:{domain_id}:{selector}"
-
-
-class SignerCache(OrderedDict[tuple[UUID, tuple[str, ...]], list[Signer]]):
-    """Signers by domain id and public keys. After a rotation the public keys differ, so that no entry is ever stale."""
-
-
-async def signers(world: "World", domain: SendingDomain, db: Queries | None = None) -> list[Signer]:
-    """The signers of a domain: its current RSA key, and its Ed25519 key once its DNS record was verified.
-
-    Decrypting and parsing a key takes about 26 ms, so signers are cached per process. Within a transaction, `db` is
-    that transaction; otherwise the keys are read through `world.db`.
-    """
-    keys = [key for key in domain.keys if key.role == "CURRENT" or (key.role == "ED25519" and domain.ed25519_verified)]
-    cache_key = (domain.id, tuple(key.public_key for key in keys))
-    signer_cache = world.db.cache(SignerCache)
-    cached = signer_cache.get(cache_key)
-    if cached is None:
-        sealed = await store.private_keys(db or world.db, project_id=domain.project_id, domain_id=domain.id)
-        cached = await asyncio.to_thread(_load_signers, world, domain, [key.selector for key in keys], sealed)
-        signer_cache[cache_key] = cached
-        if len(signer_cache) > MAX_CACHED_DOMAINS:
-            signer_cache.popitem(last=False)
-    else:
-        signer_cache.move_to_end(cache_key)
-    return cached
-
-
-def _load_signers(
-    world: "World", domain: SendingDomain, selectors: Sequence[str], sealed: Sequence[SealedKey]
-) -> list[Signer]:
-    """Decrypt and parse the keys with these selectors; selectors without a stored key are omitted."""
-    sealed_keys = {key.selector: key.private_key for key in sealed}
-    return [
-        Signer.load(
-            domain.domain,
-            selector,
-            world.secrets.open(sealed_keys[selector], seal_context(domain.project_id, domain.id, selector)),
-        )
-        for selector in selectors
-        if selector in sealed_keys
-    ]

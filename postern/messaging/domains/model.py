@@ -315,14 +315,11 @@ class SendingDomain(Record):
     id: UUID
     domain: str
     status: Status
+    may_send: bool
+    """Whether mail can be sent from this domain: its status is VERIFIED, not DEGRADED, for example."""
     keys: list[PublicKey]
     dkim_verified: bool
     ed25519_verified: bool
     return_path_verified: bool
     tracking_verified: bool
     updated_at: Moment
-
-    @property
-    def may_send(self) -> bool:
-        """Whether mail can be sent from this domain; not while it is DEGRADED."""
-        return self.status == "VERIFIED"

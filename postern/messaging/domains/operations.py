@@ -1,12 +1,12 @@
-"""HTTP operations of sending domains, and functions by which other packages look domains up."""
+"""HTTP operations of sending domains."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 from uuid import UUID
 
 import msgspec
 
-from postern.kernel.database.statements import Jsonb, Queries, Transaction
+from postern.kernel.database.statements import Jsonb, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
@@ -14,7 +14,7 @@ from postern.kernel.http.problems import require_found
 from postern.kernel.values import Deleted, new_id, to_plain
 from postern.messaging.domains import store
 from postern.messaging.domains.blocklists import expected_entries
-from postern.messaging.domains.keys import GeneratedKey, new_keys, save_key, signers
+from postern.messaging.domains.keys import GeneratedKey, new_keys, save_key
 from postern.messaging.domains.model import (
     DOMAINS_PER_PROJECT,
     MAX_WAITING_COUNT,
@@ -26,7 +26,6 @@ from postern.messaging.domains.model import (
     DomainMissing,
     NewDomain,
     NextKeyUnpublished,
-    SendingDomain,
     StoredDomain,
     TooManyDomains,
 )
@@ -37,13 +36,7 @@ from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.platform.projects import usage
 
-__all__ = ["sending_domain", "sending_domains", "signers"]
-
 Force = Annotated[bool, msgspec.Meta(description="Delete the domain even if messages wait to be sent from it.")]
-
-
-if TYPE_CHECKING:
-    from postern.world import World
 
 
 @get("/projects/{project_id}/domains", needs="domains:read")
@@ -214,34 +207,6 @@ async def get_domain_blocklist_status(call: Call, id: UUID) -> list[BlocklistEnt
     if await store.get_domain(call.db, project_id=call.project_id, id=id) is None:
         raise DomainMissing
     return await store.list_entries(call.db, project_id=call.project_id, domain_id=id)
-
-
-async def sending_domain(db: Queries, project_id: UUID, name: str) -> SendingDomain | None:
-    """The sending domain with this name (A-labels, case-insensitive), whatever its status; None if there is none."""
-    return await store.get_sending_domain(db, project_id=project_id, domain=name.rstrip(".").lower())
-
-
-async def domains_of_project(db: Queries, project_id: UUID) -> list[SendingDomain]:
-    """All sending domains of a project, newest first."""
-    return await store.list_sending_domains(db, project_id=project_id)
-
-
-async def sending_domains_all(world: "World", pairs: list[tuple[UUID, str]]) -> list[SendingDomain | None]:
-    """The sending domains for pairs of project id and domain name, by one query; in the order of the pairs.
-
-    None for a pair without a domain. Names are A-labels, case-insensitive.
-    """
-    names = sorted({(project_id, name.rstrip(".").lower()) for project_id, name in pairs})
-    rows = await store.sending_domains_by_name(
-        world.db, project_id=[project_id for project_id, _ in names], domains=[name for _, name in names]
-    )
-    by_name = {(row.project_id, row.domain): row for row in rows}
-    return [by_name.get((project_id, name.rstrip(".").lower())) for project_id, name in pairs]
-
-
-async def sending_domains(db: Queries, project_id: UUID, ids: Sequence[UUID]) -> list[SendingDomain]:
-    """The sending domains with these ids; unknown ids are left out."""
-    return await store.sending_domains_by_id(db, project_id=project_id, ids=list(ids))
 
 
 async def _record_settings(call: Call) -> RecordSettings:

@@ -105,8 +105,8 @@ async def set_keys(tx: Transaction, *, project_id: UUID, id: UUID, keys: Jsonb, 
 
 
 @statement("""
-    select project_id, id, domain, status, keys, dkim_verified, ed25519_verified, return_path_verified,
-           tracking_verified, updated_at
+    select project_id, id, domain, status, status = 'VERIFIED' as may_send, keys, dkim_verified,
+           ed25519_verified, return_path_verified, tracking_verified, updated_at
     from domains where project_id = %(project_id)s and domain = %(domain)s
 """)
 async def get_sending_domain(db: Queries, *, project_id: UUID, domain: str) -> SendingDomain | None: ...
@@ -114,8 +114,8 @@ async def get_sending_domain(db: Queries, *, project_id: UUID, domain: str) -> S
 
 # The 1,000 newest domains of a project, newest first.
 @statement("""
-    select project_id, id, domain, status, keys, dkim_verified, ed25519_verified, return_path_verified,
-           tracking_verified, updated_at
+    select project_id, id, domain, status, status = 'VERIFIED' as may_send, keys, dkim_verified,
+           ed25519_verified, return_path_verified, tracking_verified, updated_at
     from domains where project_id = %(project_id)s order by id desc limit 1000
 """)
 async def list_sending_domains(db: Queries, *, project_id: UUID) -> list[SendingDomain]: ...
@@ -123,8 +123,8 @@ async def list_sending_domains(db: Queries, *, project_id: UUID) -> list[Sending
 
 # The domains with these names in these projects (parallel lists), in any order; unknown names are left out.
 @statement("""
-    select d.project_id, d.id, d.domain, d.status, d.keys, d.dkim_verified, d.ed25519_verified,
-           d.return_path_verified, d.tracking_verified, d.updated_at
+    select d.project_id, d.id, d.domain, d.status, d.status = 'VERIFIED' as may_send, d.keys, d.dkim_verified,
+           d.ed25519_verified, d.return_path_verified, d.tracking_verified, d.updated_at
     from domains d join unnest(%(project_id)s::uuid[], %(domains)s::text[]) as pair (project_id, domain)
          on (d.project_id, d.domain) = (pair.project_id, pair.domain)
 """)
@@ -135,8 +135,8 @@ async def sending_domains_by_name(
 
 # The domains with these ids, in any order; unknown ids are left out.
 @statement("""
-    select project_id, id, domain, status, keys, dkim_verified, ed25519_verified, return_path_verified,
-           tracking_verified, updated_at
+    select project_id, id, domain, status, status = 'VERIFIED' as may_send, keys, dkim_verified,
+           ed25519_verified, return_path_verified, tracking_verified, updated_at
     from domains where project_id = %(project_id)s and id = any (%(ids)s)
 """)
 async def sending_domains_by_id(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[SendingDomain]: ...

@@ -22,9 +22,8 @@ from psycopg_pool import PoolTimeout
 from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Problem
 from postern.kernel.values import new_id
-from postern.messaging.domains import operations as domains
 from postern.messaging.domains import senders
-from postern.messaging.domains.keys import signers
+from postern.messaging.domains import sending as domains
 from postern.messaging.emails import rules, store
 from postern.messaging.emails.model import MARKETING, MESSAGE_GONE, CapturedMail, Send, SendBody, TransmittedParts
 from postern.messaging.emails.outcomes import FinishedAttempt, settle_all
@@ -440,7 +439,9 @@ async def _context_of(world: "World", project_id: UUID, jobs: Sequence[DeliveryJ
         settings=project.settings,
         suppressed={entry.address: entry.reason for entry in suppressed},
         states={row.id: row.state for row in states},
-        signers={domain.domain: await signers(world, domain) for domain in sending_domains if domain is not None},
+        signers={
+            domain.domain: await domains.signers(world, domain) for domain in sending_domains if domain is not None
+        },
         may_send=may_send,
         single_senders=await _single_senders(world, project_id, sends, may_send),
         captures=is_captured(world, project.settings, test=False),

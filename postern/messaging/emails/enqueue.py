@@ -17,7 +17,7 @@ import msgspec
 from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.problems import Problem
-from postern.messaging.domains import operations as domains
+from postern.messaging.domains import sending as domains
 from postern.messaging.emails import store
 from postern.messaging.emails.model import MARKETING, Send, SendBody
 from postern.messaging.emails.outcomes import event_of

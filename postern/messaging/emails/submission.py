@@ -23,8 +23,8 @@ from postern.kernel.http.idempotency import digest_of, read_key
 from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.values import as_id, new_id
 from postern.messaging.audiences.contacts import contact_ids
-from postern.messaging.domains import operations as domains
 from postern.messaging.domains import senders
+from postern.messaging.domains import sending as domains
 from postern.messaging.domains.model import SendingDomain
 from postern.messaging.emails import store
 from postern.messaging.emails.model import (

@@ -10,7 +10,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
-from postern.messaging.domains.operations import sending_domain, sending_domains, signers
+from postern.messaging.domains.sending import sending_domain, sending_domains, signers
 from postern.protocols.mail.blocklists import ZONES
 from postern.protocols.mail.dkim import key_record, key_record_problem, sign
 
