@@ -15,13 +15,11 @@ IdempotencyHeader = Annotated[
 """The parameter of an operation that accepts a key."""
 
 
-def read_key(header: str | None) -> str | None:
-    """Return the key in the value of the header, with or without quotes (RFC 8941 string); None without a header.
+def read_key(header: str) -> str:
+    """Return the key in the value of the header, with or without quotes (RFC 8941 string).
 
     Raises Invalid unless the key has 1 to 255 printable ASCII characters.
     """
-    if header is None:
-        return None
     key = header[1:-1] if len(header) >= 2 and header[0] == header[-1] == '"' else header
     if not 1 <= len(key) <= 255 or not key.isascii() or not key.isprintable():
         raise Invalid.at("header/Idempotency-Key", "A key must have 1 to 255 printable ASCII characters.")

@@ -174,7 +174,7 @@ def _check(items: list[CustomEvent], *, single: bool) -> None:
 
 def _keys(call: Call, items: list[CustomEvent], header: str | None, *, single: bool) -> list[str | None]:
     """The hashed idempotency key of each event: that of the event or, if it has none, the header's with the index."""
-    request_key = read_key(header)
+    request_key = None if header is None else read_key(header)
     keys: list[str | None] = []
     for index, item in enumerate(items):
         index_suffix = "" if single else f"#{index}"

@@ -640,7 +640,7 @@ async def _require_quota(call: Call, count: int) -> bool:
 
     Returns True if the quota is nearly used up, so that it must be checked again in the transaction.
     """
-    if call.caller.environment == "TEST":
+    if call.caller.environment == "TEST" or not call.world.settings.plan_limits:
         return False
     remaining = await require_quota(call.db, call, "emails", count)
     return remaining is not None and remaining.number - count < max_concurrent("emails")

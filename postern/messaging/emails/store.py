@@ -106,14 +106,25 @@ class SendCounter(Record):
     count: int
 
 
+class SendContact(Record):
+    """The contact that a send is addressed to, if there is one."""
+
+    id: UUID
+    contact_id: UUID | None
+
+
 INSERTED_FIELDS = (
     *("project_id", "id", "status", "test", "message_id", "subject", "sender", "recipient", "to_addresses"),
-    *("cc_addresses", "bcc_addresses", "domain_id", "contact_id", "tags", "due_at", "attempt", "scheduled_at"),
+    *("cc_addresses", "bcc_addresses", "domain_id", "tags", "due_at", "attempt", "scheduled_at"),
     *("expires_at", "created_at"),
 )
 """The fields of a new send that `insert_sends` stores unchanged."""
 
 
+# Insert transactional sends, their bodies and search texts. `project_id`: all projects that occur in `rows`. The
+# contact of a send is the one with the address key `recipient_key`. A send with `attempt` 1 is inserted as claimed by
+# this process and marked "transmitted, reply unknown" (`handed_over`), because the process transmits it immediately;
+# other sends have `attempt` 0.
 # All rows are passed as one JSON value, because that is far cheaper to encode than a dozen arrays. `lane` 0 is
 # TRANSACTIONAL. `attempt` is the number of the latest attempt, `tries` the number of attempts that count as tries, and
 # `dated_at` the time in the `Date` header; it is known from the start only if the first attempt begins at once.
@@ -121,8 +132,8 @@ INSERTED_FIELDS = (
     with v as materialized (
         select * from jsonb_to_recordset(%(rows)s) as v (
             project_id uuid, id uuid, status text, test bool, message_id text, subject text, sender text,
-            recipient text, to_addresses text[], cc_addresses text[], bcc_addresses text[], domain_id uuid,
-            contact_id uuid, tags text[], due_at timestamptz, attempt int, scheduled_at timestamptz,
+            recipient text, recipient_key text, to_addresses text[], cc_addresses text[], bcc_addresses text[],
+            domain_id uuid, tags text[], due_at timestamptz, attempt int, scheduled_at timestamptz,
             expires_at timestamptz, created_at timestamptz, body jsonb, sealed text, search_text text)
     ), bodies as (
         insert into send_bodies (project_id, send_id, body, sealed)
@@ -134,16 +145,14 @@ INSERTED_FIELDS = (
                        cc_addresses, bcc_addresses, domain_id, contact_id, tags, due_at, attempt, tries, handed_over,
                        scheduled_at, expires_at, created_at, updated_at, dated_at)
     select project_id, id, status, 0, test, message_id, subject, sender, recipient, to_addresses, cc_addresses,
-           bcc_addresses, domain_id, contact_id, tags, due_at, attempt, 0, nullif(attempt, 0), scheduled_at,
-           expires_at, created_at, created_at, case when attempt > 0 then created_at end
+           bcc_addresses, domain_id,
+           (select c.id from contacts c where c.project_id = v.project_id and c.email_key = v.recipient_key),
+           tags, due_at, attempt, 0, nullif(attempt, 0), scheduled_at, expires_at, created_at, created_at,
+           case when attempt > 0 then created_at end
     from v where project_id = any (%(project_id)s)
+    returning id, contact_id
 """)
-async def insert_sends(tx: Transaction, *, project_id: list[UUID], rows: Jsonb) -> None:
-    """Insert transactional sends, their bodies and search texts. `project_id`: all projects that occur in `rows`.
-
-    A send with `attempt` 1 is inserted as claimed by this process and marked "transmitted, reply unknown"
-    (`handed_over`), because the process transmits it immediately. Other sends have `attempt` 0.
-    """
+async def insert_sends(tx: Transaction, *, project_id: list[UUID], rows: Jsonb) -> list[SendContact]: ...
 
 
 @statement("""

@@ -22,7 +22,6 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.idempotency import digest_of, read_key
 from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.values import as_id, new_id
-from postern.messaging.audiences.contacts import contact_ids
 from postern.messaging.domains import senders
 from postern.messaging.domains import sending as domains
 from postern.messaging.domains.model import SendingDomain
@@ -57,7 +56,7 @@ from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectSettings
 from postern.platform.projects.quotas import PlanLimitReached, QuotaRequest, quota_left
 from postern.protocols.mail import mime
-from postern.protocols.mail.address import Address, AddressInvalid, HeaderInvalid
+from postern.protocols.mail.address import Address, AddressInvalid, HeaderInvalid, parsed_address_key
 from postern.protocols.mail.templates.composing import MessageTemplates, address_of
 from postern.protocols.mail.templates.content import fill_placeholders, is_blank
 from postern.protocols.mail.templates.links import LINKS_LIMIT
@@ -415,9 +414,9 @@ def parse_key(call: Call, route: str, header: str | None, data: Any) -> Idempote
     The same key can be used again for another `route`, and in the other environment. `data` is the request body, of
     which a hash is stored.
     """
-    key = read_key(header)
-    if key is None:
+    if header is None:
         return None
+    key = read_key(header)
     encoded: bytes = msgspec.json.encode(data)
     try:
         canonical: bytes = msgspec.json.encode(msgspec.json.decode(encoded), order="sorted")
@@ -504,33 +503,17 @@ async def _commit(world: "World", requests: list[SubmissionRequest]) -> list[boo
             send for request, is_new in zip(requests, can_commit, strict=True) if is_new for send in request.sends
         ]
         if new_sends:
-            new_sends = await _with_contacts(tx, new_sends)
-            await _insert(tx, new_sends)
+            contact_ids = await _insert(tx, new_sends)
             await events.record_all(
                 tx,
                 [
-                    event_of(new_send.send, f"email.{new_send.send.status.lower()}", new_send.send.created_at)
-                    for new_send in new_sends
+                    event_of(send, f"email.{send.status.lower()}", send.created_at, contactId=contact_ids.get(send.id))
+                    for send in (new_send.send for new_send in new_sends)
                 ],
             )
             if any(not new_send.deliver_now for new_send in new_sends):
                 tx.mark_due("sends")
     return can_commit
-
-
-async def _with_contacts(tx: Transaction, new_sends: list[NewSend]) -> list[NewSend]:
-    """Set the contact of sends whose recipient is a contact."""
-    ids = await contact_ids(tx, [(new_send.send.project_id, new_send.send.recipient) for new_send in new_sends])
-    if not ids:
-        return new_sends
-    replace = msgspec.structs.replace
-    return [
-        replace(
-            new_send,
-            send=replace(new_send.send, contact_id=ids.get((new_send.send.project_id, new_send.send.recipient))),
-        )
-        for new_send in new_sends
-    ]
 
 
 async def _claim_keys(tx: Transaction, requests: list[SubmissionRequest]) -> list[bool]:
@@ -563,19 +546,22 @@ async def _claim_keys(tx: Transaction, requests: list[SubmissionRequest]) -> lis
     ]
 
 
-async def _insert(tx: Transaction, new_sends: list[NewSend]) -> None:
+async def _insert(tx: Transaction, new_sends: list[NewSend]) -> dict[UUID, UUID | None]:
+    """Insert new sends. Returns the id of the contact of each recipient, keyed by the id of the send."""
     rows = [
         {name: getattr(send, name) for name in store.INSERTED_FIELDS}
         | {
             "body": body if sealed is None else redacted_body(body),
             "sealed": sealed and b64encode(sealed).decode(),
+            "recipient_key": parsed_address_key(address_of(send.recipient)),
             "search_text": search_text(send),
         }
         for send, body, sealed in ((new_send.send, new_send.body, new_send.sealed) for new_send in new_sends)
     ]
-    await store.insert_sends(
+    inserted = await store.insert_sends(
         tx, project_id=sorted({new_send.send.project_id for new_send in new_sends}), rows=Jsonb(rows)
     )
+    return {row.id: row.contact_id for row in inserted}
 
 
 def with_secrets(world: "World", new: NewSend, secrets: list[str]) -> NewSend:

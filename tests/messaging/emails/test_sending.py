@@ -40,6 +40,16 @@ async def test_the_smallest_request_is_sent(project):
     assert (sent.status_code, sent.json()["status"]) == (201, "DELIVERED")
 
 
+async def test_accepted_mail_names_the_contact_with_the_address_of_the_recipient(project):
+    ada = (await project.client.post("/contacts", {"email": "ada@example.com"})).json()
+    recipients = {"ADA@example.com": ada["id"], "bob@example.com": None}
+    emails = [{**MAIL, "to": [address]} for address in recipients]
+    batch = await project.client.post("/emails/batch", {"emails": emails})
+    assert batch.is_success, batch.text
+    queued = (await project.client.get("/events?type=email.queued")).json()["data"]
+    assert {event["data"]["to"][0]: event["data"]["contactId"] for event in queued} == recipients
+
+
 async def test_without_waiting_the_status_is_queued_and_workers_send_the_message(project, world, run_due_work):
     sent = await project.client.post("/emails", MAIL, headers={"prefer": "wait=0"})
     assert sent.json()["status"] == "QUEUED"
