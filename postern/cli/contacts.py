@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import re
+import shlex
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -19,6 +21,11 @@ CHUNK_BYTES = 262_144
 MAX_ERRORS_SHOWN = 20
 MAX_ROWS_SHOWN = 5
 """Rows of a preview that are printed."""
+
+OPTIONS = {"attributeTypes": "--type", "charset": "--charset"}
+"""Options of the command, by the parameter of the API that a message can name."""
+_COLUMNS = re.compile(r"`columns=(\{.*?\})`")
+_PARAMETER = re.compile(rf"`({'|'.join(OPTIONS)})(?:=([^`]*))?`")
 
 Progress = Callable[[str, float, str], None]
 """Displays a phase (`upload` or `import`), the fraction that is done (0 to 1), and a remark."""
@@ -205,7 +212,7 @@ def _read_response(response: "httpx.Response") -> dict[str, Any]:
         return response.json()
     try:
         problem = response.json()
-        detail = f"{problem['detail']} {problem.get('next') or ''}".strip()
+        detail = with_options(f"{problem['detail']} {problem.get('next') or ''}".strip())
     except (ValueError, KeyError):
         detail = response.text[:200]
     raise CannotRun(f"The server responded with {response.status_code}: {detail}")
@@ -235,8 +242,27 @@ def preview_text(preview: dict[str, Any]) -> str:
         lines.append(f"  line {row['line']}: {text}{' (unsubscribed)' if row['unsubscribed'] else ''}")
     for problem in preview["problems"]:
         kind = "Refused" if problem["blocking"] else "Note"
-        lines.append(f"{kind}: {problem['message']} {problem['next'] or ''}".rstrip())
+        lines.append(with_options(f"{kind}: {problem['message']} {problem['next'] or ''}".rstrip()))
     return "\n".join(lines)
+
+
+def with_options(text: str) -> str:
+    """A message of the server with the options of this command instead of the parameters of the API, as
+    `--column Kunde=email` for `columns={"Kunde":"email"}`."""
+    return _PARAMETER.sub(_option, _COLUMNS.sub(_column_options, text))
+
+
+def _column_options(match: re.Match[str]) -> str:
+    try:
+        columns: dict[str, str | None] = json.loads(match[1])
+    except ValueError:
+        return match[0]  # Not the parameter, but a name in the file that looks like it.
+    arguments = (shlex.quote(f"{name}={target or ''}") for name, target in columns.items())
+    return f"`{' '.join(f'--column {argument}' for argument in arguments)}`"
+
+
+def _option(match: re.Match[str]) -> str:
+    return f"`{OPTIONS[match[1]]} {match[2] or ''}".rstrip() + "`"
 
 
 def _separator_name(preview: dict[str, Any]) -> str:

@@ -8,7 +8,15 @@ import pytest
 import typer
 
 from postern.cli import CannotRun
-from postern.cli.contacts import import_file, preview_file, preview_text, read_options, read_types, summary
+from postern.cli.contacts import (
+    import_file,
+    preview_file,
+    preview_text,
+    read_options,
+    read_types,
+    summary,
+    with_options,
+)
 
 
 @pytest.fixture
@@ -43,6 +51,40 @@ async def test_an_error_is_reported_in_one_sentence(project, client, tmp_path: P
     file.write_text("name\nAda\n")
     with pytest.raises(CannotRun, match="400: There is no column `email`"):
         await import_file(client, project.id, file, "upsert", lambda *_: None)
+
+
+async def test_hints_name_the_options_of_the_command(project, client, tmp_path: Path):
+    file = tmp_path / "contacts.csv"
+    file.write_text("Main contact,plan\na@example.com,pro\n")
+    with pytest.raises(CannotRun, match="--column 'Main contact=email'`") as raised:
+        await import_file(client, project.id, file, "upsert", lambda *_: None)
+    assert "columns=" not in str(raised.value)
+    refused = preview_text(await preview_file(client, project.id, file))
+    assert "for example `--column 'Main contact=email'`." in refused
+    # The hint works, and so does that for a type whose name no column has.
+    options = read_options(None, ["Main contact=email"])
+    noted = preview_text(await preview_file(client, project.id, file, {"paln": "string"}, options))
+    assert "Note: `--type` has names of attributes that no column of the file fills: `paln`." in noted
+    file.write_text("email,a`b,a`b\n")
+    refused = preview_text(await preview_file(client, project.id, file, options=read_options(None, ["email=email"])))
+    assert "columns=" not in refused
+    file.write_bytes("email,E-Mail,n\n".encode("utf-16-le"))
+    with pytest.raises(CannotRun, match="declare `--charset utf-16le` or `--charset utf-16be`"):
+        await preview_file(client, project.id, file)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('add `columns={"E-Mail":"email"}`.', "add `--column E-Mail=email`."),
+        ('exclude one: `columns={"a`b":null}`.', "exclude one: `--column 'a`b='`."),
+        ("Columns 1 and 2 are both `columns={x}`.", "Columns 1 and 2 are both `columns={x}`."),
+        ("Declare `charset=utf-8`, or omit `charset`.", "Declare `--charset utf-8`, or omit `--charset`."),
+        ("declare `charset=` if they are wrong.", "declare `--charset` if they are wrong."),
+    ],
+)
+def test_parameters_in_messages_become_options(text, expected):
+    assert with_options(text) == expected
 
 
 async def test_types_of_attributes_are_declared_with_the_file(project, client, run_due_work, tmp_path: Path):
