@@ -405,6 +405,22 @@ CREATE TABLE public.api_keys (
     CONSTRAINT api_keys_type_check CHECK ((type = ANY (ARRAY['SECRET'::text, 'PUBLISHABLE'::text])))
 );
 
+CREATE TABLE public.assets (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    token text NOT NULL,
+    name text NOT NULL,
+    content_type text NOT NULL,
+    size integer NOT NULL,
+    width integer NOT NULL,
+    height integer NOT NULL,
+    sha256 bytea NOT NULL,
+    content bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT assets_content_type_check CHECK ((content_type = ANY (ARRAY['image/png'::text, 'image/jpeg'::text, 'image/gif'::text, 'image/webp'::text])))
+);
+ALTER TABLE ONLY public.assets ALTER COLUMN content SET STORAGE EXTERNAL;
+
 CREATE TABLE public.audience_members (
     project_id uuid NOT NULL,
     audience_id uuid NOT NULL,
@@ -1685,6 +1701,12 @@ ALTER TABLE ONLY public.api_keys
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (project_id, id);
 
+ALTER TABLE ONLY public.assets
+    ADD CONSTRAINT assets_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.assets
+    ADD CONSTRAINT assets_project_id_sha256_key UNIQUE (project_id, sha256);
+
 ALTER TABLE ONLY public.audience_members
     ADD CONSTRAINT audience_members_pkey PRIMARY KEY (project_id, audience_id, contact_id);
 
@@ -2004,6 +2026,8 @@ CREATE INDEX account_invitations_inviter ON public.account_invitations USING btr
 CREATE INDEX account_mails_due ON public.account_mails USING btree (account_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX accounts_unproven ON public.accounts USING btree (created_at) WHERE unproven;
+
+CREATE UNIQUE INDEX assets_token ON public.assets USING btree (token);
 
 CREATE INDEX audience_members_contact ON public.audience_members USING btree (project_id, contact_id);
 
@@ -2325,6 +2349,9 @@ ALTER TABLE ONLY public.account_invitations
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.assets
+    ADD CONSTRAINT assets_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
 ALTER TABLE ONLY public.audiences
     ADD CONSTRAINT audiences_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);

@@ -69,6 +69,7 @@ from postern.kernel.http.middleware import HttpMiddleware
 from postern.kernel.http.operation import Operation, RawRequest, operations_of
 from postern.kernel.http.responses import error_response_of_api
 from postern.messaging.analytics import operations as analytics
+from postern.messaging.assets import operations as assets
 from postern.messaging.audiences import attributes, contacts, imports
 from postern.messaging.audiences import operations as audiences
 from postern.messaging.audiences import preview as audience_preview
@@ -119,7 +120,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
         *(accounts, recovery, account_sessions, mfa, account_passkeys, profile, account_members, export, deletion),
         *(account_pages, dashboard),
     ),
-    *operations_of(projects, events, event_stream, access, domains, senders, webhooks, templates),
+    *operations_of(projects, events, event_stream, access, domains, senders, webhooks, assets, templates),
     *operations_of(imports, contacts, attributes, audiences, audience_preview, emails, logs, suppressions),
     *operations_of(customers, merging, end_users, tokens, sessions, sign_up, sign_in, credentials, totp, passkeys),
     *operations_of(providers, linking, identity_requests, customer_pages, sso, app_sso),

@@ -48,6 +48,7 @@ NOT_RUN_HERE = {
     ("quickstart.md", "sh", "bootstrap"): "needs the server's data folder: tests/test_boot.py does it",
     ("sdk-python.md", "sh", "pip install"): "installs from the index: tests/sdk/test_python_package.py builds it",
     ("sdk-typescript.md", "sh", "npm install"): "installs from the registry: tests/sdk/test_typescript.py packs it",
+    ("templates.md", "sh", "@logo.png"): "needs a file: tests/messaging/assets uploads images",
     ("webhooks.md", "python", "HTTPServer"): "a server that does not end: tests/platform/webhooks/test_guide.py",
     ("webhooks.md", "sh", "curl -N"): "does not end: tests/platform/events/test_stream.py reads streams",
     ("webhooks.md", "sh", "postern listen"): "does not end: tests/platform/webhooks/test_listen.py runs it",

@@ -50,7 +50,18 @@ OUR_FILES = [
 
 ORDER = [
     ["audit", "projects", "accounts", "events", "webhooks", "billing", "dashboard"],
-    ["domains", "templates", "audiences", "emails", "campaigns", "automations", "tracking", "inbox", "analytics"],
+    [
+        "domains",
+        "assets",
+        "templates",
+        "audiences",
+        "emails",
+        "campaigns",
+        "automations",
+        "tracking",
+        "inbox",
+        "analytics",
+    ],
     ["access", "customers", "organizations", "sso", "entitlements"],
     ["resend", "sendgrid", "postmark"],
 ]
@@ -62,6 +73,7 @@ ALL_OPERATIONS = [*postern.app.OPERATIONS, *postern.app.COMPATIBLE_OPERATIONS]
 WITHOUT_PROJECT = re.compile(
     r"^postern\.(instance_store|platform\.(audit|accounts|billing))\.|^postern\.platform\.projects\.store\.(keys_by_hash|insert_project|projects_of|mark_deleted|reset_capturing_transport|delete_keys_of_account)$"
     r"|^postern\.messaging\.domains\.store\.all_keys$"
+    r"|^postern\.messaging\.assets\.store\.public_file$"
     r"|^postern\.messaging\.audiences\.store\.limit_duration$"
     r"|^postern\.messaging\.analytics\.store\.merge_sums$"
     r"|^postern\.identity\.sso\.store\.project_of_connection$"

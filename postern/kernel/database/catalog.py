@@ -15,6 +15,8 @@ from postern.kernel.database.statements import Queries
 
 CHUNK_ROWS = 2_000
 """Rows that one statement reads or deletes."""
+BINARY_CHUNK_ROWS = 20
+"""Rows that one statement reads if they have binary columns, which can be megabytes each."""
 MAX_CHUNKS = 100
 """How many chunks one call of `delete_rows` deletes, so that it does not occupy a worker for long."""
 PROJECT_CONDITION = SQL("project_id = %(project_id)s")
@@ -177,8 +179,8 @@ async def delete_some(db: Queries, rows: RowsToDelete, values: dict[str, Any], l
 
 
 async def rows_as_json(db: Queries, table: Table, owner_id: Any, columns: list[Column]) -> AsyncIterator[list[str]]:
-    """Yield the rows of one owner (the value of the column `table.owner`) in chunks of at most CHUNK_ROWS, in the order
-    of the primary key.
+    """Yield the rows of one owner (the value of the column `table.owner`) in chunks of at most CHUNK_ROWS
+    (BINARY_CHUNK_ROWS with binary columns), in the order of the primary key.
 
     Each row is a JSON object as text, with the given columns under camelCase names.
 
@@ -186,6 +188,7 @@ async def rows_as_json(db: Queries, table: Table, owner_id: Any, columns: list[C
     no connection or snapshot.
     """
     key = SQL(", ").join(Identifier(column.name) for column in table.key)
+    chunk_rows = BINARY_CHUNK_ROWS if any(column.type == "bytea" for column in columns) else CHUNK_ROWS
     last_key: tuple[str, ...] | None = None
     while True:
         query = SQL("""
@@ -201,11 +204,11 @@ async def rows_as_json(db: Queries, table: Table, owner_id: Any, columns: list[C
             columns=SQL(", ").join(_as_json_column(column) for column in columns),
         )
         async with db.connection() as connection:
-            parameters = {"owner_id": owner_id, "limit": CHUNK_ROWS, **_key_parameters(last_key or ())}
+            parameters = {"owner_id": owner_id, "limit": chunk_rows, **_key_parameters(last_key or ())}
             rows = await (await connection.execute(query, parameters)).fetchall()
         if rows:
             yield [row[0] for row in rows]
-        if len(rows) < CHUNK_ROWS:
+        if len(rows) < chunk_rows:
             return
         last_key = tuple(rows[-1][1:])
 

@@ -258,6 +258,7 @@ async def preview_template(call: Call, id: UUID, data: PreviewVariables) -> Temp
     example={
         **{name: value for name, value in EXAMPLE.items() if name != "name"},
         "contact": {"email": "ada@example.com", "attributes": {"firstName": "Ada"}},
+        "variables": {"plan": "pro"},
     },
 )
 async def render_template(call: Call, data: TemplateDraft) -> RenderedDraft:

@@ -38,7 +38,7 @@ SECRET_COLUMN = re.compile(r"(^|_)(hash|secret|secrets|password|private|token|to
 """Columns with secrets, which are not exported."""
 WORKER_COLUMNS = frozenset(("due_at", "attempt", "search"))
 """Columns that only workers and searches use, which are not exported."""
-BINARY_EXPORTED = frozenset((("captured_messages", "message"),))
+BINARY_EXPORTED = frozenset((("captured_messages", "message"), ("assets", "content")))
 """Binary columns that are exported, as hexadecimal; all others are keys and hashes."""
 
 FilterText = Annotated[str, msgspec.Meta(max_length=200)]

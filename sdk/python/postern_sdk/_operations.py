@@ -542,6 +542,31 @@ TEST_WEBHOOK = Operation(
     result="WebhookTestResult",
     permission="webhooks:write",
 )
+CREATE_ASSET = Operation(
+    "createAsset",
+    "POST",
+    "/projects/{projectId}/assets",
+    "json",
+    result="Asset",
+    permission="templates:write",
+    body="bytes",
+    media_type="application/octet-stream",
+)
+LIST_ASSETS = Operation(
+    "listAssets",
+    "GET",
+    "/projects/{projectId}/assets",
+    "json",
+    result="Asset",
+    page="links",
+    permission="templates:read",
+)
+GET_ASSET = Operation(
+    "getAsset", "GET", "/projects/{projectId}/assets/{id}", "json", result="Asset", permission="templates:read"
+)
+DELETE_ASSET = Operation(
+    "deleteAsset", "DELETE", "/projects/{projectId}/assets/{id}", "json", result="Asset", permission="templates:write"
+)
 LIST_TEMPLATES = Operation(
     "listTemplates",
     "GET",

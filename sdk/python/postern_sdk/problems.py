@@ -50,6 +50,10 @@ class ApiKeyMissing(NotFoundError):
     """`api_key_missing` (404): There is no such API key."""
 
 
+class AssetMissing(NotFoundError):
+    """`asset_missing` (404): There is no such image."""
+
+
 class AudienceDynamic(ConflictError):
     """`audience_dynamic` (409): This audience is DYNAMIC: its rules choose the members, so contacts cannot be added
     or removed.
@@ -290,6 +294,14 @@ class IdentityRequestMissing(NotFoundError):
 
 class IdentityTaken(ConflictError):
     """`identity_taken` (409): This account is linked to another customer."""
+
+
+class ImageInvalid(UnprocessableEntityError):
+    """`image_invalid` (422): This is not a complete PNG, JPEG, GIF or WebP image."""
+
+
+class ImageTooLarge(UnprocessableEntityError):
+    """`image_too_large` (422): An image can be at most 4,096 pixels wide and 4,096 pixels high."""
 
 
 class ImportFileInvalid(BadRequestError):
@@ -724,6 +736,12 @@ class SuppressionMissing(NotFoundError):
     """`suppression_missing` (404): This address is not suppressed."""
 
 
+class SvgNotAccepted(UnprocessableEntityError):
+    """`svg_not_accepted` (422): SVG images are not accepted: most mail programs do not show them, and they can
+    contain scripts. Convert the image to PNG.
+    """
+
+
 class SystemRoleFixed(ConflictError):
     """`system_role_fixed` (409): System roles (OWNER, ADMIN, MEMBER) cannot be changed or deleted."""
 
@@ -752,6 +770,10 @@ class TemplateTooExpensive(UnprocessableEntityError):
     """`template_too_expensive` (422): Rendering takes too much time or memory; simplify the template or its
     variables (template_too_expensive).
     """
+
+
+class TooManyAssets(UnprocessableEntityError):
+    """`too_many_assets` (422): A project can have at most 2,000 images of together 200 MB. Delete some first."""
 
 
 class TooManyAudiences(ConflictError):
@@ -876,6 +898,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "already_owner": AlreadyOwner,
     "already_suppressed": AlreadySuppressed,
     "api_key_missing": ApiKeyMissing,
+    "asset_missing": AssetMissing,
     "audience_dynamic": AudienceDynamic,
     "audience_in_use": AudienceInUse,
     "audience_missing": AudienceMissing,
@@ -929,6 +952,8 @@ BY_CODE: dict[str, type[APIError]] = {
     "identity_request_decided": IdentityRequestDecided,
     "identity_request_missing": IdentityRequestMissing,
     "identity_taken": IdentityTaken,
+    "image_invalid": ImageInvalid,
+    "image_too_large": ImageTooLarge,
     "import_file_invalid": ImportFileInvalid,
     "import_missing": ImportMissing,
     "invalid": Invalid,
@@ -1025,12 +1050,14 @@ BY_CODE: dict[str, type[APIError]] = {
     "sso_unavailable": SsoUnavailable,
     "subject_missing": SubjectMissing,
     "suppression_missing": SuppressionMissing,
+    "svg_not_accepted": SvgNotAccepted,
     "system_role_fixed": SystemRoleFixed,
     "template_busy": TemplateBusy,
     "template_crashed": TemplateCrashed,
     "template_in_use": TemplateInUse,
     "template_missing": TemplateMissing,
     "template_too_expensive": TemplateTooExpensive,
+    "too_many_assets": TooManyAssets,
     "too_many_audiences": TooManyAudiences,
     "too_many_automations": TooManyAutomations,
     "too_many_contact_attributes": TooManyContactAttributes,

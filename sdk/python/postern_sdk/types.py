@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     ApiKeyType: TypeAlias = Literal["PUBLISHABLE", "SECRET"] | str
     ApiKeyEnvironment: TypeAlias = Literal["LIVE", "TEST"] | str
     AppSsoConnectionStatus: TypeAlias = Literal["ACTIVE", "DRAFT", "INACTIVE"] | str
+    AssetContentType: TypeAlias = Literal["image/gif", "image/jpeg", "image/png", "image/webp"] | str
     AudienceType: TypeAlias = Literal["DYNAMIC", "STATIC"] | str
     AutomationRunStatus: TypeAlias = Literal["CANCELLED", "COMPLETED", "EXITED", "FAILED", "RUNNING", "WAITING"] | str
     AutomationRunDetailStatus: TypeAlias = (
@@ -277,6 +278,7 @@ else:
     ApiKeyType = str
     ApiKeyEnvironment = str
     AppSsoConnectionStatus = str
+    AssetContentType = str
     AudienceType = str
     AutomationRunStatus = str
     AutomationRunDetailStatus = str
@@ -638,6 +640,29 @@ class AppSsoConnection(Record, frozen=True, kw_only=True):
     """When the record was created (UTC)."""
     updated_at: datetime
     """When the record was last changed (UTC)."""
+
+
+class Asset(Record, frozen=True, kw_only=True):
+    """An image."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    project_id: str
+    """Id of the project."""
+    name: str
+    """The name that was given at the upload; it has no meaning for Postern."""
+    url: str
+    """The public address of the image. Its content never changes."""
+    content_type: AssetContentType
+    """Media type of the file."""
+    size: int
+    """Size of the file in bytes, without the metadata that was removed."""
+    width: int
+    """In pixels."""
+    height: int
+    """In pixels."""
+    created_at: datetime
+    """When the record was created (UTC)."""
 
 
 class AttributeMapping(Record, frozen=True, kw_only=True):

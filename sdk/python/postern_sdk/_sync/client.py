@@ -5219,6 +5219,121 @@ class Apps:
         return AppsSso(self._client)
 
 
+class Assets:
+    """The methods of `client.assets`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def create(
+        self,
+        *,
+        data: Content,
+        name: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Asset:
+        """Upload an image for e-mails: the body is the file, a PNG, JPEG, GIF or WebP of at most 2 MB and 4,096 ×
+        4,096 pixels.
+
+        The format is recognised by the content. Metadata such as the position of a photograph is removed; the
+        pixels stay as they are. `url` is public, hard to guess, and always has the same content: use it in `src`
+        of an image. It is on the project's tracking domain, if there is one. Uploading the same image again
+        returns the existing one. A project can have 2,000 images of together 200 MB.
+
+        Permission: `templates:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            data: The content.
+            name: A name to recognise the image by, such as its file name.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            ImageInvalid
+            ImageTooLarge
+            SvgNotAccepted
+            TooManyAssets
+        """
+        return self._client._call(
+            operations.CREATE_ASSET, (), query={"name": name}, data=data, project=project, timeout=timeout
+        )
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.Asset]:
+        """List the project's images, newest first, without their content.
+
+        Permission: `templates:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_ASSETS, (), query={"limit": limit, "cursor": cursor}, project=project, timeout=timeout
+        )
+
+    def get(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Asset:
+        """Get an image without its content, which is at `url`.
+
+        Permission: `templates:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AssetMissing
+        """
+        return self._client._call(operations.GET_ASSET, (id,), project=project, timeout=timeout)
+
+    def delete(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Asset:
+        """Delete an image.
+
+        Its `url` returns 404 from then on, also in e-mails that were sent already, except from caches.
+
+        Permission: `templates:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AssetMissing
+        """
+        return self._client._call(operations.DELETE_ASSET, (id,), project=project, timeout=timeout)
+
+
 class Audiences:
     """The methods of `client.audiences`."""
 
@@ -14011,6 +14126,11 @@ class Postern(Transport):
     def apps(self) -> Apps:
         """Methods of `client.apps`."""
         return Apps(self)
+
+    @cached_property
+    def assets(self) -> Assets:
+        """Methods of `client.assets`."""
+        return Assets(self)
 
     @cached_property
     def audiences(self) -> Audiences:

@@ -18,6 +18,7 @@ import type {
   ApiKey,
   AppOrganization,
   AppSsoConnection,
+  Asset,
   Audience,
   AudienceBulkResult,
   AudienceChange,
@@ -346,6 +347,20 @@ export interface WebhooksDeliveriesListParams {
   status?: ("FAILED" | "PENDING" | "SUCCEEDED" | (string & {}))[] | undefined;
   /** Event. */
   event?: string[] | undefined;
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `assets.create`. */
+export interface AssetsCreateParams {
+  /** A name to recognise the image by, such as its file name. */
+  name?: string | undefined;
+}
+
+/** Parameters of `assets.list`. */
+export interface AssetsListParams {
   /** Maximum number of records. */
   limit?: number | undefined;
   /** The cursor from the previous response, with the same filters. */
@@ -1542,6 +1557,7 @@ export interface Operations {
   readonly domains: DomainsApi;
   readonly senders: SendersApi;
   readonly webhooks: WebhooksApi;
+  readonly assets: AssetsApi;
   readonly templates: TemplatesApi;
   readonly contacts: ContactsApi;
   readonly audiences: AudiencesApi;
@@ -2611,6 +2627,59 @@ export interface WebhooksDeliveriesApi {
    * Problems: `webhook_missing`, `webhook_inactive`, `too_many_requests`, `database_away`.
    */
   replayAll(id: string, params: WebhookReplay, options?: RequestOptions): Promise<WebhookReplayResult>;
+}
+
+/** The methods of `client.assets`. */
+export interface AssetsApi {
+  /**
+   * Upload an image for e-mails: the body is the file, a PNG, JPEG, GIF or WebP of at most 2 MB and 4,096 × 4,096
+   * pixels
+   *
+   * The format is recognised by the content. Metadata such as the position of a photograph is removed; the pixels stay
+   * as they are. `url` is public, hard to guess, and always has the same content: use it in `src` of an image. It is on
+   * the project's tracking domain, if there is one. Uploading the same image again returns the existing one. A project
+   * can have 2,000 images of together 200 MB.
+   *
+   * Permission: `templates:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `image_invalid`, `image_too_large`, `svg_not_accepted`, `too_many_assets`, `too_many_requests`,
+   * `database_away`.
+   */
+  create(body: RawBody, params?: AssetsCreateParams, options?: RequestOptions): Promise<Asset>;
+  /**
+   * List the project's images, newest first, without their content
+   *
+   * Permission: `templates:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: AssetsListParams, options?: RequestOptions): PagePromise<Asset>;
+  /**
+   * Get an image without its content, which is at `url`
+   *
+   * Permission: `templates:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `asset_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, options?: RequestOptions): Promise<Asset>;
+  /**
+   * Delete an image
+   *
+   * Its `url` returns 404 from then on, also in e-mails that were sent already, except from caches.
+   *
+   * Permission: `templates:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `asset_missing`, `too_many_requests`, `database_away`.
+   */
+  delete(id: string, options?: RequestOptions): Promise<Asset>;
 }
 
 /** The methods of `client.templates`. */

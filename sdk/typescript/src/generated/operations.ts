@@ -91,6 +91,10 @@ webhooks.deliveries.get GET /projects/{projectId}/webhooks/{id}/deliveries/{deli
 webhooks.deliveries.replay POST /projects/{projectId}/webhooks/{id}/deliveries/{deliveryId}/replay E
 webhooks.deliveries.replayAll POST /projects/{projectId}/webhooks/{id}/deliveries/replay j
 webhooks.sendTest POST /projects/{projectId}/webhooks/{id}/test
+assets.create POST /projects/{projectId}/assets b application/octet-stream
+assets.list GET /projects/{projectId}/assets ql
+assets.get GET /projects/{projectId}/assets/{id}
+assets.delete DELETE /projects/{projectId}/assets/{id}
 templates.list GET /projects/{projectId}/templates ql
 templates.create POST /projects/{projectId}/templates j
 templates.get GET /projects/{projectId}/templates/{id}

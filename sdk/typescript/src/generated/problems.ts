@@ -34,6 +34,9 @@ export class AlreadySuppressed extends ConflictError {}
 /** 404 `api_key_missing`: There is no such API key. */
 export class ApiKeyMissing extends NotFoundError {}
 
+/** 404 `asset_missing`: There is no such image. */
+export class AssetMissing extends NotFoundError {}
+
 /**
  * 409 `audience_dynamic`: This audience is DYNAMIC: its rules choose the members, so contacts cannot be added or
  * removed.
@@ -225,6 +228,12 @@ export class IdentityRequestMissing extends NotFoundError {}
 
 /** 409 `identity_taken`: This account is linked to another customer. */
 export class IdentityTaken extends ConflictError {}
+
+/** 422 `image_invalid`: This is not a complete PNG, JPEG, GIF or WebP image. */
+export class ImageInvalid extends UnprocessableEntityError {}
+
+/** 422 `image_too_large`: An image can be at most 4,096 pixels wide and 4,096 pixels high. */
+export class ImageTooLarge extends UnprocessableEntityError {}
 
 /** 400 `import_file_invalid`: The file is not a CSV file whose header has an `email` column. */
 export class ImportFileInvalid extends BadRequestError {}
@@ -571,6 +580,12 @@ export class SubjectMissing extends NotFoundError {}
 /** 404 `suppression_missing`: This address is not suppressed. */
 export class SuppressionMissing extends NotFoundError {}
 
+/**
+ * 422 `svg_not_accepted`: SVG images are not accepted: most mail programs do not show them, and they can contain
+ * scripts. Convert the image to PNG.
+ */
+export class SvgNotAccepted extends UnprocessableEntityError {}
+
 /** 409 `system_role_fixed`: System roles (OWNER, ADMIN, MEMBER) cannot be changed or deleted. */
 export class SystemRoleFixed extends ConflictError {}
 
@@ -596,6 +611,9 @@ export class TemplateMissing extends NotFoundError {}
  * (template_too_expensive).
  */
 export class TemplateTooExpensive extends UnprocessableEntityError {}
+
+/** 422 `too_many_assets`: A project can have at most 2,000 images of together 200 MB. Delete some first. */
+export class TooManyAssets extends UnprocessableEntityError {}
 
 /** 409 `too_many_audiences`: The project has the maximum number of audiences; delete some first. */
 export class TooManyAudiences extends ConflictError {}
@@ -694,6 +712,7 @@ export const PROBLEMS = {
   AlreadyOwner,
   AlreadySuppressed,
   ApiKeyMissing,
+  AssetMissing,
   AudienceDynamic,
   AudienceInUse,
   AudienceMissing,
@@ -747,6 +766,8 @@ export const PROBLEMS = {
   IdentityRequestDecided,
   IdentityRequestMissing,
   IdentityTaken,
+  ImageInvalid,
+  ImageTooLarge,
   ImportFileInvalid,
   ImportMissing,
   Invalid,
@@ -843,12 +864,14 @@ export const PROBLEMS = {
   SsoUnavailable,
   SubjectMissing,
   SuppressionMissing,
+  SvgNotAccepted,
   SystemRoleFixed,
   TemplateBusy,
   TemplateCrashed,
   TemplateInUse,
   TemplateMissing,
   TemplateTooExpensive,
+  TooManyAssets,
   TooManyAudiences,
   TooManyAutomations,
   TooManyContactAttributes,

@@ -308,6 +308,28 @@ export interface AppSsoConnection {
   updatedAt: string;
 }
 
+/** An image. */
+export interface Asset {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** The name that was given at the upload; it has no meaning for Postern. */
+  name: string;
+  /** The public address of the image. Its content never changes. */
+  url: string;
+  /** Media type of the file. */
+  contentType: "image/gif" | "image/jpeg" | "image/png" | "image/webp" | (string & {});
+  /** Size of the file in bytes, without the metadata that was removed. */
+  size: number;
+  /** In pixels. */
+  width: number;
+  /** In pixels. */
+  height: number;
+  /** When the record was created (UTC). */
+  createdAt: string;
+}
+
 /** Attribute for each profile field, by `Name` or `FriendlyName`. Omitted fields use the common attribute names. */
 export interface AttributeMapping {
   /** Persistent identifier of a user; defaults to the NameID. */

@@ -1,0 +1,1 @@
+"""Images that e-mails show from a public address of this server."""
