@@ -75,6 +75,7 @@ ONE_LANGUAGE = {
     "sign-in-express.md": "an application in JavaScript",
     "sign-in-next.md": "an application in TypeScript",
     "quickstart.md": "needs only a shell",
+    "dashboard.md": "pages for people",
     "operations.md": "commands of an operator",
     "security.md": "one request",
     "sdk-typescript.md": "a TypeScript client",

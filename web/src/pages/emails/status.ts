@@ -76,3 +76,27 @@ export const WORDS: Record<Outcome, () => string> = {
   complaint: m.status_complaint,
   failed: m.status_failed,
 };
+
+/** The statuses of the API by which the log can be filtered, under the word for them. */
+export const STATUS_GROUPS: { shape: Shape; statuses: string[]; word: () => string }[] = [
+  { shape: "scheduled", statuses: ["SCHEDULED"], word: m.status_scheduled },
+  { shape: "waiting", statuses: ["QUEUED", "DELAYED"], word: m.status_waiting },
+  { shape: "sent", statuses: ["SENT"], word: m.status_sent },
+  { shape: "delivered", statuses: ["DELIVERED"], word: m.status_delivered },
+  { shape: "suppressed", statuses: ["SUPPRESSED"], word: m.status_suppressed },
+  { shape: "bounced", statuses: ["BOUNCED"], word: m.status_bounced },
+  { shape: "complaint", statuses: ["COMPLAINED"], word: m.status_complaint },
+  { shape: "failed", statuses: ["FAILED"], word: m.status_failed },
+  { shape: "suppressed", statuses: ["EXPIRED"], word: m.status_expired },
+  { shape: "suppressed", statuses: ["CANCELLED"], word: m.status_cancelled },
+];
+
+/** Statuses of the API in words. One that is not known stays as it is. */
+export function wordsOfStatuses(statuses: string[]): string {
+  const left = new Set(statuses);
+  const words = STATUS_GROUPS.filter((group) => group.statuses.some((each) => left.has(each))).map((group) => {
+    for (const each of group.statuses) left.delete(each);
+    return group.word();
+  });
+  return [...words, ...left].join(", ");
+}

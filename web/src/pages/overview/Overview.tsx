@@ -1,13 +1,16 @@
 import { Menu } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { IconCalendar, IconChevronDown, IconDownload } from "@tabler/icons-react";
+import { useThrottledCallback } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { m } from "../../messages/messages.js";
 import { Button, ICON, LoadingFailed } from "../../parts/parts";
 import { queryString, usePageRequest } from "../../parts/request";
+import { EMAIL_EVENTS, useLive } from "../../session/live";
 import { useProjectId } from "../../session/profile";
+import { queries } from "../../session/queries";
 import { api, messageOf } from "../../session/server";
 import { Attention } from "./Attention";
 import { FirstSteps, type Step, StepDialog, useSteps, useStepsHidden } from "./FirstSteps";
@@ -50,12 +53,20 @@ function OverviewOf({ projectId }: { projectId: string }) {
   return <Numbers projectId={projectId} />;
 }
 
+/** Milliseconds between two readings of the figures while events arrive. */
+const LIVE_MS = 3_000;
+
 function Numbers({ projectId }: { projectId: string }) {
   const { range = DEFAULT_RANGE } = useOverviewSearch();
   const period = useQuery(mailQuery(projectId, range)).data?.period ?? periodOf(range);
   const steps = useSteps(projectId);
   const [hidden, hide] = useStepsHidden(projectId);
   const [step, setStep] = useState<Step>();
+  const readAgain = useThrottledCallback(
+    () => void queries.invalidateQueries({ queryKey: ["overview", projectId] }),
+    LIVE_MS,
+  );
+  useLive(projectId, EMAIL_EVENTS, readAgain);
   const showSteps = !hidden && !steps?.every((each) => each.done);
   usePageRequest({
     method: "GET",
