@@ -11,14 +11,13 @@ from pathlib import Path
 import uvloop
 
 from postern.app import HOOKS
-from postern.kernel.clock import FixedClock
 from postern.kernel.config import Settings
 from postern.kernel.database.embedded import run_embedded
 from postern.kernel.database.migrations import migrate
 from postern.kernel.due import drain, find_due
 from postern.kernel.http.call import Call, Caller, Origin
 from postern.kernel.http.operation import Operation
-from postern.kernel.values import new_id
+from postern.kernel.values import FixedClock, new_id
 from postern.messaging.audiences import operations as audiences
 from postern.messaging.automations import operations as automations
 from postern.messaging.automations.work import WORK

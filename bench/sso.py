@@ -17,10 +17,10 @@ import uvloop
 
 from postern.app import HOOKS, make_app
 from postern.cli.bootstrap import bootstrap_in
-from postern.kernel.clock import FixedClock
 from postern.kernel.config import Settings
 from postern.kernel.database.embedded import run_embedded
 from postern.kernel.database.migrations import migrate
+from postern.kernel.values import FixedClock
 from postern.world import open_world
 from tests.conftest import Client, Tenant
 from tests.identity.organizations.conftest import Directory

@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, statement
+from postern.kernel.values import Moment
 
 
 # Store the check value of the master key if the database has none. Returns the stored value, which belongs to another

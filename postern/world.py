@@ -8,13 +8,13 @@ from random import Random, SystemRandom
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from postern.kernel.batching import BackgroundTasks, Batchers
-from postern.kernel.clock import Clock, system_clock
 from postern.kernel.config import Settings
 from postern.kernel.database.statements import Database, open_database
 from postern.kernel.due import DueNotifier
 from postern.kernel.limits import RateLimiter
 from postern.kernel.outbound.client import Outbound, open_outbound
 from postern.kernel.outbound.ssrf import CachedLookup
+from postern.kernel.values import Clock, system_clock
 from postern.protocols.mail.blocklists import ZONES, Blocklists, parse_zones
 from postern.protocols.mail.dns import Resolver, parse_nameservers
 from postern.protocols.mail.templates.rendering import RenderProcesses

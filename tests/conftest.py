@@ -17,12 +17,12 @@ import hypothesis
 import pytest
 
 from postern.app import HOOKS, WORK, make_app
-from postern.kernel.clock import FixedClock
 from postern.kernel.config import Settings
 from postern.kernel.database.embedded import EmbeddedPostgres, run_embedded
 from postern.kernel.database.migrations import migrate
 from postern.kernel.due import drain
 from postern.kernel.http.call import NOBODY, Call, Origin
+from postern.kernel.values import FixedClock
 from postern.platform.accounts import operations as accounts
 from postern.platform.accounts.model import DeveloperSignUp
 from postern.protocols.mail.templates.rendering import RenderChild, RenderProcesses

@@ -220,7 +220,7 @@ def test_all_work_and_reactions_are_listed_once():
 def test_time_is_read_only_from_the_clock_of_the_world():
     now = re.compile(r"datetime\.(now|utcnow|today)\(|date\.today\(|Moment\.now\(")
     reading = {name(file) for file in FILES if not file.is_relative_to(ROOT / "cli") and now.search(file.read_text())}
-    assert reading <= {"kernel/clock.py"}
+    assert reading <= {"kernel/values.py"}
 
 
 def test_every_statement_fits_the_schema(database_url):
@@ -360,7 +360,7 @@ USED_BY_TESTS = {
     "postern.compat.postmark.model.FIELDS",
     "postern.compat.sendgrid.model.FIELDS",
     "postern.cli.checks.describe_mail_transport",  # The supervisor imports its checks when it needs them.
-    "postern.kernel.clock.FixedClock",
+    "postern.kernel.values.FixedClock",
     "postern.kernel.database.embedded.run_embedded",
     "postern.kernel.due.drain",
     "postern.kernel.outbound.ssrf.read_networks",

@@ -159,8 +159,7 @@ async def forward(client: "httpx.AsyncClient", target: str, event: dict[str, Any
     """POST an event to `target` in the format of a webhook; returns the status and duration, or the error, as text."""
     import httpx
 
-    from postern.kernel.clock import system_clock
-    from postern.kernel.values import to_json
+    from postern.kernel.values import system_clock, to_json
     from postern.platform.webhooks.rules import payload
     from postern.security.signatures import webhook_headers
 

@@ -25,8 +25,8 @@ from psycopg import AsyncConnection, OperationalError
 from psycopg.sql import SQL, Composed, Identifier
 from psycopg_pool import PoolTimeout
 
-from postern.kernel.clock import Clock
 from postern.kernel.database.statements import Database, limit_connections, row_maker
+from postern.kernel.values import Clock
 
 Row = TypeVar("Row")
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)

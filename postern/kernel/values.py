@@ -1,12 +1,12 @@
-"""Base types: `Body` for request bodies, `Record` for database rows and response objects; ids, timestamps and JSON."""
+"""Base types: `Body` for request bodies, `Record` for database rows and response objects; ids, time and JSON."""
 
 import os
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from ipaddress import ip_address
 from itertools import accumulate
-from typing import Annotated, Any, Final, TypeVar, dataclass_transform
+from typing import Annotated, Any, Final, Protocol, Self, TypeVar, dataclass_transform
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -14,6 +14,44 @@ import msgspec
 
 Timestamp = Annotated[datetime, msgspec.Meta(tz=True)]
 """An ISO 8601 timestamp in a request; it must have a time zone."""
+
+
+class Moment(datetime):
+    """A UTC timestamp. It is a separate type so that `to_json` writes it with exactly three decimals."""
+
+    @classmethod
+    def of(cls, moment: datetime) -> Self:
+        """Convert a datetime with a time zone."""
+        # Conversion through a float would round the end of the year 9999 up to the year 10000.
+        utc = moment.astimezone(UTC)
+        return cls.combine(utc.date(), utc.time(), UTC)
+
+
+class Clock(Protocol):
+    """A callable that returns the current time."""
+
+    def __call__(self) -> Moment: ...
+
+
+def system_clock() -> Moment:
+    """The system's current time."""
+    return Moment.now(UTC)
+
+
+class FixedClock:
+    """A clock for tests: always `start`, or the system's time if there is no `start`. `move` adds an offset to it."""
+
+    def __init__(self, start: datetime | None = None) -> None:
+        self.offset = timedelta()
+        self.start = Moment.of(start) if start else None
+
+    def __call__(self) -> Moment:
+        return (self.start or Moment.now(UTC)) + self.offset
+
+    def move(self, by: timedelta) -> None:
+        """Set the clock forward by `by`, or back if `by` is negative."""
+        self.offset += by
+
 
 NON_BLANK_LINE = r"^(?!\s*$)[^\x00-\x1f\x7f-\x9f\u2028\u2029]+(?!\n)$"
 """Pattern of one line of text with at least one character that is not white space."""

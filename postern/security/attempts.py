@@ -13,12 +13,11 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Problem
 from postern.kernel.limits import RateLimit, network_of
-from postern.kernel.values import new_id
+from postern.kernel.values import Moment, new_id
 from postern.security import attempt_store
 from postern.security.attempt_store import AttemptCount
 

@@ -13,11 +13,10 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Database, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Unauthenticated
-from postern.kernel.values import Record, new_id
+from postern.kernel.values import Moment, Record, new_id
 from postern.security import challenge_store
 from postern.security.challenge_store import ChallengeRow
 from postern.security.secrets import Secrets, new_token

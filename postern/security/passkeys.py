@@ -18,11 +18,10 @@ from webauthn.helpers.structs import (
 )
 from webauthn.registration.verify_registration_response import VerifiedRegistration
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Invalid, Missing, Unprocessable
-from postern.kernel.values import Body, Record, as_id, build_view, new_id
+from postern.kernel.values import Body, Moment, Record, as_id, build_view, new_id
 from postern.security import challenges, passkey_store
 from postern.security.challenges import Challenge, CodeInvalid, Payload
 from postern.security.passkey_store import PasskeyRow

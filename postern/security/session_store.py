@@ -5,9 +5,8 @@ from uuid import UUID
 
 from psycopg.sql import Composable
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
-from postern.kernel.values import Record
+from postern.kernel.values import Moment, Record
 
 
 class SessionRow(Record):

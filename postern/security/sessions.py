@@ -18,12 +18,11 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from psycopg.sql import SQL, Composable
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.problems import Missing
 from postern.kernel.limits import RateLimit
-from postern.kernel.values import Record, build_view, new_id
+from postern.kernel.values import Moment, Record, build_view, new_id
 from postern.security import session_store
 from postern.security.secrets import Secrets, key_of
 from postern.security.session_store import RefreshedSession, SessionRow

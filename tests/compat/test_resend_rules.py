@@ -9,8 +9,8 @@ from svix.webhooks import Webhook, WebhookVerificationError
 
 from postern.compat.resend.schedules import parse_schedule
 from postern.compat.resend.variables import CONTACT_NAMES, fallbacks_of, from_tags, to_tags
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Invalid
+from postern.kernel.values import Moment
 
 BASE = "/compat/resend"
 SEND = f"{BASE}/emails"

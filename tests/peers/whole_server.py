@@ -18,11 +18,11 @@ import uvicorn
 from postern.app import HOOKS, WORK, make_app
 from postern.cli.bootstrap import BootstrapResult, create_first_project
 from postern.instance_store import heartbeat
-from postern.kernel.clock import Clock, system_clock
 from postern.kernel.config import Settings
 from postern.kernel.database.migrations import migrate
 from postern.kernel.due import Worker
 from postern.kernel.http.connections import limited_protocol
+from postern.kernel.values import Clock, system_clock
 from postern.world import open_world
 from tests.peers.dns_zone import DnsZone, dns_zone
 

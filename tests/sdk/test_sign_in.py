@@ -29,7 +29,7 @@ from postern_sdk.sign_in import (
     run,
 )
 
-from postern.kernel.clock import FixedClock
+from postern.kernel.values import FixedClock
 from tests.peers.ports import reserved_port
 from tests.peers.whole_server import WholeServer, whole_server
 from tests.sdk.applications import APPLICATIONS, running

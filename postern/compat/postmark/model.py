@@ -7,9 +7,8 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import BadRequest, Unprocessable
-from postern.kernel.values import KeywordOnly, Record
+from postern.kernel.values import KeywordOnly, Moment, Record
 from postern.messaging.emails.model import BODY_CHARACTERS, TAGS_LIMIT
 from postern.protocols.mail.mime import ATTACHMENTS_LIMIT, HEADERS_LIMIT
 

@@ -14,8 +14,8 @@ from postern.compat.postmark.model import (
     PostmarkOutcome,
     PostmarkResult,
 )
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Invalid, Problem
+from postern.kernel.values import Moment
 from postern.messaging.emails.model import RECIPIENTS_LIMIT, TAG_PAIR_SEPARATOR, Email, EmailAttachment, Send
 from postern.messaging.emails.rules import check_tags
 from postern.protocols.mail.address import AddressInvalid

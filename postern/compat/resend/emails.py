@@ -16,7 +16,6 @@ from postern.compat.resend.errors import RESEND
 from postern.compat.resend.lists import ResendListQuery, read_paged_list
 from postern.compat.resend.model import ResendAttachment, ResendEmail, ResendReschedule, ResendTag
 from postern.compat.resend.schedules import parse_schedule
-from postern.kernel.clock import Moment
 from postern.kernel.http.call import Call
 from postern.kernel.http.compatible_api import NotOffered
 from postern.kernel.http.handler import read_item
@@ -26,7 +25,7 @@ from postern.kernel.http.problems import Invalid, Missing, Problem
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.http.validation import invalid_value
 from postern.kernel.outbound.client import OutboundResponse
-from postern.kernel.values import to_json
+from postern.kernel.values import Moment, to_json
 from postern.messaging.emails import logs
 from postern.messaging.emails import operations as emails
 from postern.messaging.emails.model import (

@@ -3,7 +3,6 @@
 import re
 from typing import Any
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.call import (
     CredentialInvalid,
     CredentialMissing,
@@ -27,6 +26,7 @@ from postern.kernel.http.problems import (
 )
 from postern.kernel.http.responses import MethodNotAllowed
 from postern.kernel.limits import RateLimitState
+from postern.kernel.values import Moment
 from postern.messaging.emails.model import DomainNotVerified, IdempotencyKeyInProgress, IdempotencyKeyReused
 from postern.platform.projects.quotas import PlanLimitReached
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Invalid
+from postern.kernel.values import Moment
 
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 DURATION = re.compile(

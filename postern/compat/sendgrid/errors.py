@@ -3,13 +3,13 @@
 import math
 from typing import Any
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.call import CredentialInvalid, PermissionMissing
 from postern.kernel.http.compatible_api import CompatibleApi, NotOffered
 from postern.kernel.http.handler import read_bearer
 from postern.kernel.http.problems import Problem
 from postern.kernel.http.responses import MethodNotAllowed, NotFound
 from postern.kernel.limits import RateLimitState
+from postern.kernel.values import Moment
 from postern.messaging.emails.model import DomainNotVerified
 
 PREFIXES: tuple[tuple[type[Problem], str], ...] = (

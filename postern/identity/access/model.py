@@ -6,9 +6,8 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Conflict, Forbidden, Missing, Unprocessable
-from postern.kernel.values import Body, DisplayName, Record
+from postern.kernel.values import Body, DisplayName, Moment, Record
 
 ROLES_PER_PROJECT = 10_000
 PERMISSIONS_PER_PROJECT = 10_000

@@ -40,13 +40,12 @@ from postern.identity.access.model import (
     TooManyRoles,
 )
 from postern.identity.access.rules import decide, is_permission_key, system_roles
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call, Kind
 from postern.kernel.http.operation import SERVER_KINDS, delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list, newest_first
 from postern.kernel.http.problems import Problem, ProblemError, require_found
-from postern.kernel.values import Deleted, as_id, build_view, fields_set, new_id
+from postern.kernel.values import Deleted, Moment, as_id, build_view, fields_set, new_id
 from postern.platform.audit import operations as audit
 
 if TYPE_CHECKING:

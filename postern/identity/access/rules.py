@@ -14,7 +14,7 @@ from postern.identity.access.model import (
     Scope,
     Step,
 )
-from postern.kernel.clock import Moment
+from postern.kernel.values import Moment
 
 SYSTEM_PERMISSIONS: dict[str, list[str]] = {"OWNER": ["*"], "ADMIN": ["*"], "MEMBER": []}
 """Permissions of the system roles. MEMBER has none."""

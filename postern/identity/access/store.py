@@ -8,8 +8,8 @@ from uuid import UUID
 
 from postern.identity.access import grants
 from postern.identity.access.model import AccessFacts, GrantedPermissions, NewRole, PermissionRow, RoleRow
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.kernel.values import Moment
 
 
 # Returns None if the project has declared this permission already.

@@ -12,9 +12,8 @@ from uuid import UUID
 
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.call import ProjectMissing
-from postern.kernel.values import as_id
+from postern.kernel.values import Moment, as_id
 from postern.platform.projects import operations as projects
 
 if TYPE_CHECKING:

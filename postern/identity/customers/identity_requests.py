@@ -10,12 +10,11 @@ from uuid import UUID
 from postern.identity.customers import store
 from postern.identity.customers.identities import ExternalIdentity, IdentityTaken, link_identity, record_linked_identity
 from postern.identity.customers.operations import lock_customer
-from postern.kernel.clock import Moment
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import get, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.http.problems import Conflict, Invalid, Missing, require_found
-from postern.kernel.values import Record, new_id
+from postern.kernel.values import Moment, Record, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects

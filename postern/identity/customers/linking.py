@@ -27,12 +27,11 @@ from postern.identity.customers.rules import require_redirect
 from postern.identity.customers.sessions import bearer_of, locked_customer, require_fresh
 from postern.identity.customers.sign_in import project_at
 from postern.identity.customers.tokens import CurrentCustomer, me_of
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, post
 from postern.kernel.http.problems import Missing
-from postern.kernel.values import Body, Record, build_view
+from postern.kernel.values import Body, Moment, Record, build_view
 from postern.platform.events import operations as events
 from postern.platform.projects.model import Project
 from postern.protocols.oidc.authorization import matches_challenge

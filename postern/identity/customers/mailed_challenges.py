@@ -14,12 +14,11 @@ from postern.identity.customers.address_proofs import is_address_of
 from postern.identity.customers.challenge_payloads import MailedAddress, PasswordResetLink, SignInCode, SignInLink
 from postern.identity.customers.model import CustomerRow, EmailText, SixDigits, Url
 from postern.identity.customers.requirements import is_sign_up_open, reject_if_sso_required
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Invalid
 from postern.kernel.limits import network_of
-from postern.kernel.values import Body, Record, as_id
+from postern.kernel.values import Body, Moment, Record, as_id
 from postern.platform.projects.model import Project
 from postern.security import challenges
 from postern.security.attempts import clear_attempts

@@ -15,12 +15,11 @@ import structlog
 from postern.identity.customers import store
 from postern.identity.customers.model import CODE_LIFE, LINK_LIFE, RESET_LIFE, CustomerRow
 from postern.identity.customers.store import QueuedMail
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
 from postern.kernel.due import Work, for_each_row
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Problem
-from postern.kernel.values import Record, new_id
+from postern.kernel.values import Moment, Record, new_id
 from postern.messaging.emails.model import DomainNotVerified
 from postern.messaging.emails.operations import send_project_mail
 from postern.platform.events import operations as events

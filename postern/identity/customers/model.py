@@ -7,7 +7,6 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.call import Kind
 from postern.kernel.http.problems import (
     BadRequest,
@@ -17,7 +16,7 @@ from postern.kernel.http.problems import (
     RateLimited,
     Unauthenticated,
 )
-from postern.kernel.values import Body, DisplayName, Record, Timestamp
+from postern.kernel.values import Body, DisplayName, Moment, Record, Timestamp
 from postern.security.passwords import PASSWORD_MAX, PASSWORD_MIN
 from postern.security.subjects import Subject
 

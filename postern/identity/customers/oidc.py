@@ -11,11 +11,11 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Unavailable
 from postern.kernel.outbound.client import OutboundResponse, Outcome
 from postern.kernel.outbound.ssrf import AddressRefused, read_target
 from postern.kernel.untrusted_json import JsonRefused, read_untrusted_json
+from postern.kernel.values import Moment
 from postern.protocols.oidc.authorization import code_challenge
 from postern.protocols.oidc.id_token import (
     MAX_TOKEN_CHARS,

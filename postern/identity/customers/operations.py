@@ -43,7 +43,6 @@ from postern.identity.customers.model import (
     TooManyCustomerRoles,
 )
 from postern.identity.customers.sessions import end_session, end_sessions, session_view
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import camel, get, patch, post, put
@@ -61,7 +60,7 @@ from postern.kernel.http.pagination import (
 )
 from postern.kernel.http.problems import Invalid, Problem, require_found
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.values import new_id
+from postern.kernel.values import Moment, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.audit.model import AuditEntry
 from postern.platform.events import operations as events

@@ -55,14 +55,13 @@ from postern.identity.customers.requirements import SsoRequired, check_sso_requi
 from postern.identity.customers.rules import is_banned, require_redirect
 from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_at
 from postern.identity.customers.tokens import CustomerSignInResult, resume_session
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.cookies import cookie, cookie_name
 from postern.kernel.http.operation import RawRequest, delete, get, post, put
 from postern.kernel.http.problems import Forbidden, Invalid, Missing
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.values import Body, Deleted, Record, build_view
+from postern.kernel.values import Body, Deleted, Moment, Record, build_view
 from postern.platform.audit import operations as audit
 from postern.platform.projects.quotas import PlanLimitReached
 from postern.protocols.oidc.authorization import authorization_url, matches_challenge

@@ -9,11 +9,10 @@ from uuid import UUID
 
 from postern.identity.customers import provider_store
 from postern.identity.customers.model import CustomerRow
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Conflict, Forbidden
-from postern.kernel.values import Record
+from postern.kernel.values import Moment, Record
 from postern.platform.projects.model import Project
 from postern.security import passkeys
 

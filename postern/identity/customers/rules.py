@@ -14,9 +14,8 @@ from postern.identity.customers.model import (
     CustomerRow,
     MethodOff,
 )
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Invalid
-from postern.kernel.values import NO_ID, as_id
+from postern.kernel.values import NO_ID, Moment, as_id
 from postern.platform.projects.model import Project, SignInMethod
 from postern.protocols.mail.address import AddressInvalid, normalize_part, parse_address, parsed_address_key
 from postern.security.secrets import Secrets

@@ -57,12 +57,11 @@ from postern.identity.customers.requirements import (
     reject_if_sso_required,
 )
 from postern.identity.customers.tokens import CustomerSignInResult, issue_first_tokens, start_session
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import post
 from postern.kernel.limits import RateLimit, TooManyRequests
-from postern.kernel.values import Body
+from postern.kernel.values import Body, Moment
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import Project

@@ -30,12 +30,11 @@ from postern.identity.customers.operations import add_identity
 from postern.identity.customers.requirements import SsoRequired, is_sign_up_open, reject_if_sso_required
 from postern.identity.customers.sign_in import ATTEMPTS, SIGN_IN_EXAMPLE, complete_sign_in, project_at
 from postern.identity.customers.tokens import CustomerSignInResult
-from postern.kernel.clock import Moment
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import post
 from postern.kernel.http.problems import Invalid
 from postern.kernel.limits import TooManyRequests
-from postern.kernel.values import Body, as_id, build_view
+from postern.kernel.values import Body, Moment, as_id, build_view
 from postern.platform.projects.model import Project
 from postern.platform.projects.quotas import PlanLimitReached, require_quota
 from postern.security import challenges

@@ -6,11 +6,10 @@ from uuid import UUID
 
 from postern.identity.customers import mail_limits, rules, store
 from postern.identity.customers.model import CustomerEvent, CustomerMissing, CustomerRow, TimelineActor, TimelineEntry
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.pagination import CursorInvalid, Feed, read_cursor, write_cursor
-from postern.kernel.values import as_id, timestamp
+from postern.kernel.values import Moment, as_id, timestamp
 from postern.messaging.audiences import contacts
 from postern.messaging.emails import erasure
 from postern.messaging.emails import history_store as mail_history

@@ -7,9 +7,8 @@ from psycopg.sql import SQL
 
 from postern.identity.access import grants
 from postern.identity.customers.model import CustomerRow
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
-from postern.kernel.values import Record
+from postern.kernel.values import Moment, Record
 
 
 class TokenBearer(CustomerRow):

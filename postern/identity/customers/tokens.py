@@ -47,14 +47,13 @@ from postern.identity.customers.requirements import (
     read_requirements,
 )
 from postern.identity.customers.token_store import MAY_ACTIVATE, SUBJECT, SigningKey
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.openapi_examples import identifier
 from postern.kernel.http.operation import get, post
 from postern.kernel.http.problems import ProblemError
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.values import Body, Record, as_id, build_view, new_id, to_json
+from postern.kernel.values import Body, Moment, Record, as_id, build_view, new_id, to_json
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects

@@ -7,9 +7,8 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Conflict, Missing, Unprocessable
-from postern.kernel.values import Body, DisplayName, Record, Timestamp
+from postern.kernel.values import Body, DisplayName, Moment, Record, Timestamp
 
 FEATURES_PER_PROJECT = 1_000
 PLANS_PER_PROJECT = 1_000

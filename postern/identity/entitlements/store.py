@@ -10,8 +10,8 @@ from postern.identity.entitlements.model import (
     NumberedEntitlementRow,
     PlanRow,
 )
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.kernel.values import Moment
 
 # Features.
 

@@ -3,8 +3,8 @@
 from uuid import UUID
 
 from postern.identity.organizations.model import OrganizationDomainRow
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.kernel.values import Moment
 
 
 # Insert a PENDING domain that is due for a check now. Returns None if the organization has the domain already.

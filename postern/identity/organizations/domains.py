@@ -29,12 +29,11 @@ from postern.identity.organizations.rules import (
     record_value_of,
     time_until_next_check,
 )
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
-from postern.kernel.values import Removed, build_view, new_id
+from postern.kernel.values import Moment, Removed, build_view, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects.sso_check import SsoStillRequired

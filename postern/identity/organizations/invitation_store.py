@@ -4,8 +4,8 @@ from datetime import timedelta
 from uuid import UUID
 
 from postern.identity.organizations.model import OrganizationInvitationRow
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.kernel.values import Moment
 
 
 # Insert an invitation whose e-mail is due now. Returns None if the address already has a pending invitation to the

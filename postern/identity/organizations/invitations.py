@@ -38,13 +38,12 @@ from postern.identity.organizations.model import (
 )
 from postern.identity.organizations.operations import ORGANIZATIONS, lock_organization, ref_of, require_organization
 from postern.identity.organizations.rules import is_current_token, read_invitation_token
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
 from postern.kernel.http.problems import Invalid
-from postern.kernel.values import as_id, build_view, is_safe_redirect_url, new_id
+from postern.kernel.values import Moment, as_id, build_view, is_safe_redirect_url, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 

@@ -25,13 +25,12 @@ from postern.identity.organizations.model import (
     TooManyOrganizationMembers,
 )
 from postern.identity.organizations.operations import ORGANIZATIONS, lock_organization, require_organization
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.http.problems import require_found
-from postern.kernel.values import Removed, as_id, new_id
+from postern.kernel.values import Moment, Removed, as_id, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 

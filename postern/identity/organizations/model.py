@@ -8,9 +8,8 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Conflict, Forbidden, Missing, RateLimited, Unprocessable
-from postern.kernel.values import Body, DisplayName, Record
+from postern.kernel.values import Body, DisplayName, Moment, Record
 
 SLUG_LIMIT = 64
 DELETION_LEASE = timedelta(minutes=5)

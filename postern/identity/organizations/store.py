@@ -12,9 +12,8 @@ from postern.identity.organizations.model import (
     OrganizationMembershipRow,
     OrganizationRow,
 )
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
-from postern.kernel.values import Record
+from postern.kernel.values import Moment, Record
 
 
 class OwnedOrganization(Record):

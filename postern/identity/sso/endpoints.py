@@ -39,7 +39,6 @@ from postern.identity.sso.model import (
 )
 from postern.identity.sso.service_provider import connection_settings, is_valid_test_ticket, metadata_of, urls_of
 from postern.identity.sso.store import ConnectionWithOrganization
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries
 from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.cookies import cookie, cookie_name
@@ -47,7 +46,7 @@ from postern.kernel.http.operation import RawRequest, get, post
 from postern.kernel.http.problems import Conflict, Forbidden, Invalid, require_found
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.limits import RateLimit, TooManyRequests
-from postern.kernel.values import Record, new_id, to_plain
+from postern.kernel.values import Moment, Record, new_id, to_plain
 from postern.platform.projects import operations as projects
 from postern.protocols.saml.request import authn_request, new_message_id, post_fields, redirect_url
 from postern.protocols.saml.response import SamlLogin, read_response

@@ -6,10 +6,9 @@ from uuid import UUID
 
 from postern.identity.sso import store
 from postern.identity.sso.model import KeyRow, Place
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
-from postern.kernel.values import new_id
+from postern.kernel.values import Moment, new_id
 from postern.protocols.saml.certificates import KeyPair, new_sp_certificate
 
 if TYPE_CHECKING:

@@ -30,11 +30,10 @@ from postern.identity.sso import rules, store
 from postern.identity.sso.model import SIGN_ON_RETENTION, SKEW_MAX_SECONDS, LoginRefusal, RequestRow
 from postern.identity.sso.rules import SsoProfile
 from postern.identity.sso.store import ConnectionWithOrganization
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Invalid
-from postern.kernel.values import Record, as_id, new_id
+from postern.kernel.values import Moment, Record, as_id, new_id
 from postern.platform.events import operations as events
 from postern.platform.events.model import EventRow
 from postern.platform.projects import operations as projects

@@ -19,9 +19,9 @@ from postern.identity.sso.model import (
     ConnectionRow,
     MetadataRow,
 )
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.problems import Problem
+from postern.kernel.values import Moment
 from postern.platform.events import operations as events
 from postern.platform.events.model import EventRow
 

@@ -10,9 +10,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from postern.identity.organizations.model import OrganizationRef
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import BadRequest, Conflict, Missing, Unprocessable
-from postern.kernel.values import Body, DisplayName, Record
+from postern.kernel.values import Body, DisplayName, Moment, Record
 from postern.protocols.saml.connection import MAX_IDP_CERTIFICATES
 from postern.protocols.saml.trace import SsoTraceStep
 

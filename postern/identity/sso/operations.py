@@ -43,14 +43,13 @@ from postern.identity.sso.model import (
 )
 from postern.identity.sso.service_provider import metadata_of, test_url, urls_of
 from postern.identity.sso.store import ConnectionWithOrganization
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list, newest_first
 from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.values import Removed, build_view, new_id
+from postern.kernel.values import Moment, Removed, build_view, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects

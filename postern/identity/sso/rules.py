@@ -4,9 +4,8 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from postern.identity.sso.model import SUBJECT_CHARS, WARNING_TIMES, AttributeMapping, ConnectionRow, LoginRefusal
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Invalid, ProblemError
-from postern.kernel.values import Record
+from postern.kernel.values import Moment, Record
 from postern.messaging.domains.rules import parse_domain
 from postern.protocols.saml.certificates import Certificate, CertificateRefused, read_certificate
 from postern.protocols.saml.connection import EMAIL_NAME_ID

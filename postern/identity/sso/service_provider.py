@@ -6,8 +6,7 @@ from uuid import UUID
 
 from postern.identity.sso import keys
 from postern.identity.sso.model import ConnectionRow, KeyRow
-from postern.kernel.clock import Moment
-from postern.kernel.values import Record
+from postern.kernel.values import Moment, Record
 from postern.protocols.saml.connection import SamlConnection
 from postern.protocols.saml.metadata import ServiceProvider, sp_metadata
 

@@ -4,9 +4,8 @@ from typing import LiteralString
 from uuid import UUID
 
 from postern.identity.sso.model import ConnectionRow, KeyRow, RequestRow, SignOnRow, SsoTrace
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
-from postern.kernel.values import Record
+from postern.kernel.values import Moment, Record
 
 
 class ConnectionWithOrganization(ConnectionRow):

@@ -7,9 +7,8 @@ from postern.identity.sso import rules, store
 from postern.identity.sso.keys import key_of_place
 from postern.identity.sso.metadata_refresh import refresh_metadata
 from postern.identity.sso.model import LEASE, WARNING_TIMES, ConnectionRow, MetadataRow
-from postern.kernel.clock import Moment
 from postern.kernel.due import Work, for_each_row
-from postern.kernel.values import Record
+from postern.kernel.values import Moment, Record
 from postern.platform.events import operations as events
 from postern.platform.events.model import EventRow
 

@@ -41,8 +41,7 @@ from psycopg.sql import Literal as SqlLiteral
 from psycopg.types import json as pg_json
 from psycopg_pool import AsyncConnectionPool
 
-from postern.kernel.clock import Moment
-from postern.kernel.values import to_json
+from postern.kernel.values import Moment, to_json
 
 if TYPE_CHECKING:
     from postern.world import Hooks

@@ -12,10 +12,9 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Database
 from postern.kernel.http.problems import Forbidden, Missing, PreconditionFailed, Unauthenticated
-from postern.kernel.values import NO_ID
+from postern.kernel.values import NO_ID, Moment
 
 if TYPE_CHECKING:
     from postern.world import World

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Problem
 from postern.kernel.limits import RateLimitState
+from postern.kernel.values import Moment
 
 
 class NotOffered(Problem):

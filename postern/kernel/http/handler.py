@@ -20,7 +20,6 @@ from litestar.connection import ASGIConnection
 from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
 from litestar.response import Stream
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.call import (
     NOBODY,
     Call,
@@ -44,6 +43,7 @@ from postern.kernel.values import (
     JSON_DEPTH_LIMIT,
     JSON_VALUES_LIMIT,
     NO_ID,
+    Moment,
     as_id,
     has_too_many_values,
     is_too_deep,

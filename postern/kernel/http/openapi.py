@@ -10,7 +10,6 @@ from typing import Any, get_args, get_origin
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.call import (
     CredentialInvalid,
     CredentialMissing,
@@ -26,7 +25,7 @@ from postern.kernel.http.pagination import Feed, LinkedList, Page
 from postern.kernel.http.problems import Invalid, Problem, ProblemError
 from postern.kernel.http.responses import BodyTooLarge, DatabaseUnavailable, HttpResponse, NotFound, problem_document
 from postern.kernel.limits import TooManyRequests
-from postern.kernel.values import Record, to_plain
+from postern.kernel.values import Moment, Record, to_plain
 
 VERSION = version("postern-server")
 SCHEMAS = "#/components/schemas/"

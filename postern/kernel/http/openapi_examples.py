@@ -15,8 +15,7 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
-from postern.kernel.values import to_plain
+from postern.kernel.values import Moment, to_plain
 
 MOMENT = "2026-01-31T12:00:00.000Z"
 """The default of timestamps in examples."""

@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Invalid
+from postern.kernel.values import Moment
 from postern.messaging.analytics.model import DAYS_LIMIT, DEFAULT_DAYS
 
 

@@ -3,9 +3,8 @@
 from typing import Final
 from uuid import UUID
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Missing, Unprocessable
-from postern.kernel.values import Record
+from postern.kernel.values import Moment, Record
 from postern.protocols.mail.image_files import ImageType
 
 IMAGE_BYTES: Final = 2_000_000

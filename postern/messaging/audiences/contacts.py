@@ -8,14 +8,13 @@ from uuid import UUID
 import msgspec
 import psycopg
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
 from postern.kernel.http.pagination import Page, PageQuery, numbered_page
 from postern.kernel.http.problems import Invalid, require_found
-from postern.kernel.values import Body, Deleted, new_id
+from postern.kernel.values import Body, Deleted, Moment, new_id
 from postern.messaging.audiences import store
 from postern.messaging.audiences.attributes import inferred_from
 from postern.messaging.audiences.membership import SYSTEM, ChangeActor, actor_of, contacts_changed

@@ -2,9 +2,8 @@
 
 from uuid import UUID
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
-from postern.kernel.values import Record
+from postern.kernel.values import Moment, Record
 from postern.messaging.audiences.csv_reader import CsvHeader
 from postern.messaging.audiences.model import (
     ContactImport,

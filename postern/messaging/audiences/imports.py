@@ -10,7 +10,6 @@ from uuid import UUID
 import msgspec
 from litestar.exceptions import InternalServerException
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.connections import HeaderTooLarge
@@ -19,7 +18,7 @@ from postern.kernel.http.operation import RawRequest, get, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, csv_stream, newest_first
 from postern.kernel.http.problems import Invalid, require_found
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.values import new_id
+from postern.kernel.values import Moment, new_id
 from postern.messaging.audiences import import_store, store
 from postern.messaging.audiences.attributes import (
     declare_all,

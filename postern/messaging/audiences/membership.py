@@ -7,10 +7,9 @@ from uuid import UUID
 
 from psycopg.sql import SQL, Composable
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
-from postern.kernel.values import new_id
+from postern.kernel.values import Moment, new_id
 from postern.messaging.audiences import store
 from postern.messaging.audiences.model import Audience, AudienceChangeResult, DynamicAudience
 from postern.messaging.audiences.rules import Rules, compile_rules, read_rules

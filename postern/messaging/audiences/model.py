@@ -9,9 +9,8 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import BadRequest, Conflict, Invalid, Missing, ProblemError, RateLimited
-from postern.kernel.values import DisplayName, Record, to_json
+from postern.kernel.values import DisplayName, Moment, Record, to_json
 
 ATTRIBUTES_LIMIT: Final = 16_384
 """Maximum bytes of a contact's attributes as JSON."""

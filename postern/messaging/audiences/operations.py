@@ -6,7 +6,6 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Database, Queries, Transaction
 from postern.kernel.graphs import reachable_nodes
 from postern.kernel.http.call import Call
@@ -33,7 +32,7 @@ from postern.kernel.http.pagination import (
     numbered_page,
 )
 from postern.kernel.http.problems import Invalid, require_found
-from postern.kernel.values import Body, Deleted, as_id, new_id
+from postern.kernel.values import Body, Deleted, Moment, as_id, new_id
 from postern.messaging.audiences import imports, store
 from postern.messaging.audiences.contacts import find_or_create, lock_contacts, require_contact
 from postern.messaging.audiences.membership import SYSTEM, ChangeActor, actor_of, contacts_changed, refill_audience

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 from psycopg import DataError
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Database
 from postern.kernel.due import Work, for_each_row
 from postern.kernel.http.problems import Problem
+from postern.kernel.values import Moment
 from postern.messaging.audiences import import_store, store
 from postern.messaging.audiences.attributes import known_types
 from postern.messaging.audiences.csv_cells import KnownType, types_of

@@ -6,9 +6,8 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Conflict, Missing, ProblemError, Unprocessable
-from postern.kernel.values import Body, DisplayName, Record, Timestamp
+from postern.kernel.values import Body, DisplayName, Moment, Record, Timestamp
 from postern.messaging.audiences.rules import Rules
 
 AUTOMATIONS_PER_PROJECT: Final = 500

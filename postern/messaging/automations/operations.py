@@ -9,7 +9,6 @@ from uuid import UUID
 import msgspec
 import structlog
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call, LiveKeyRequired
 from postern.kernel.http.listing import (
@@ -27,7 +26,7 @@ from postern.kernel.http.listing import (
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.http.problems import Invalid, ProblemError, require_found
-from postern.kernel.values import NO_ID, Body, Deleted, as_id, new_id, to_plain
+from postern.kernel.values import NO_ID, Body, Deleted, Moment, as_id, new_id, to_plain
 from postern.messaging.audiences import contacts
 from postern.messaging.audiences import operations as audiences
 from postern.messaging.audiences.membership import actor_because_of

@@ -8,10 +8,9 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.outbound.ssrf import AddressRefused, Network, check_target
-from postern.kernel.values import NO_ID, as_id, timestamp, to_plain
+from postern.kernel.values import NO_ID, Moment, as_id, timestamp, to_plain
 from postern.messaging.audiences.model import check_attributes
 from postern.messaging.audiences.rules import RuleCondition, Rules, check_rules, plain_rules, read_rules
 from postern.messaging.automations.model import (

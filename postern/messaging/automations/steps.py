@@ -13,9 +13,8 @@ from uuid import UUID
 import msgspec
 import structlog
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
-from postern.kernel.values import as_id
+from postern.kernel.values import Moment, as_id
 from postern.messaging.audiences import contacts as audience_contacts
 from postern.messaging.audiences import membership
 from postern.messaging.audiences import operations as audiences

@@ -6,9 +6,8 @@ from uuid import UUID
 
 from psycopg.sql import SQL, Composable
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
-from postern.kernel.values import Record
+from postern.kernel.values import Moment, Record
 from postern.messaging.automations.model import (
     Automation,
     AutomationCounterSum,

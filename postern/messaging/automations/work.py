@@ -9,10 +9,9 @@ import structlog
 from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
 
-from postern.kernel.clock import Moment
 from postern.kernel.due import Work
 from postern.kernel.outbound.client import OutboundResponse, Outcome
-from postern.kernel.values import to_json
+from postern.kernel.values import Moment, to_json
 from postern.messaging.audiences import contacts, membership
 from postern.messaging.audiences.model import Contact
 from postern.messaging.automations.model import CALL_RETRY_DELAYS, CallWebhook, DueRun

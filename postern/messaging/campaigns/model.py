@@ -6,9 +6,8 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Conflict, Missing, ProblemError
-from postern.kernel.values import Body, DisplayName, Record, Timestamp
+from postern.kernel.values import Body, DisplayName, Moment, Record, Timestamp
 
 CampaignStatus = Literal["DRAFT", "SCHEDULED", "TESTING", "SENDING", "PAUSED", "SENT", "CANCELLED", "FAILED"]
 Metric = Literal["OPEN_RATE", "CLICK_RATE"]

@@ -11,10 +11,9 @@ import structlog
 from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.problems import Invalid, Problem, ProblemError
-from postern.kernel.values import NO_ID, new_id
+from postern.kernel.values import NO_ID, Moment, new_id
 from postern.messaging.audiences import operations as audiences
 from postern.messaging.campaigns import ab_test, content, store
 from postern.messaging.campaigns.model import (

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from postern.kernel.clock import Moment
-from postern.kernel.values import new_id
+from postern.kernel.values import Moment, new_id
 from postern.messaging.domains import store
 from postern.messaging.domains.model import (
     BLOCKLIST_CHECK_INTERVAL,

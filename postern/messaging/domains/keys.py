@@ -7,8 +7,8 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
+from postern.kernel.values import Moment
 from postern.messaging.domains import store
 from postern.messaging.domains.model import Algorithm, PublicKey, Role
 from postern.protocols.mail.dkim import generate_ed25519, generate_rsa, key_record

@@ -13,9 +13,8 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import BadRequest, Conflict, Missing, Unprocessable
-from postern.kernel.values import Body, Record
+from postern.kernel.values import Body, Moment, Record
 
 DOMAINS_PER_PROJECT = 1_000
 SENDERS_PER_PROJECT = 20

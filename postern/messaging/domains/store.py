@@ -3,8 +3,8 @@
 from collections.abc import AsyncIterator
 from uuid import UUID
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement, streamed_statement
+from postern.kernel.values import Moment
 from postern.messaging.domains.model import BlocklistEntry, KeysOfDomain, SealedKey, SendingDomain, StoredDomain
 
 

@@ -6,9 +6,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.config import Settings
 from postern.kernel.database.statements import Transaction
+from postern.kernel.values import Moment
 from postern.messaging.domains import store
 from postern.messaging.domains.dns_check import DnsCheckResult, check_records
 from postern.messaging.domains.model import NEXT_STATUS, StoredDomain

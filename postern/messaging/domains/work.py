@@ -2,10 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Transaction
 from postern.kernel.due import Work, for_each_row
-from postern.kernel.values import to_plain
+from postern.kernel.values import Moment, to_plain
 from postern.messaging.domains import store
 from postern.messaging.domains.blocklists import check_listings
 from postern.messaging.domains.dns_check import DnsCheckResult

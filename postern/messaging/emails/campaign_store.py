@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction, statement
+from postern.kernel.values import Moment
 
 
 # Makes up to `limit` held sends due and returns their ids. Held sends are the waiting sends without due_at; a send that

@@ -19,9 +19,8 @@ import structlog
 from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Problem
-from postern.kernel.values import new_id
+from postern.kernel.values import Moment, new_id
 from postern.messaging.domains import senders
 from postern.messaging.domains import sending as domains
 from postern.messaging.emails import rules, store

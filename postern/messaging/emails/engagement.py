@@ -2,9 +2,8 @@
 
 from uuid import UUID
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
-from postern.kernel.values import Record, new_id
+from postern.kernel.values import Moment, Record, new_id
 from postern.messaging.emails import store
 from postern.messaging.emails.model import SUPPRESSION_STRENGTH, SuppressionEntry, TrackedSend
 

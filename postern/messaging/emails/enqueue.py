@@ -14,9 +14,9 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.problems import Problem
+from postern.kernel.values import Moment
 from postern.messaging.domains import sending as domains
 from postern.messaging.emails import store
 from postern.messaging.emails.model import MARKETING, Send, SendBody

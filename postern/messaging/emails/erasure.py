@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction, like_pattern
+from postern.kernel.values import Moment
 from postern.messaging.emails import erasure_store as store
 from postern.messaging.emails.model import WAITING
 from postern.platform.webhooks import operations as webhooks

@@ -2,9 +2,8 @@
 
 from uuid import UUID
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, statement
-from postern.kernel.values import Record
+from postern.kernel.values import Moment, Record
 
 
 class MailHistoryEntry(Record):

@@ -6,9 +6,8 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import BadRequest, Conflict, Forbidden, Missing, Unprocessable
-from postern.kernel.values import Body, Record, Timestamp
+from postern.kernel.values import Body, Moment, Record, Timestamp
 from postern.protocols.mail.templates.template import Engine
 
 SendStatus = Literal[

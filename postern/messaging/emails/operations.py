@@ -11,7 +11,6 @@ from uuid import UUID
 import msgspec
 import structlog
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries
 from postern.kernel.http.call import NOBODY, Call, LiveKeyRequired, Origin
 from postern.kernel.http.handler import read_item
@@ -19,7 +18,7 @@ from postern.kernel.http.idempotency import IdempotencyHeader
 from postern.kernel.http.operation import HeaderParameter, get, patch, post
 from postern.kernel.http.problems import Invalid, Problem, require_found
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.values import to_json
+from postern.kernel.values import Moment, to_json
 from postern.messaging.emails import store
 from postern.messaging.emails.delivery import LINKS_PURPOSE, DeliveryJob, deliver_claimed, draft_of, lease_keeper
 from postern.messaging.emails.model import (

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from postern.kernel.batching import isolate_errors
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import ROW_ERRORS, Jsonb, Transaction
-from postern.kernel.values import new_id
+from postern.kernel.values import Moment, new_id
 from postern.messaging.emails import rules, store
 from postern.messaging.emails.model import (
     SETTLING_TRANSITIONS,

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb
+from postern.kernel.values import Moment
 from postern.messaging.emails import store
 from postern.messaging.emails.model import MARKETING, Send
 from postern.protocols.mail.transports.transport import Transport

@@ -8,9 +8,8 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Invalid
-from postern.kernel.values import new_id
+from postern.kernel.values import Moment, new_id
 from postern.messaging.emails.model import MARKETING, TAG_CHARACTERS, TAGS_LIMIT, TRANSACTIONAL, Send, SendStatus
 from postern.protocols.mail.address import CONTROL, Address, quote_input
 from postern.protocols.mail.smtp_replies import MailLane, classify, counts_towards_suppression, next_retry, suppresses

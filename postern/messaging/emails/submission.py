@@ -16,12 +16,11 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.batching import isolate_errors
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import ROW_ERRORS, Jsonb, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.idempotency import digest_of, read_key
 from postern.kernel.http.problems import Invalid, ProblemError
-from postern.kernel.values import as_id, new_id
+from postern.kernel.values import Moment, as_id, new_id
 from postern.messaging.domains import senders
 from postern.messaging.domains import sending as domains
 from postern.messaging.domains.model import SendingDomain

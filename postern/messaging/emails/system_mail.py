@@ -12,8 +12,7 @@ from uuid import UUID
 
 import structlog
 
-from postern.kernel.clock import Moment
-from postern.kernel.values import NO_ID
+from postern.kernel.values import NO_ID, Moment
 from postern.messaging.emails.redaction import redact_outcome
 from postern.messaging.emails.transports import NoSmartHost, transport_of
 from postern.platform.accounts.mailer import AccountMailRequest

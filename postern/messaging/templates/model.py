@@ -5,9 +5,8 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Conflict, Missing, Unprocessable
-from postern.kernel.values import Body, DisplayName, Record
+from postern.kernel.values import Body, DisplayName, Moment, Record
 from postern.protocols.mail.templates.template import Engine
 
 TEMPLATES_PER_PROJECT: Final = 10_000

@@ -4,8 +4,8 @@ from uuid import UUID
 
 from psycopg.sql import SQL, Composable
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.kernel.values import Moment
 from postern.messaging.templates.model import (
     CompiledContent,
     ListedTemplate,

@@ -3,8 +3,7 @@
 from typing import Literal
 from uuid import UUID
 
-from postern.kernel.clock import Moment
-from postern.kernel.values import Record
+from postern.kernel.values import Moment, Record
 from postern.protocols.mail.templates.links import TARGET_LIMIT
 
 HitKind = Literal["OPEN", "CLICK", "UNSUBSCRIBE"]

@@ -3,9 +3,8 @@
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
-from postern.kernel.values import new_id
+from postern.kernel.values import Moment, new_id
 from postern.messaging.audiences import membership
 from postern.messaging.audiences.contacts import lock_contacts, touch_engagement
 from postern.messaging.emails import engagement

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from datetime import timedelta
 
-from postern.kernel.clock import Moment
+from postern.kernel.values import Moment
 from postern.messaging.tracking.model import HitClassification, HitRequest, RecentClick
 
 MIN_READING_TIME = timedelta(seconds=5)

@@ -11,13 +11,12 @@ from uuid import UUID
 
 import structlog
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.catalog import MAX_CHUNKS, PROJECT_CONDITION, RowsToDelete, delete_rows, tenant_tables
 from postern.kernel.database.statements import Transaction
 from postern.kernel.due import Work, for_each_row
 from postern.kernel.http.call import Call, PermissionMissing, ProjectMissing
 from postern.kernel.http.operation import DEVELOPER_ONLY, delete
-from postern.kernel.values import Body, Deleted, Record
+from postern.kernel.values import Body, Deleted, Moment, Record
 from postern.platform.accounts import store
 from postern.platform.accounts.model import SIGN_UP_LIFE, LockedOut, PasswordToCheck, PasswordWrong
 from postern.platform.accounts.operations import lock_proven_developer, require_password

@@ -12,11 +12,10 @@ from uuid import UUID
 import msgspec
 import structlog
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
 from postern.kernel.due import Work, for_each_row
 from postern.kernel.http.call import Call
-from postern.kernel.values import NO_ID, Record, new_id
+from postern.kernel.values import NO_ID, Moment, Record, new_id
 from postern.platform.accounts import store
 from postern.security.secrets import new_token
 

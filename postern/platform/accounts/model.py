@@ -6,7 +6,6 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import (
     BadRequest,
     Conflict,
@@ -16,7 +15,7 @@ from postern.kernel.http.problems import (
     Unauthenticated,
     Unprocessable,
 )
-from postern.kernel.values import ONE_LINE, Body, DisplayName, Record
+from postern.kernel.values import ONE_LINE, Body, DisplayName, Moment, Record
 from postern.platform.projects.model import Project
 from postern.platform.projects.permissions import MemberRole
 from postern.security.passwords import PASSWORD_MAX, PASSWORD_MIN

@@ -10,13 +10,12 @@ from uuid import UUID
 from msgspec.structs import replace as replace_struct
 from psycopg.sql import SQL
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call, Caller, CredentialInvalid, Origin, ProjectMissing
 from postern.kernel.http.operation import DEVELOPER_ONLY, post
 from postern.kernel.http.problems import Invalid
 from postern.kernel.limits import RateLimit, TooManyRequests, network_of
-from postern.kernel.values import NO_ID, new_id
+from postern.kernel.values import NO_ID, Moment, new_id
 from postern.platform.accounts import store
 from postern.platform.accounts.mailer import RESET_LIFE, enqueue_verification, new_developer_token
 from postern.platform.accounts.model import (

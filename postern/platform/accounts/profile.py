@@ -4,13 +4,12 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call, CredentialInvalid
 from postern.kernel.http.operation import DEVELOPER_ONLY, get, patch
 from postern.kernel.http.problems import Invalid
 from postern.kernel.limits import TooManyRequests
-from postern.kernel.values import Body, Record
+from postern.kernel.values import Body, Moment, Record
 from postern.platform.accounts import store
 from postern.platform.accounts.mailer import enqueue_security_mail, enqueue_verification
 from postern.platform.accounts.model import (

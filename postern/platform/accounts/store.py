@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.kernel.values import Moment
 from postern.platform.accounts.model import (
     Account,
     AccountInvitation,

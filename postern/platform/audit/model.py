@@ -11,8 +11,7 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
-from postern.kernel.values import Record, timestamp, to_json
+from postern.kernel.values import Moment, Record, timestamp, to_json
 
 GENESIS = bytes(32)
 """The hash before the first entry of a chain."""

@@ -7,13 +7,12 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.catalog import CHUNK_ROWS
 from postern.kernel.database.statements import Database, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import camel
 from postern.kernel.http.pagination import Page, PageQuery, numbered_page
-from postern.kernel.values import NO_ID, Record, new_id, to_json, to_plain
+from postern.kernel.values import NO_ID, Moment, Record, new_id, to_json, to_plain
 from postern.platform.audit import store
 from postern.platform.audit.model import (
     GENESIS,

@@ -3,9 +3,8 @@
 from collections.abc import AsyncIterator
 from uuid import UUID
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement, streamed_statement
-from postern.kernel.values import Record
+from postern.kernel.values import Moment, Record
 from postern.platform.audit.model import AccountAuditEntry, AuditEntry, AuditFilter, ChainedEntry
 
 

@@ -11,9 +11,9 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.problems import BadRequest
+from postern.kernel.values import Moment
 from postern.platform.audit import operations as audit
 from postern.platform.billing import store
 from postern.platform.billing.model import BillingAccount, Cycle, Purchase, SubscriptionState

@@ -5,9 +5,8 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import BadRequest, Conflict, Unavailable
-from postern.kernel.values import Body, Record
+from postern.kernel.values import Body, Moment, Record
 
 Plan = Literal["free", "pro"]
 Cycle = Literal["monthly", "yearly"]

@@ -10,8 +10,8 @@ from typing import get_args
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.config import SettingInvalid
+from postern.kernel.values import Moment
 from postern.platform.billing.model import Cycle, Plan, PlanLimits, Status, SubscriptionState
 from postern.platform.projects.quotas import Allowance
 

@@ -3,8 +3,8 @@
 from datetime import date
 from uuid import UUID
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.kernel.values import Moment
 from postern.platform.billing.model import BillingAccount, Usage
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import stripe
 import structlog
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.call import Call
+from postern.kernel.values import Moment
 from postern.platform.billing import store
 from postern.platform.billing.model import (
     BillingAccount,

@@ -3,8 +3,7 @@
 from typing import LiteralString
 from uuid import UUID
 
-from postern.kernel.clock import Moment
-from postern.kernel.values import Record
+from postern.kernel.values import Moment, Record
 
 
 class BulkEvents(Record):

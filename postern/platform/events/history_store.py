@@ -3,9 +3,8 @@
 from typing import Any
 from uuid import UUID
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
-from postern.kernel.values import Record
+from postern.kernel.values import Moment, Record
 
 
 class PastEvent(Record):

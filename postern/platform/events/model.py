@@ -4,8 +4,7 @@ import re
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from postern.kernel.clock import Moment
-from postern.kernel.values import Record
+from postern.kernel.values import Moment, Record
 
 
 class EventContact(Record):

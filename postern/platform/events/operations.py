@@ -8,13 +8,12 @@ from uuid import UUID
 import msgspec
 from psycopg.sql import SQL
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.operation import get
 from postern.kernel.http.pagination import Cursor, Feed, ListLimit, newest_first
 from postern.kernel.http.problems import Invalid
-from postern.kernel.values import build_view, new_id
+from postern.kernel.values import Moment, build_view, new_id
 from postern.platform.events import store
 from postern.platform.events.model import (
     ALIASES,

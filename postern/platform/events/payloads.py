@@ -5,9 +5,8 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.openapi import WebhookDoc
-from postern.kernel.values import Record
+from postern.kernel.values import Moment, Record
 from postern.platform.events.model import EventContact
 
 

@@ -4,8 +4,8 @@ from uuid import UUID
 
 from psycopg.sql import Composable
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
+from postern.kernel.values import Moment
 from postern.platform.events.model import EventContact, EventRow, FirstEventSince, RecentEvents
 
 

@@ -5,10 +5,9 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.call import Environment
 from postern.kernel.http.problems import Missing, Unprocessable
-from postern.kernel.values import Body, DisplayName, Record
+from postern.kernel.values import Body, DisplayName, Moment, Record
 
 KeyType = Literal["SECRET", "PUBLISHABLE"]
 Name = DisplayName

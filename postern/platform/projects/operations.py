@@ -7,7 +7,6 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import (
     Call,
@@ -23,7 +22,7 @@ from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list, newest_first
 from postern.kernel.http.problems import Invalid, ProblemError, require_found
 from postern.kernel.outbound.ssrf import AddressRefused, check_host
-from postern.kernel.values import Body, Timestamp, fields_set, is_safe_redirect_url, new_id, to_plain
+from postern.kernel.values import Body, Moment, Timestamp, fields_set, is_safe_redirect_url, new_id, to_plain
 from postern.platform.audit import operations as audit
 from postern.platform.projects import store
 from postern.platform.projects.model import (

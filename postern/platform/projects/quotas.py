@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Forbidden
+from postern.kernel.values import Moment
 
 if TYPE_CHECKING:
     from postern.world import World

@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
+from postern.kernel.values import Moment
 from postern.platform.projects.model import ApiKey, ApiKeyWithProject, Project, StoredApiKey
 
 

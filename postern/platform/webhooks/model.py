@@ -6,9 +6,8 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.problems import Conflict, Missing, Unprocessable
-from postern.kernel.values import Record
+from postern.kernel.values import Moment, Record
 
 DeliveryStatus = Literal["PENDING", "SUCCEEDED", "FAILED"]
 WebhookFormat = Literal["postern", "resend"]

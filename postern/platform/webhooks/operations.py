@@ -7,7 +7,6 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
@@ -15,7 +14,7 @@ from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest
 from postern.kernel.http.problems import Invalid, ProblemError, require_found
 from postern.kernel.outbound.client import OutboundRefused, OutboundResponse
 from postern.kernel.outbound.ssrf import AddressRefused, check_target
-from postern.kernel.values import Body, Timestamp, new_id, to_json
+from postern.kernel.values import Body, Moment, Timestamp, new_id, to_json
 from postern.platform.audit import operations as audit
 from postern.platform.events import history_store
 from postern.platform.events import operations as events

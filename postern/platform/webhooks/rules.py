@@ -6,10 +6,9 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from uuid import UUID
 
-from postern.kernel.clock import Moment
 from postern.kernel.http.operation import camel
 from postern.kernel.outbound.client import OutboundRefused, OutboundResponse, Outcome
-from postern.kernel.values import to_json
+from postern.kernel.values import Moment, to_json
 from postern.platform.events.model import (
     ALIASES,
     EVENT_NAMES,

@@ -4,8 +4,8 @@ from datetime import datetime
 from typing import LiteralString
 from uuid import UUID
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.kernel.values import Moment
 from postern.platform.webhooks.model import (
     DeliveryRow,
     DeliveryVerdict,

@@ -12,10 +12,9 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.clock import Moment
 from postern.kernel.database.statements import Transaction
 from postern.kernel.due import Work, for_each_row
-from postern.kernel.values import to_json
+from postern.kernel.values import Moment, to_json
 from postern.platform.events import operations as events
 from postern.platform.webhooks import rules, store
 from postern.platform.webhooks.model import (

@@ -12,9 +12,9 @@ import psycopg
 import uvloop
 
 from postern.app import HOOKS
-from postern.kernel.clock import FixedClock
 from postern.kernel.config import Settings
 from postern.kernel.due import drain
+from postern.kernel.values import FixedClock
 from postern.messaging.automations.work import WORK
 from postern.messaging.emails.work import SENDS
 from postern.world import open_world

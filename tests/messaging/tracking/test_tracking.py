@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from postern.kernel.clock import Moment
+from postern.kernel.values import Moment
 from postern.messaging.audiences import contacts
 from postern.messaging.tracking.model import HitRequest, RecentClick
 from postern.messaging.tracking.operations import UNSUBSCRIBE_BODY_LIMIT

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from postern.kernel.clock import Moment
 from postern.kernel.config import SettingInvalid
+from postern.kernel.values import Moment
 from postern.platform.billing.model import PlanLimits, SubscriptionState
 from postern.platform.billing.rules import (
     StripeSubscription,

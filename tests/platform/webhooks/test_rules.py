@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from postern.kernel.clock import Moment
 from postern.kernel.outbound.client import OutboundFailed, OutboundRefused, OutboundResponse
-from postern.kernel.values import to_json
+from postern.kernel.values import Moment, to_json
 from postern.platform.events.model import EVENT_NAMES
 from postern.platform.events.operations import make_event
 from postern.platform.webhooks.model import PAYLOAD_BYTES
