@@ -79,6 +79,34 @@ def test_uvx_runs_the_command(packages, tmp_path):
     assert version.stdout == command(tmp_path, "--version").stdout
 
 
+def test_pipx_installs_the_command(packages, tmp_path):
+    folders = {
+        f"PIPX_{name}": str(tmp_path / name.lower()) for name in ("HOME", "BIN_DIR", "MAN_DIR", "COMPLETION_DIR")
+    }
+    _, versions = constraints(tmp_path)
+    # Without uv, which pipx would use if it is there: its users need not have it.
+    environment = {
+        **os.environ,
+        **folders,
+        "PIPX_DEFAULT_BACKEND": "pip",
+        "PIP_CONSTRAINT": versions,
+    }
+    installed_by_pipx = subprocess.run(
+        [sys.executable, "-m", "pipx", "install", packages.wheel],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert installed_by_pipx.returncode == 0, installed_by_pipx.stderr
+    assert [path.name for path in (tmp_path / "bin_dir").iterdir()] == ["postern"]
+    version = subprocess.run(
+        [tmp_path / "bin_dir/postern", "--version"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert version.stdout == command(tmp_path, "--version").stdout
+
+
 def test_the_source_tree_has_every_optional_part():
     """`script/setup` installs the extras as well: a server from the source tree has nothing to install later."""
     assert importlib.util.find_spec("stripe")
