@@ -46,6 +46,7 @@ ROUNDS = 2
 NOT_RUN_HERE = {
     ("quickstart.md", "sh", "script/server"): "starts a server: tests/test_boot.py does it",
     ("quickstart.md", "sh", "bootstrap"): "needs the server's data folder: tests/test_boot.py does it",
+    ("dashboard.md", "sh", "sign-in-link"): "needs the data folder: tests/cli/test_developers.py runs it",
     ("sdk-python.md", "sh", "pip install"): "installs from the index: tests/sdk/test_python_package.py builds it",
     ("sdk-typescript.md", "sh", "npm install"): "installs from the registry: tests/sdk/test_typescript.py packs it",
     ("templates.md", "sh", "@logo.png"): "needs a file: tests/messaging/assets uploads images",

@@ -1,6 +1,6 @@
 import { APIError } from "@postern/sdk";
 import { createRootRoute, createRoute, lazyRouteComponent, Outlet, redirect } from "@tanstack/react-router";
-import { SignInPage, WelcomePage } from "./session/pages";
+import { localPath, SignInPage, WelcomePage } from "./session/pages";
 import { lastProject, profileQuery, rememberProject } from "./session/profile";
 import { queries } from "./session/queries";
 import { sessionStarted } from "./session/server";
@@ -12,11 +12,6 @@ export const rootRoute = createRootRoute({
   notFoundComponent: NotFound,
   errorComponent: PageFailed,
 });
-
-/** A path of this dashboard to go on to: nothing that leads to another site. */
-function localPath(value: unknown): string | undefined {
-  return typeof value === "string" && /^\/(?![/\\])/.test(value) ? value : undefined;
-}
 
 export const signInRoute = createRoute({
   getParentRoute: () => rootRoute,

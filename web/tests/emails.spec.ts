@@ -77,7 +77,7 @@ test("filters stand in the URL, survive a reload, and can be changed and removed
 });
 
 test.describe("with a filter that the API refuses", () => {
-  test.use({ tolerated: [/status of 400/] });
+  test.use({ tolerated: /status of 400/ });
 
   test("the reason stands at the filter", async ({ signedIn: page }) => {
     await sendMail();
@@ -131,7 +131,7 @@ test("the panel says what happened, and shows every part", async ({ signedIn: pa
 
 test.describe("with an e-mail that attacks", () => {
   // What the frame's policy stops is noted on the console.
-  test.use({ tolerated: [/Blocked (script|form)|violates the following Content Security Policy|Refused to execute/] });
+  test.use({ tolerated: /Blocked (script|form)|violates the following Content Security Policy|Refused to execute/ });
 
   test("nothing that a sender or recipient wrote is run", async ({ signedIn: page }) => {
     let dialogs = 0;
@@ -214,7 +214,7 @@ test("a scheduled e-mail gets another time, and is cancelled", async ({ signedIn
 });
 
 test.describe("with a recipient that the API refuses", () => {
-  test.use({ tolerated: [/status of 400/] });
+  test.use({ tolerated: /status of 400/ });
 
   test("a test is sent, and opens; what is refused stands at its field", async ({ signedIn: page }) => {
     await page.goto(at("/emails"));
@@ -252,7 +252,7 @@ test("new e-mails appear at the top, or wait while the list is scrolled", async 
 });
 
 test.describe("with rows that the server does not know", () => {
-  test.use({ tolerated: [/status of 404/] });
+  test.use({ tolerated: /status of 404/ });
 
   test("ten thousand rows are a table of which only the visible part exists", async ({ signedIn: page }) => {
     const template = (await api.emails.list({ limit: 1 })).data[0] ?? (await api.emails.get(await sendMail()));
@@ -378,7 +378,7 @@ test("a project that has sent nothing says what will be here", async ({ signedIn
 });
 
 test.describe("when the server fails", () => {
-  test.use({ tolerated: [/status of 500/] });
+  test.use({ tolerated: /status of 500/ });
 
   test("a list says so, and is tried again", async ({ signedIn: page }) => {
     await sendMail();
@@ -397,7 +397,7 @@ test.describe("when the server fails", () => {
 });
 
 test.describe("with something that is gone", () => {
-  test.use({ tolerated: [/status of 404/] });
+  test.use({ tolerated: /status of 404/ });
 
   test("the panel says so beside the list", async ({ signedIn: page }) => {
     await page.goto(at("/emails/00000000-0000-4000-8000-000000000000"));

@@ -50,15 +50,15 @@ export const SHAPES = [
 
 /**
  * A test whose page fails it for messages of errors on the console, exceptions, and violations of the
- * Content-Security-Policy. `tolerated` are patterns of messages that a test provokes.
+ * Content-Security-Policy. `tolerated` is the pattern of messages that a test provokes.
  */
-export const test = base.extend<{ tolerated: RegExp[]; watched: undefined; signedIn: Page }>({
-  tolerated: [[], { option: true }],
+export const test = base.extend<{ tolerated: RegExp; watched: undefined; signedIn: Page }>({
+  tolerated: [/(?!)/, { option: true }],
   watched: [
     async ({ page, tolerated }, use) => {
       const troubles: string[] = [];
       const note = (text: string) => {
-        if (!tolerated.some((each) => each.test(text))) troubles.push(text);
+        if (!tolerated.test(text)) troubles.push(text);
       };
       page.on("console", (message) => message.type() === "error" && note(message.text()));
       page.on("pageerror", (error) => note(`${error.name}: ${error.message}`));

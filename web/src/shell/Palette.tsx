@@ -54,8 +54,8 @@ export default function Palette({ onClose, onKeys }: { onClose: () => void; onKe
       size={560}
       yOffset="12vh"
       centered={false}
-      title={undefined}
-      aria-label={m.search_or_jump()}
+      title={m.search_or_jump()}
+      classNames={{ header: "sr" }}
     >
       <div className="palette-box">
         <div className="searchbox">

@@ -1,6 +1,6 @@
 import { Menu, Modal } from "@mantine/core";
 import { IconDots, IconMenu2, IconSearch, IconSelector } from "@tabler/icons-react";
-import { Link, Outlet, useMatchRoute, useNavigate } from "@tanstack/react-router";
+import { Link, Outlet, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { Glyph } from "../look/glyphs";
 import { m } from "../messages/messages.js";
@@ -65,10 +65,14 @@ export function Shell() {
           }}
         />
       </Modal>
+      <section id="menus" aria-label={m.menus()} />
       <SignInAgain />
     </div>
   );
 }
+
+/** Where open menus are: in a landmark of the page, and not clipped by the column of the menu. */
+const MENUS = { target: "#menus" } as const;
 
 /** Two letters of a name, for a round mark. */
 function initials(name: string): string {
@@ -83,7 +87,7 @@ function ProjectMenu({ onNew, small = false }: { onNew: () => void; small?: bool
   const many = projects.length === 1 ? m.projects_count_one() : m.projects_count({ count: projects.length });
   const label = m.switch_project({ name });
   return (
-    <Menu position="bottom-start" width={260} shadow="md">
+    <Menu position="bottom-start" width={260} portalProps={MENUS} withInitialFocusPlaceholder={false}>
       <Menu.Target>
         {small ? (
           <button type="button" className="iconbtn" aria-label={label}>
@@ -169,7 +173,7 @@ function AccountMenu({ onKeys }: { onKeys: () => void }) {
   const profile = useProfile();
   const name = profile.name || profile.email;
   return (
-    <Menu position="top-start" width={240} shadow="md">
+    <Menu position="top-start" width={240} portalProps={MENUS} withInitialFocusPlaceholder={false}>
       <Menu.Target>
         <button type="button" className="me">
           <span className="face" aria-hidden="true">
@@ -216,7 +220,6 @@ function PhoneBar({ name, onSearch, onNew }: { name: string; onSearch: () => voi
 /** The tabs at the bottom of a phone: the first four entries, and the rest behind "More". */
 function PhoneTabs({ onKeys }: { onKeys: () => void }) {
   const projectId = useProjectId();
-  const matches = useMatchRoute();
   const entries = MENU.flatMap((group) => group.entries);
   return (
     <nav className="phonetabs" aria-label={m.nav_main()}>
@@ -225,15 +228,13 @@ function PhoneTabs({ onKeys }: { onKeys: () => void }) {
           key={to}
           to={to}
           params={{ projectId }}
-          aria-current={
-            matches({ to, params: { projectId }, fuzzy: to !== "/projects/$projectId" }) ? "page" : undefined
-          }
+          activeOptions={{ exact: to === "/projects/$projectId", includeSearch: false }}
         >
           <Icon {...ICON} />
           <span>{label()}</span>
         </Link>
       ))}
-      <Menu position="top-end" width={240} shadow="md">
+      <Menu position="top-end" width={240} portalProps={MENUS} withInitialFocusPlaceholder={false}>
         <Menu.Target>
           <button type="button">
             <IconMenu2 {...ICON} />

@@ -7,11 +7,15 @@ import { messageOf } from "../session/server";
 export function NotFound() {
   return (
     <main id="main" className="page">
-      <Empty title={m.not_found_title()} lead={m.not_found_lead()}>
-        <Link className="btn" to="/">
-          {m.to_overview()}
-        </Link>
-      </Empty>
+      <div className="empty">
+        <h1>{m.not_found_title()}</h1>
+        <p className="muted">{m.not_found_lead()}</p>
+        <p className="line">
+          <Link className="btn" to="/">
+            {m.to_overview()}
+          </Link>
+        </p>
+      </div>
     </main>
   );
 }

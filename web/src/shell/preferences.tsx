@@ -37,8 +37,7 @@ export function PreferenceItems() {
 function Choice({ label, chosen, onChoose }: { label: string; chosen: boolean; onChoose: () => void }) {
   return (
     <Menu.Item
-      role="menuitemradio"
-      aria-checked={chosen}
+      aria-current={chosen || undefined}
       closeMenuOnClick={false}
       onClick={onChoose}
       rightSection={chosen ? <IconCheck {...ICON} size={16} /> : undefined}

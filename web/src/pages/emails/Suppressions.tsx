@@ -229,6 +229,8 @@ export function SuppressionPanel() {
   const query = useQuery({
     queryKey: ["suppression", projectId, address],
     queryFn: ({ signal }) => api(projectId).suppressions.get(address, { signal }),
+    // Not kept: when it is opened again, it may have been removed.
+    gcTime: 0,
     placeholderData: row as Suppression | undefined,
   });
   usePageRequest({ method: "GET", path: `/projects/${projectId}/suppressions/${encodeURIComponent(address)}` });
@@ -293,7 +295,6 @@ export function SuppressionPanel() {
           run={async () => {
             await api(projectId).suppressions.remove(found.address);
             patch(found.id, undefined);
-            client.removeQueries({ queryKey: ["suppression", projectId, address] });
             void client.invalidateQueries({ queryKey: ["emails", projectId, "count"] });
             notifications.show({ message: m.emails_sup_removed({ address: found.address }) });
             close();

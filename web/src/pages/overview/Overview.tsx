@@ -1,7 +1,7 @@
 import { Menu } from "@mantine/core";
+import { useThrottledCallback } from "@mantine/hooks";
 import { notifications } from "@mantine/notifications";
 import { IconCalendar, IconChevronDown, IconDownload } from "@tabler/icons-react";
-import { useThrottledCallback } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
