@@ -88,6 +88,7 @@ from postern.messaging.emails import operations as emails
 from postern.messaging.emails import work as email_work
 from postern.messaging.inbox import operations as inbox
 from postern.messaging.inbox import pages as inbox_pages
+from postern.messaging.inbox import previews
 from postern.messaging.templates import operations as templates
 from postern.messaging.tracking import operations as tracking
 from postern.platform.accounts import deletion, export, mailer, mfa, profile, recovery
@@ -124,7 +125,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(imports, contacts, attributes, audiences, audience_preview, emails, logs, suppressions),
     *operations_of(customers, merging, end_users, tokens, sessions, sign_up, sign_in, credentials, totp, passkeys),
     *operations_of(providers, linking, identity_requests, customer_pages, sso, app_sso),
-    *operations_of(campaigns, analytics, tracking, inbox, automations, custom_events),
+    *operations_of(campaigns, analytics, tracking, inbox, previews, automations, custom_events),
     *operations_of(organizations, organization_members, invitations, invitation_pages, organization_domains),
     *operations_of(joining, app_organizations, billing, features, plans, entitlements, sso_endpoints, sso_logout),
 ]

@@ -321,6 +321,7 @@ MAIL: Mapping[str, Any] = {
     "InboxMessage.text": "Dear Ada, …",
     "HeaderField.name": "Subject",
     "HeaderField.value": "Hello Ada",
+    "MailPreview.path": "/dashboard/preview/WyJTRU5EIiwi…",
     "InboxAttachment.number": 1,
     "filename": "invoice.pdf",
     "contentType": "application/pdf",

@@ -408,6 +408,13 @@ async def inbox_cookie(scene: Scene, client: Client) -> str:
     return signed_in.headers["set-cookie"].partition(";")[0]
 
 
+async def preview_of(client: Client, path: str) -> str:
+    """The HTML that a preview of a message shows."""
+    created = await client.post(f"{path}/preview", {})
+    assert created.status_code == 200, created.text
+    return (await Client(client.app).get(f"http://postern.test{created.json()['path']}")).text
+
+
 @pytest.mark.parametrize("transport", ["capture"])
 async def test_credentials_with_impersonation_read_codes_in_the_inbox(project, auth, world, transport):
     """The owner and a key with the explicit permission can read codes, for end-to-end tests.
@@ -426,6 +433,8 @@ async def test_credentials_with_impersonation_read_codes_in_the_inbox(project, a
         shown = (await client.get(f"/inbox/{row['id']}")).json()
         assert (code in shown["text"], code in shown["html"], shown["redacted"]) == (True, True, False)
         assert code in decoded((await client.get(f"/inbox/{row['id']}/raw")).content)
+    assert code in await preview_of(project.developer, f"/inbox/{row['id']}")
+    assert code not in await preview_of(project.developer, f"/emails/logs/{row['sendId']}")
     shown = (await redacted.get(f"/inbox/{row['id']}")).json()
     assert (REMOVED in shown["text"], REMOVED in shown["html"], shown["redacted"]) == (True, True, True)
     assert code not in decoded((await redacted.get(f"/inbox/{row['id']}/raw")).content)
@@ -442,6 +451,20 @@ async def test_neither_wildcards_nor_lower_roles_grant_impersonation(project, st
     refused = await developer.post("/api-keys", {"name": "mine", "permissions": [IMPERSONATE]})
     assert (refused.status_code, refused.json()["code"]) == (403, "permission_missing")
     assert (await developer.post("/api-keys", {"name": "mine", "permissions": ["customers:*"]})).status_code == 201
+
+
+@pytest.mark.parametrize("transport", ["capture"])
+async def test_previews_for_lower_roles_have_no_codes(project, auth, stranger, run_due_work, world, transport):
+    address = new_address()
+    assert (await auth.post("/sign-up", {"email": address, "password": GOOD})).status_code == 201
+    await auth.run_due_work()
+    await wait_until_attempted(world, project)
+    _, developer = await AccountHelper(project, stranger, run_due_work, world).member("DEVELOPER")
+    (row,) = (await developer.get(f"/inbox?q={address}")).json()["data"]
+    code = await auth.code(address)
+    for path in (f"/inbox/{row['id']}", f"/emails/logs/{row['sendId']}"):
+        page = await preview_of(developer, path)
+        assert (REMOVED in page, code in page) == (True, False)
 
 
 @TRANSPORTS

@@ -23,6 +23,7 @@ from postern.kernel.database.migrations import migrate
 from postern.kernel.due import Worker
 from postern.kernel.http.connections import limited_protocol
 from postern.kernel.values import Clock, system_clock
+from postern.web.dashboard_files import FOLDER
 from postern.world import open_world
 from tests.peers.dns_zone import DnsZone, dns_zone
 
@@ -57,6 +58,7 @@ class WholeServer:
     settings: dict[str, Any] = field(default_factory=dict[str, Any])
     """Settings beside the usual ones."""
     clock: Clock = system_clock
+    dashboard_folder: Path = FOLDER
 
     def __post_init__(self) -> None:
         self._started = threading.Event()
@@ -84,7 +86,7 @@ class WholeServer:
             )
             async with open_world(settings, self.database_url, HOOKS, clock=self.clock) as world:
                 config = uvicorn.Config(
-                    make_app(world),  # pyright: ignore[reportArgumentType]
+                    make_app(world, dashboard_folder=self.dashboard_folder),  # pyright: ignore[reportArgumentType]
                     http=limited_protocol(settings),
                     ws="none",
                     lifespan="off",
@@ -123,11 +125,13 @@ class WholeServer:
 
 
 @contextmanager
-def whole_server(folder: Path, clock: Clock = system_clock, **settings: Any) -> Iterator[WholeServer]:
+def whole_server(
+    folder: Path, clock: Clock = system_clock, dashboard_folder: Path = FOLDER, **settings: Any
+) -> Iterator[WholeServer]:
     """Start a server with these settings beside the usual ones. It ends with the block, and raises what ended its
     thread."""
     with own_database() as url:
-        server = WholeServer(folder, url, settings=settings, clock=clock)
+        server = WholeServer(folder, url, settings=settings, clock=clock, dashboard_folder=dashboard_folder)
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
         try:

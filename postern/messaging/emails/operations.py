@@ -304,12 +304,8 @@ async def get_email_message(call: Call, send_id: UUID) -> HttpResponse:
     One-time codes and links (sign-in codes, password resets, invitations) are replaced by `[removed]`, and such
     messages have no signatures.
     """
-    send = await require_send(call.db, call.project_id, send_id)
-    message = await store.captured_message(call.db, project_id=call.project_id, send_id=send_id)
-    if message is None:
-        message = await _compose_again(call, send)
     headers = {"Content-Disposition": f'attachment; filename="{send_id}.eml"'}
-    return HttpResponse(message, media_type="message/rfc822", headers=headers)
+    return HttpResponse(await message_of(call, send_id), media_type="message/rfc822", headers=headers)
 
 
 @get("/projects/{project_id}/emails/logs/{send_id}/attempts", needs="emails:read", problems=[EmailMissing])
@@ -510,6 +506,13 @@ async def send_copy(
 async def require_send(db: Queries, project_id: UUID, send_id: UUID) -> Send:
     """The row of a send. Raises EmailMissing."""
     return require_found(await store.get_send(db, project_id=project_id, id=send_id), EmailMissing)
+
+
+async def message_of(call: Call, send_id: UUID) -> bytes:
+    """The message of a send, as `get_email_message` returns it. Raises EmailMissing and MessageGone."""
+    send = await require_send(call.db, call.project_id, send_id)
+    message = await store.captured_message(call.db, project_id=call.project_id, send_id=send_id)
+    return await _compose_again(call, send) if message is None else message
 
 
 async def stored_content(db: Queries, send: Send) -> SendBody | None:

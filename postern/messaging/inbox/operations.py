@@ -15,7 +15,7 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.database.statements import Queries, like_pattern
-from postern.kernel.http.call import Call, Caller
+from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get
 from postern.kernel.http.pagination import (
     Page,
@@ -72,7 +72,7 @@ async def get_inbox_message(call: Call, id: UUID) -> InboxMessage:
     is true, unless the caller has the permission `customers:impersonate`. Owners and admins have it, and API keys to
     which it was granted.
     """
-    row = await require_message(call.world, call.caller, call.project_id, id)
+    row = await require_message(call.world, call.project_id, id, secrets=call.caller.may(SECRETS_PERMISSION))
     return await asyncio.to_thread(parse_captured, row)
 
 
@@ -87,7 +87,7 @@ async def get_inbox_raw(call: Call, id: UUID) -> HttpResponse:
 
     One-time codes and links are removed unless the caller has the permission `customers:impersonate`.
     """
-    row = await require_message(call.world, call.caller, call.project_id, id)
+    row = await require_message(call.world, call.project_id, id, secrets=call.caller.may(SECRETS_PERMISSION))
     return HttpResponse(
         row.message,
         media_type="message/rfc822",
@@ -103,7 +103,8 @@ async def get_inbox_raw(call: Call, id: UUID) -> HttpResponse:
 )
 async def get_inbox_attachment(call: Call, id: UUID, number: str) -> HttpResponse:
     """An attachment by its number, as a download."""
-    return attachment_of(await require_message(call.world, call.caller, call.project_id, id), number)
+    row = await require_message(call.world, call.project_id, id, secrets=call.caller.may(SECRETS_PERMISSION))
+    return attachment_of(row, number)
 
 
 @delete("/projects/{project_id}/inbox/{id}", needs="emails:write", problems=[CapturedMissing])
@@ -142,16 +143,16 @@ async def captured_messages(
     return rows, total
 
 
-async def require_message(world: "World", caller: Caller, project_id: UUID, id: UUID) -> CapturedRow:
+async def require_message(world: "World", project_id: UUID, id: UUID, *, secrets: bool) -> CapturedRow:
     """A captured message. Raises CapturedMissing.
 
-    `message` is complete if the caller has the permission `customers:impersonate`, otherwise without one-time codes and
+    `secrets`: whether `message` is complete, for callers with SECRETS_PERMISSION; otherwise it lacks one-time codes and
     links.
     """
     row = require_found(await store.get_message(world.db, project_id=project_id, id=id), CapturedMissing)
     if row.sealed is None:
         return row
-    if not caller.may(SECRETS_PERMISSION):
+    if not secrets:
         return msgspec.structs.replace(row, redacted=True)
     message = open_captured(world, row.send_id, row.sealed)
     return msgspec.structs.replace(row, message=message, size=len(message))
@@ -159,7 +160,7 @@ async def require_message(world: "World", caller: Caller, project_id: UUID, id: 
 
 def parse_captured(row: CapturedRow) -> InboxMessage:
     """Parse a message into headers, html, text and attachments. Call it in a thread, because it takes CPU time."""
-    message = _parse(row)
+    message = _parse(row.message)
     html, text = (_body_text(message, kind) for kind in ("html", "plain"))
     return InboxMessage(
         **{name: getattr(row, name) for name in CapturedMessage.__struct_fields__},
@@ -182,7 +183,7 @@ def parse_captured(row: CapturedRow) -> InboxMessage:
 
 def attachment_of(row: CapturedRow, number: str) -> HttpResponse:
     """The attachment with a number as a download. Raises CapturedMissing if there is none."""
-    parts = _attachment_parts(_parse(row))
+    parts = _attachment_parts(_parse(row.message))
     if not (number.isascii() and number.isdigit()) or len(number) > 3 or int(number) >= len(parts):
         raise CapturedMissing
     part = parts[int(number)]
@@ -195,16 +196,21 @@ def attachment_of(row: CapturedRow, number: str) -> HttpResponse:
     )
 
 
-def rewritten_html(row: CapturedRow) -> str | None:
-    """The html for the inbox view, with attached images embedded and without the tracking pixel; None without html.
+def shown_html(message: bytes, send_id: UUID) -> str:
+    """The html of a message for a frame, with attached images embedded and without the tracking pixel; its text as html
+    if it has no html.
 
-    The pixel is removed because viewing a captured message must not count as an open. Images beyond IMAGES_LIMIT are
-    not embedded. Call it in a thread, because it takes CPU time.
+    The pixel is removed because viewing a message here must not count as an open. Images beyond IMAGES_LIMIT are not
+    embedded. Call it in a thread, because it takes CPU time.
     """
-    message = _parse(row)
-    html = _body_text(message, "html")
-    if html is None:
-        return None
+    parsed = _parse(message)
+    html = _body_text(parsed, "html")
+    if html is not None:
+        return _rewritten_html(parsed, html, send_id)
+    return f'<pre style="white-space: pre-wrap">{escape(_body_text(parsed, "plain") or "")}</pre>'
+
+
+def _rewritten_html(message: EmailMessage, html: str, send_id: UUID) -> str:
     images = {
         str(part.get("content-id") or "").strip("<> "): part
         for part in _attachment_parts(message)
@@ -218,7 +224,7 @@ def rewritten_html(row: CapturedRow) -> str | None:
             continue
         for attribute in attributes(html, token):
             value = attribute.value.strip()
-            if attribute.name == "src" and _path_of(value) == f"/t/o/{row.send_id}":
+            if attribute.name == "src" and _path_of(value) == f"/t/o/{send_id}":
                 pieces.append(html[position : token.start])
                 position = token.end
                 break
@@ -250,8 +256,8 @@ def _path_of(url: str) -> str:
         return ""
 
 
-def _parse(row: CapturedRow) -> EmailMessage:
-    return email.message_from_bytes(row.message, policy=email.policy.default)
+def _parse(message: bytes) -> EmailMessage:
+    return email.message_from_bytes(message, policy=email.policy.default)
 
 
 def _body_text(message: EmailMessage, kind: str) -> str | None:

@@ -14,6 +14,8 @@ from postern.kernel.http.cookies import cookie, cookie_name
 from postern.kernel.http.problems import Problem
 from postern.kernel.values import as_id
 from postern.messaging.inbox import operations as inbox
+from postern.messaging.inbox.frames import framed_html
+from postern.messaging.inbox.model import CapturedRow
 from postern.platform.accounts import operations as accounts
 from postern.platform.accounts.model import DeveloperSignIn
 from postern.platform.projects import operations as projects
@@ -28,18 +30,10 @@ COOKIE_PURPOSE = "inbox-cookie"
 SESSION_SECONDS = 1_800
 """How long the cookie of the pages is valid."""
 PAGE_POLICY = {**SCRIPT_SOURCES, "img-src": "data:", "frame-src": "'self'"}
-MESSAGE_POLICY = (
-    "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; img-src data: https: http:; "
-    "style-src 'unsafe-inline'; font-src data:; frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
-)
-"""The html of a message is not trusted: no scripts, no forms, and an opaque origin."""
-
 DELETE_PERMISSION = "emails:write"
 PAGE_NUMBER = re.compile("[1-9][0-9]{0,2}")
 LAST_PAGE = 400
 """The last page of the list that can be shown."""
-HEAD = re.compile(r"<head(?:\s[^>]{0,1000})?>", re.IGNORECASE)
-DOCTYPE = re.compile(r"\s*<!doctype[^>]{0,1000}>", re.IGNORECASE)
 RawRequest = Request[Any, Any, Any]
 
 
@@ -144,8 +138,7 @@ async def show_message(request: RawRequest, project: str, message: str) -> Respo
     caller = await _signed_in_caller(request, as_id(project))
     if caller is None:
         return _sign_in_page(status=401)
-    world = request.app.state.world
-    row = await inbox.require_message(world, caller, as_id(project), as_id(message))
+    row = await _require_message(request, caller, project, message)
     parsed = await asyncio.to_thread(inbox.parse_captured, row)
     return _page(
         "message", parsed.subject, project_id=project, may_delete=caller.may(DELETE_PERMISSION), message=parsed
@@ -158,10 +151,9 @@ async def show_html(request: RawRequest, project: str, message: str) -> Response
     caller = await _signed_in_caller(request, as_id(project))
     if caller is None:
         return _sign_in_page(status=401)
-    row = await inbox.require_message(request.app.state.world, caller, as_id(project), as_id(message))
-    html = await asyncio.to_thread(inbox.rewritten_html, row) or ""
-    headers = {"Content-Security-Policy": MESSAGE_POLICY, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
-    return Response(_with_link_target(html).encode(), media_type="text/html", headers=headers)
+    row = await _require_message(request, caller, project, message)
+    html = await asyncio.to_thread(inbox.shown_html, row.message, row.send_id)
+    return as_response(framed_html(html, images=True))
 
 
 @get("/inbox/{project:str}/{message:str}/raw")
@@ -170,7 +162,7 @@ async def show_raw(request: RawRequest, project: str, message: str) -> Response[
     caller = await _signed_in_caller(request, as_id(project))
     if caller is None:
         return _sign_in_page(status=401)
-    row = await inbox.require_message(request.app.state.world, caller, as_id(project), as_id(message))
+    row = await _require_message(request, caller, project, message)
     headers = {"Content-Disposition": f'attachment; filename="{row.id}.eml"', "Cache-Control": "no-store"}
     return Response(row.message, media_type="message/rfc822", headers=headers)
 
@@ -181,18 +173,16 @@ async def show_attachment(request: RawRequest, project: str, message: str, numbe
     caller = await _signed_in_caller(request, as_id(project))
     if caller is None:
         return _sign_in_page(status=401)
-    row = await inbox.require_message(request.app.state.world, caller, as_id(project), as_id(message))
+    row = await _require_message(request, caller, project, message)
     response = inbox.attachment_of(row, number)
     headers = {**(response.headers or {}), "Cache-Control": "no-store", "Content-Security-Policy": "sandbox"}
     assert isinstance(response.content, bytes)
     return Response(response.content, media_type=response.media_type, headers=headers)
 
 
-def _with_link_target(html: str) -> str:
-    """Make links open in a new tab: the Content-Security-Policy does not let the frame leave this server."""
-    match = HEAD.search(html) or DOCTYPE.match(html)
-    position = match.end() if match else 0
-    return f'{html[:position]}<base target="_blank">{html[position:]}'
+async def _require_message(request: RawRequest, caller: Caller, project: str, message: str) -> CapturedRow:
+    secrets = caller.may(inbox.SECRETS_PERMISSION)
+    return await inbox.require_message(request.app.state.world, as_id(project), as_id(message), secrets=secrets)
 
 
 async def _signed_in_caller(request: RawRequest, project_id: UUID | None) -> Caller | None:

@@ -286,6 +286,14 @@ async def sign_in_by_link(call: Call, token: str, purpose: LinkPurpose) -> Devel
         return await start_session(tx, call, developer, ["link"])
 
 
+async def has_session(db: Queries, developer_id: UUID, session_id: UUID, now: Moment) -> bool:
+    """Whether a session of a developer has neither ended nor expired."""
+    rows = await session_store.live_sessions(
+        db, project_id=NO_ID, subject_ids=[developer_id], now=now, limit=SESSIONS_LIMIT
+    )
+    return any(row.id == session_id for row in rows)
+
+
 async def end_session(world: "World", developer_id: UUID, session_id: UUID) -> bool:
     """End one session of a developer. Returns False if the developer has no such active session."""
     return await session_store.revoke_session(

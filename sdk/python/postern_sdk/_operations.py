@@ -2167,6 +2167,26 @@ GET_INBOX_ATTACHMENT = Operation(
     "bytes",
     permission="inbox:read",
 )
+PREVIEW_EMAIL = Operation(
+    "previewEmail",
+    "POST",
+    "/projects/{projectId}/emails/logs/{sendId}/preview",
+    "json",
+    result="MailPreview",
+    permission="emails:read",
+    body="json",
+    media_type="application/json",
+)
+PREVIEW_INBOX_MESSAGE = Operation(
+    "previewInboxMessage",
+    "POST",
+    "/projects/{projectId}/inbox/{id}/preview",
+    "json",
+    result="MailPreview",
+    permission="inbox:read",
+    body="json",
+    media_type="application/json",
+)
 LIST_AUTOMATIONS = Operation(
     "listAutomations",
     "GET",

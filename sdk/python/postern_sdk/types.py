@@ -3490,6 +3490,15 @@ class ListedCampaign(Record, frozen=True, kw_only=True):
     """The statistics of its sends; null unless `include=counts` is requested."""
 
 
+class MailPreview(Record, frozen=True, kw_only=True):
+    """Where the message is shown. `path` is the path on this server to load in an `iframe`."""
+
+    path: str
+    """JSON pointer into the body, or `query/name` or `header/Name`; for a file `column/3` or `byte/17`."""
+    expires_at: datetime
+    """When it expires (UTC); null if it does not expire."""
+
+
 class MyOrganizationPermissions(Record, frozen=True, kw_only=True):
     """The roles and permissions of the signed-in customer in the active organization."""
 

@@ -9551,6 +9551,39 @@ class AsyncEmails:
         """
         return await self._client._call(operations.LIST_EMAIL_HITS, (send_id,), project=project, timeout=timeout)
 
+    async def preview(
+        self,
+        send_id: str,
+        *,
+        images: bool | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.MailPreview:
+        """Create a URL at which a frame of the dashboard shows the HTML of a send, for 5 minutes.
+
+        The HTML runs no scripts, submits no forms and loads nothing from other servers, unless `images` is true.
+        One-time codes and links are replaced by `[removed]`. Opening it does not count as an open. The URL stops
+        working when the session that has created it ends.
+
+        Permission: `emails:read`.
+
+        Credentials: developer.
+
+        Args:
+            send_id: The send id.
+            images: Whether to load images of other servers. Their senders learn then that, when and where the
+                message was read. Default: `false`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            EmailMissing
+            MessageGone
+        """
+        return await self._client._call(
+            operations.PREVIEW_EMAIL, (send_id,), body={"images": images}, project=project, timeout=timeout
+        )
+
 
 class AsyncEntitlements:
     """The methods of `client.entitlements`."""
@@ -10139,6 +10172,39 @@ class AsyncInbox:
             ),
             project=project,
             timeout=timeout,
+        )
+
+    async def preview(
+        self,
+        id: str,
+        *,
+        images: bool | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.MailPreview:
+        """Create a URL at which a frame of the dashboard shows the HTML of a captured message, for 5 minutes.
+
+        The HTML runs no scripts, submits no forms and loads nothing from other servers, unless `images` is true.
+        One-time codes and links are replaced by `[removed]`, unless the caller has the permission
+        `customers:impersonate`. Opening it does not count as an open. The URL stops working when the session
+        that has created it ends.
+
+        Permission: `inbox:read`.
+
+        Credentials: developer.
+
+        Args:
+            id: The id.
+            images: Whether to load images of other servers. Their senders learn then that, when and where the
+                message was read. Default: `false`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CapturedMissing
+        """
+        return await self._client._call(
+            operations.PREVIEW_INBOX_MESSAGE, (id,), body={"images": images}, project=project, timeout=timeout
         )
 
 

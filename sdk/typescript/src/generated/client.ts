@@ -119,6 +119,7 @@ import type {
   ListedAudience,
   ListedAutomation,
   ListedCampaign,
+  MailPreview,
   MetadataChange,
   MyPermissions,
   NewAccountInvitation,
@@ -171,6 +172,7 @@ import type {
   Plan,
   PlanChange,
   PlanChoice,
+  PreviewOptions,
   PreviewVariables,
   Project,
   ProjectChange,
@@ -3358,6 +3360,20 @@ export interface EmailsApi {
    * Problems: `email_missing`, `too_many_requests`, `database_away`.
    */
   listHits(sendId: string, options?: RequestOptions): Promise<TrackingHit[]>;
+  /**
+   * Create a URL at which a frame of the dashboard shows the HTML of a send, for 5 minutes
+   *
+   * The HTML runs no scripts, submits no forms and loads nothing from other servers, unless `images` is true. One-time
+   * codes and links are replaced by `[removed]`. Opening it does not count as an open. The URL stops working when the
+   * session that has created it ends.
+   *
+   * Permission: `emails:read`.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `email_missing`, `message_gone`, `too_many_requests`, `database_away`.
+   */
+  preview(sendId: string, params: PreviewOptions, options?: RequestOptions): Promise<MailPreview>;
 }
 
 /** The methods of `client.suppressions`. */
@@ -5432,6 +5448,20 @@ export interface InboxApi {
    * Problems: `captured_missing`, `too_many_requests`, `database_away`.
    */
   getAttachment(id: string, number: string, options?: RequestOptions): Promise<Uint8Array>;
+  /**
+   * Create a URL at which a frame of the dashboard shows the HTML of a captured message, for 5 minutes
+   *
+   * The HTML runs no scripts, submits no forms and loads nothing from other servers, unless `images` is true. One-time
+   * codes and links are replaced by `[removed]`, unless the caller has the permission `customers:impersonate`. Opening
+   * it does not count as an open. The URL stops working when the session that has created it ends.
+   *
+   * Permission: `inbox:read`.
+   *
+   * Credentials: developer.
+   *
+   * Problems: `captured_missing`, `too_many_requests`, `database_away`.
+   */
+  preview(id: string, params: PreviewOptions, options?: RequestOptions): Promise<MailPreview>;
 }
 
 /** The methods of `client.automations`. */

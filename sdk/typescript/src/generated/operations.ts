@@ -310,6 +310,8 @@ inbox.get GET /projects/{projectId}/inbox/{id}
 inbox.delete DELETE /projects/{projectId}/inbox/{id}
 inbox.getRaw GET /projects/{projectId}/inbox/{id}/raw B
 inbox.getAttachment GET /projects/{projectId}/inbox/{id}/attachments/{number} B
+emails.preview POST /projects/{projectId}/emails/logs/{sendId}/preview j
+inbox.preview POST /projects/{projectId}/inbox/{id}/preview j
 automations.list GET /projects/{projectId}/automations ql
 automations.create POST /projects/{projectId}/automations j
 automations.get GET /projects/{projectId}/automations/{id}

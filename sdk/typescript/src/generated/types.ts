@@ -3475,6 +3475,14 @@ export interface ListedCampaign {
   stats: CampaignStats | null;
 }
 
+/** Where the message is shown. `path` is the path on this server to load in an `iframe`. */
+export interface MailPreview {
+  /** JSON pointer into the body, or `query/name` or `header/Name`; for a file `column/3` or `byte/17`. */
+  path: string;
+  /** When it expires (UTC); null if it does not expire. */
+  expiresAt: string;
+}
+
 /** Metadata keys to set; null removes a key. */
 export interface MetadataChange {
   /** Custom data, up to 16 KiB of JSON. */
@@ -4340,6 +4348,15 @@ export interface PlanLimits {
   customers: number | null;
   /** Per calendar month (UTC). */
   emails: number | null;
+}
+
+/** How to show the message. */
+export interface PreviewOptions {
+  /**
+   * Whether to load images of other servers. Their senders learn then that, when and where the message was read.
+   * Default: `false`.
+   */
+  images?: boolean | undefined;
 }
 
 /** The variables to render a template with. */
