@@ -51,15 +51,6 @@ TEST_MARKED_AREAS: Final = ("customer", "invitation", "organization")
 customer for example."""
 
 
-def test_mark(type: str, actor_type: str, *, test: bool) -> dict[str, bool]:
-    """What callers see in the data of an event of the column `test`: events about e-mail always have the field, those
-    of TEST_MARKED_AREAS only if it is true and the actor is not the key itself."""
-    area = type.partition(".")[0]
-    if area == "email":
-        return {"test": test}
-    return {"test": True} if test and actor_type != "TEST_KEY" and area in TEST_MARKED_AREAS else {}
-
-
 class EventPosition(NamedTuple):
     """A position in the event log: after the event with this time and id; by default after all events of the time."""
 

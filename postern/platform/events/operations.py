@@ -19,6 +19,7 @@ from postern.platform.events.model import (
     ALIASES,
     AREAS,
     EVENT_NAMES,
+    TEST_MARKED_AREAS,
     Event,
     EventContact,
     EventPosition,
@@ -28,7 +29,6 @@ from postern.platform.events.model import (
     address_in_event,
     contact_id_of,
     is_custom_name,
-    test_mark,
 )
 
 
@@ -118,10 +118,19 @@ def make_event(
         actor_type=actor_type,
         actor_id=actor_id,
         actor_label=actor_label,
-        data={**data, **test_mark(type, actor_type, test=test)},
+        data={**data, **_test_mark(type, actor_type, test=test)},
         occurred_at=occurred_at,
         test=test,
     )
+
+
+def _test_mark(type: str, actor_type: str, *, test: bool) -> dict[str, bool]:
+    """What callers see in the data of an event of the column `test`: events about e-mail always have the field, those
+    of TEST_MARKED_AREAS only if it is true and the actor is not the key itself."""
+    area = type.partition(".")[0]
+    if area == "email":
+        return {"test": test}
+    return {"test": True} if test and actor_type != "TEST_KEY" and area in TEST_MARKED_AREAS else {}
 
 
 async def record_all(tx: Transaction, events: list[EventRow]) -> None:

@@ -333,7 +333,10 @@ async def delete_marked_project(tx: Transaction, project_id: UUID) -> None:
 async def require_project(db: Queries, project_id: UUID) -> Project:
     """The project with this id, with encrypted relay passwords (see `relay_password`). Raises ProjectMissing if there
     is none or it was deleted."""
-    return require_found(await store.project(db, project_id=project_id), ProjectMissing)
+    project = await store.project(db, project_id=project_id)
+    if project is None:
+        raise ProjectMissing
+    return project
 
 
 async def projects_of_account(db: Queries, account_id: UUID, *, before: UUID | None = None) -> list[Project]:
