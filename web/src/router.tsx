@@ -1,4 +1,4 @@
-import { createRouter } from "@tanstack/react-router";
+import { createRouter, parseSearchWith, stringifySearchWith } from "@tanstack/react-router";
 import { emailRoutes } from "./pages/emails/routes";
 import { overviewRoutes } from "./pages/overview/routes";
 import { homeRoute, projectRoute, rootRoute, sessionRoute, signInRoute, welcomeRoute } from "./routes";
@@ -14,6 +14,9 @@ export const router = createRouter({
   basepath: "/dashboard",
   defaultPreload: "intent",
   scrollRestoration: true,
+  // Values are text as in other URLs. The default is JSON, which puts a number that is searched for in quotes.
+  parseSearch: parseSearchWith((value) => value),
+  stringifySearch: stringifySearchWith(String),
 });
 
 declare module "@tanstack/react-router" {

@@ -103,7 +103,7 @@ test("keys move through the list, open an e-mail, and return to its row", async 
   await expect(page.getByRole("region", { name: "second" })).toBeFocused();
   await page.keyboard.press("j");
   await expect(page.getByRole("heading", { name: "third" })).toBeVisible();
-  await page.getByRole("button", { name: "Email above" }).click();
+  await page.getByRole("button", { name: "The one above" }).click();
   await expect(page.getByRole("heading", { name: "second" })).toBeVisible();
   await page.keyboard.press("Escape");
   await expect(page).toHaveURL(new RegExp(`${at("/emails")}\\?tag=${tag}$`));
@@ -244,7 +244,7 @@ test("new e-mails appear at the top, or wait while the list is scrolled", async 
   await expect(page.getByRole("row").nth(1)).toContainText("The newest", { timeout: 20_000 });
   await page.mouse.wheel(0, 600);
   await sendMail({ tags: [tag], subject: "Newer still" });
-  const waiting = page.getByRole("button", { name: "1 new email" });
+  const waiting = page.getByRole("button", { name: "1 new row" });
   await expect(waiting).toBeVisible({ timeout: 20_000 });
   await expect(page.getByRole("row", { name: "Newer still" })).toHaveCount(0);
   await waiting.click();

@@ -1,4 +1,4 @@
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { Mark } from "../look/glyphs";
 import { m } from "../messages/messages.js";
@@ -15,7 +15,7 @@ export function localPath(value: unknown): string | undefined {
 /** The sign-in page. Afterwards, the page that was asked for. */
 export function SignInPage() {
   const navigate = useNavigate();
-  const next = localPath(useSearch({ strict: false }).next);
+  const next = getRouteApi("/sign-in").useSearch().next;
   return (
     <div className="gatepage">
       <main>

@@ -1,8 +1,9 @@
 import { Menu, Popover } from "@mantine/core";
 import type { Campaign, Domain } from "@postern/sdk";
-import { IconPlus, IconSearch, IconX } from "@tabler/icons-react";
+import { IconPlus, IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { type FormEvent, type ReactNode, useRef, useState } from "react";
+import { SEARCH_CHARACTERS, SearchBox } from "../../lists/SearchBox";
 import { Glyph } from "../../look/glyphs";
 import { m } from "../../messages/messages.js";
 import { count, shortDay } from "../../parts/format";
@@ -14,12 +15,8 @@ import type { Refusal } from "./Log";
 import { type FilterName, filtersIn, type LogSearch, without } from "./search";
 import { STATUS_GROUPS, wordsOfStatuses } from "./status";
 
-/** Milliseconds after the last key until the list is searched. */
-const TYPING_MS = 250;
 /** Campaigns to choose from, the newest. */
 const CAMPAIGNS = 100;
-/** As long as an address can be. */
-const SEARCH_CHARACTERS = 320;
 const TAG_CHARACTERS = 256;
 
 export const FILTER_LABELS: Record<FilterName, () => string> = {
@@ -115,56 +112,6 @@ export function Filters({
         </p>
       ))}
     </form>
-  );
-}
-
-/** A search field whose text arrives when the person pauses. */
-export function SearchBox({
-  value,
-  label,
-  invalid = false,
-  onChange,
-}: {
-  value: string;
-  label: string;
-  invalid?: boolean;
-  onChange: (value: string) => void;
-}) {
-  const [typed, setTyped] = useState(value);
-  const reported = useRef(value);
-  const latest = useRef(onChange);
-  useEffect(() => {
-    latest.current = onChange;
-  });
-  // The URL changed by something else: a link, Back, "Clear filters".
-  useEffect(() => {
-    if (value === reported.current) return;
-    reported.current = value;
-    setTyped(value);
-  }, [value]);
-  useEffect(() => {
-    const next = typed.trim();
-    if (next === reported.current) return;
-    const timer = setTimeout(() => {
-      reported.current = next;
-      latest.current(next);
-    }, TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [typed]);
-  return (
-    <div className="searchbox grow">
-      <IconSearch {...ICON} />
-      <input
-        className="input"
-        type="search"
-        aria-label={label}
-        placeholder={label}
-        aria-invalid={invalid || undefined}
-        maxLength={SEARCH_CHARACTERS}
-        value={typed}
-        onChange={(event) => setTyped(event.target.value)}
-      />
-    </div>
   );
 }
 

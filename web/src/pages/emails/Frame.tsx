@@ -1,69 +1,24 @@
 import "./emails.css";
-import { IconDownload, IconSend, IconTerminal2 } from "@tabler/icons-react";
+import { IconSend } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { createContext, lazy, type ReactNode, Suspense, use, useCallback, useMemo, useState } from "react";
+import { createContext, lazy, type ReactNode, Suspense, use, useCallback, useState } from "react";
+import { ListPage } from "../../lists/ListPage";
+import type { Neighbours } from "../../lists/neighbours";
 import { m } from "../../messages/messages.js";
 import { count } from "../../parts/format";
 import { Button, ICON } from "../../parts/parts";
-import { type ApiRequest, copyCurl, usePageRequest } from "../../parts/request";
+import type { ApiRequest } from "../../parts/request";
 import { useMayWrite, useProjectId } from "../../session/profile";
 import { api } from "../../session/server";
 
 const SendTest = lazy(() => import("./SendTest"));
-
-/** What the panel beside a list needs to know of the list. */
-interface Neighbours {
-  above: (() => void) | undefined;
-  below: (() => void) | undefined;
-  close: () => void;
-  /** The list's own copy of what is open, to show until all of it is read. */
-  row: unknown;
-  /** Change the row of the list, or remove it with `undefined`. */
-  patch: (id: string, row: unknown) => void;
-}
-
-const NeighboursContext = createContext<Neighbours>({
-  above: undefined,
-  below: undefined,
-  close: () => {},
-  row: undefined,
-  patch: () => {},
-});
-
-export function useNeighbours(): Neighbours {
-  return use(NeighboursContext);
-}
 
 const TestContext = createContext<() => void>(() => {});
 
 /** A function that opens the dialog to send a test. */
 export function useSendTest(): () => void {
   return use(TestContext);
-}
-
-/** The rows around the one that is open, for the panel. */
-export function useNeighboursOf<T extends { id: string }>(
-  rows: T[],
-  openId: string | undefined,
-  open: (row: T) => void,
-  close: () => void,
-  patch: (id: string, row: T | undefined) => void,
-): Neighbours {
-  return useMemo(() => {
-    const index = openId ? rows.findIndex((each) => each.id === openId) : -1;
-    const to = (at: number) => {
-      const row = index < 0 ? undefined : rows[at];
-      return row && (() => open(row));
-    };
-    return {
-      above: to(index - 1),
-      below: to(index + 1),
-      close,
-      row: rows[index],
-      patch: patch as (id: string, row: unknown) => void,
-    };
-  }, [rows, openId, open, close, patch]);
 }
 
 type Tab = "log" | "scheduled" | "inbox" | "suppressions";
@@ -87,69 +42,36 @@ export function Frame({
   children: ReactNode;
 }) {
   const [isTesting, setTesting] = useState(false);
-  const [isExporting, setExporting] = useState(false);
   const mayWrite = useMayWrite();
   const openTest = useCallback(() => setTesting(true), []);
-  const runExport = async () => {
-    setExporting(true);
-    await onExport?.().finally(() => setExporting(false));
-  };
   return (
     <TestContext value={openTest}>
-      <NeighboursContext value={neighbours}>
-        <main id="main" className="page emails" data-panel={panel ? "open" : "closed"}>
-          <div className="listing">
-            <div className="head">
-              <h1>{m.emails()}</h1>
-              <div className="acts">
-                <button
-                  className="iconbtn wide"
-                  type="button"
-                  aria-label={m.emails_copy_list()}
-                  title={m.emails_copy_list()}
-                  onClick={() => void copyCurl(request)}
-                >
-                  <IconTerminal2 {...ICON} />
-                </button>
-                {onExport && (
-                  <button
-                    className="iconbtn wide"
-                    type="button"
-                    aria-label={m.export()}
-                    title={m.emails_export_title()}
-                    aria-busy={isExporting || undefined}
-                    disabled={isExporting}
-                    onClick={() => void runExport()}
-                  >
-                    <IconDownload {...ICON} />
-                  </button>
-                )}
-                {mayWrite && (
-                  <Button kind="primary" icon={<IconSend {...ICON} />} onClick={openTest}>
-                    {m.emails_send_test()}
-                  </Button>
-                )}
-              </div>
-            </div>
-            <Tabs current={tab} />
-            {children}
-          </div>
-          {panel || <PageRequest request={request} />}
-        </main>
-        {isTesting && (
-          <Suspense>
-            <SendTest onClose={() => setTesting(false)} />
-          </Suspense>
-        )}
-      </NeighboursContext>
+      <ListPage
+        title={m.emails()}
+        name="emails"
+        request={request}
+        onExport={onExport}
+        exportTitle={m.emails_export_title()}
+        actions={
+          mayWrite && (
+            <Button kind="primary" icon={<IconSend {...ICON} />} onClick={openTest}>
+              {m.emails_send_test()}
+            </Button>
+          )
+        }
+        tabs={<Tabs current={tab} />}
+        neighbours={neighbours}
+        panel={panel}
+      >
+        {children}
+      </ListPage>
+      {isTesting && (
+        <Suspense>
+          <SendTest onClose={() => setTesting(false)} />
+        </Suspense>
+      )}
     </TestContext>
   );
-}
-
-/** While a panel is open, the page's request is that of the panel. */
-function PageRequest({ request }: { request: ApiRequest }) {
-  usePageRequest(request);
-  return null;
 }
 
 /** Milliseconds between two looks at the numbers beside the tabs. */

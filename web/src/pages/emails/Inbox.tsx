@@ -3,34 +3,38 @@ import type { CapturedMessage, InboxMessage } from "@postern/sdk";
 import { APIError } from "@postern/sdk";
 import { IconPaperclip, IconTerminal2, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { Link, Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { getRouteApi, Link, Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useState } from "react";
+import { Held } from "../../lists/Held";
+import { startsLive } from "../../lists/liveness";
+import { useNeighbours, useNeighboursOf } from "../../lists/neighbours";
+import { Panel, PanelTabs } from "../../lists/Panel";
+import { type Column, RowTable } from "../../lists/RowTable";
+import { PAGE_ROWS, useRowList } from "../../lists/rows";
+import { SearchBox } from "../../lists/SearchBox";
 import { Glyph } from "../../look/glyphs";
 import { m } from "../../messages/messages.js";
 import { download } from "../../parts/download";
 import { bytes, longTime } from "../../parts/format";
 import { Button, Empty, ICON, LoadingFailed, Time } from "../../parts/parts";
 import { copyCurl, queryString, usePageRequest } from "../../parts/request";
+import { useUndo } from "../../parts/undo";
 import { EMAIL_EVENTS } from "../../session/live";
 import { useMayWrite, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
-import { SearchBox } from "./Filters";
-import { Frame, useNeighbours, useNeighboursOf } from "./Frame";
-import { Held, NothingSent } from "./Log";
-import { PAGE_ROWS, useRowList } from "./list";
-import { startsLive } from "./liveness";
-import { Panel, PanelTabs } from "./Panel";
+import { Frame } from "./Frame";
+import { NothingSent } from "./Log";
 import { Preview } from "./Preview";
-import { type Column, RowTable } from "./RowTable";
 import type { SendTab } from "./routes";
 import { HeaderList, SourceText } from "./Source";
-import { useUndo } from "./undo";
+
+const page = getRouteApi("/session/projects/$projectId/emails/inbox");
 
 /** Captured messages: mail that this project sent and nobody got. */
 export function Inbox() {
   const projectId = useProjectId();
   const { messageId } = useParams({ strict: false });
-  const { q } = useSearch({ strict: false }) as { q?: string };
+  const { q } = page.useSearch();
   const navigate = useNavigate();
   const [live] = useState(startsLive);
   const list = useRowList<CapturedMessage>({
@@ -91,7 +95,7 @@ export function Inbox() {
         <LoadingFailed error={list.error} onRetry={list.retry} />
       ) : !list.isPending && rows.length === 0 ? (
         q ? (
-          <Empty title={m.emails_none_match()} lead={m.emails_none_match_q({ q })}>
+          <Empty title={m.emails_none_match()} lead={m.list_none_match_q({ q })}>
             <Button onClick={() => void navigate({ to: ".", search: {} as never, replace: true })}>
               {m.emails_drop_search()}
             </Button>
@@ -194,7 +198,7 @@ export function InboxPanel() {
         {query.error instanceof APIError && query.error.status === 404 ? (
           <Empty title={m.emails_inbox_gone()} lead={m.emails_inbox_gone_lead()} />
         ) : (
-          <LoadingFailed title={m.emails_one_failed()} error={query.error} onRetry={query.refetch} />
+          <LoadingFailed title={m.list_one_failed()} error={query.error} onRetry={query.refetch} />
         )}
       </Panel>
     );

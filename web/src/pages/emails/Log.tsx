@@ -5,22 +5,24 @@ import { IconTerminal2 } from "@tabler/icons-react";
 import { useQueries } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useCallback, useMemo, useState } from "react";
+import { Held } from "../../lists/Held";
+import { keepLive, startsLive } from "../../lists/liveness";
+import { useNeighboursOf } from "../../lists/neighbours";
+import { type Column, RowTable } from "../../lists/RowTable";
+import { PAGE_ROWS, type RowList, useRowList } from "../../lists/rows";
 import { m } from "../../messages/messages.js";
 import { download } from "../../parts/download";
 import { count } from "../../parts/format";
 import { Button, Empty, ICON, LoadingFailed, Status, Time } from "../../parts/parts";
 import { type ApiRequest, copyCurl, queryString } from "../../parts/request";
+import { plannedTime } from "../../parts/when";
 import { EMAIL_EVENTS } from "../../session/live";
 import { useMayWrite, useProfile, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
 import { FILTER_LABELS, Filters } from "./Filters";
-import { Frame, useNeighboursOf, useSendTest } from "./Frame";
-import { PAGE_ROWS, type RowList, useRowList } from "./list";
-import { keepLive, startsLive } from "./liveness";
-import { type Column, RowTable } from "./RowTable";
+import { Frame, useSendTest } from "./Frame";
 import { filterOfPath, filtersIn, type LogSearch, parametersOf, readLogSearch, without } from "./search";
 import { shapeOf, toneOf, wordOf } from "./status";
-import { plannedTime } from "./when";
 
 /** The log of all e-mails, with filters, and the one that is open beside it. */
 export function Log() {
@@ -116,21 +118,6 @@ export function Log() {
         to="/projects/$projectId/emails/$sendId"
       />
     </Frame>
-  );
-}
-
-/** The button that shows new rows while the list does not move by itself. */
-export function Held<T>({ list }: { list: RowList<T> }) {
-  return (
-    <div className="held" aria-live="polite">
-      {list.held > 0 && (
-        <Button size="small" onClick={list.showHeld}>
-          {list.held === 1
-            ? m.emails_new_one()
-            : m.emails_new({ count: list.held >= PAGE_ROWS ? `${PAGE_ROWS}+` : list.held })}
-        </Button>
-      )}
-    </div>
   );
 }
 
@@ -306,8 +293,8 @@ function EmptyByFilter({ search, onChange }: { search: LogSearch; onChange: (sea
             ? m.emails_none_match_without_one({ filter: best.label })
             : m.emails_none_match_without({ filter: best.label, count: count(best.total) })
           : q
-            ? m.emails_none_match_q({ q })
-            : m.emails_none_match_filters()
+            ? m.list_none_match_q({ q })
+            : m.list_none_match_filters()
       }
     >
       {best && (
@@ -316,7 +303,7 @@ function EmptyByFilter({ search, onChange }: { search: LogSearch; onChange: (sea
         </Button>
       )}
       <Button kind="bare" onClick={() => onChange({})}>
-        {m.emails_clear_filters()}
+        {m.list_clear_filters()}
       </Button>
     </Empty>
   );

@@ -3,6 +3,8 @@ import type { EmailLogEntry, Page } from "@postern/sdk";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Outlet, useNavigate, useParams } from "@tanstack/react-router";
 import { useCallback } from "react";
+import { useNeighboursOf } from "../../lists/neighbours";
+import { PAGE_ROWS } from "../../lists/rows";
 import { m } from "../../messages/messages.js";
 import { download } from "../../parts/download";
 import { count } from "../../parts/format";
@@ -11,9 +13,8 @@ import { queryString } from "../../parts/request";
 import { useLive } from "../../session/live";
 import { useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
-import { Frame, useNeighboursOf } from "./Frame";
+import { Frame } from "./Frame";
 import { SendRows } from "./Log";
-import { PAGE_ROWS } from "./list";
 
 /** Scheduled e-mails that are read, to be sorted by their time: the API lists the last accepted first. */
 const MOST = 1_000;

@@ -6,6 +6,8 @@ import { IconDots, IconRefresh, IconTerminal2 } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
+import { useNeighbours } from "../../lists/neighbours";
+import { Panel, PanelTabs } from "../../lists/Panel";
 import { m } from "../../messages/messages.js";
 import { download } from "../../parts/download";
 import { duration, longTime } from "../../parts/format";
@@ -17,8 +19,6 @@ import { api, messageOf } from "../../session/server";
 import { CancelDialog, RescheduleDialog } from "./dialogs";
 import { reasonOf } from "./explain";
 import { useCampaign } from "./Filters";
-import { useNeighbours } from "./Frame";
-import { Panel, PanelTabs } from "./Panel";
 import { Preview } from "./Preview";
 import type { SendTab } from "./routes";
 import { Headers, RequestTab, Source } from "./Source";
@@ -81,7 +81,7 @@ export function SendPanel() {
         {query.error instanceof APIError && query.error.status === 404 ? (
           <LoadingFailed title={m.emails_gone_title()} error={m.emails_gone_lead()} onRetry={query.refetch} />
         ) : (
-          <LoadingFailed title={m.emails_one_failed()} error={query.error} onRetry={query.refetch} />
+          <LoadingFailed title={m.list_one_failed()} error={query.error} onRetry={query.refetch} />
         )}
       </Panel>
     );

@@ -4,22 +4,23 @@ import type { Suppression } from "@postern/sdk";
 import { APIError } from "@postern/sdk";
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { getRouteApi, Link, Outlet, useNavigate, useParams } from "@tanstack/react-router";
 import { type FormEvent, useCallback, useState } from "react";
+import { useNeighbours, useNeighboursOf } from "../../lists/neighbours";
+import { Panel } from "../../lists/Panel";
+import { type Column, RowTable } from "../../lists/RowTable";
+import { PAGE_ROWS, useRowList } from "../../lists/rows";
+import { SearchBox } from "../../lists/SearchBox";
 import { Glyph, type Shape } from "../../look/glyphs";
 import { m } from "../../messages/messages.js";
+import { ConfirmDialog } from "../../parts/ConfirmDialog";
 import { download } from "../../parts/download";
 import { count, longTime } from "../../parts/format";
 import { Button, Empty, Field, ICON, LoadingFailed, Status, Time, type Tone } from "../../parts/parts";
 import { queryString, usePageRequest } from "../../parts/request";
 import { useMayWrite, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
-import { ConfirmDialog } from "./dialogs";
-import { SearchBox } from "./Filters";
-import { Frame, useNeighbours, useNeighboursOf } from "./Frame";
-import { PAGE_ROWS, useRowList } from "./list";
-import { Panel } from "./Panel";
-import { type Column, RowTable } from "./RowTable";
+import { Frame } from "./Frame";
 import type { Reason } from "./routes";
 import { REASON_WORDS, REASONS, SOURCES } from "./why";
 
@@ -37,6 +38,8 @@ const SHAPES: Record<string, Shape> = {
 };
 const TONES: Record<string, Tone> = { BOUNCE: "bad", COMPLAINT: "comp" };
 
+const page = getRouteApi("/session/projects/$projectId/emails/suppressions");
+
 interface Search {
   q?: string;
   reason?: Reason;
@@ -46,7 +49,7 @@ interface Search {
 export function Suppressions() {
   const projectId = useProjectId();
   const { address } = useParams({ strict: false });
-  const { q, reason } = useSearch({ strict: false }) as Search;
+  const { q, reason } = page.useSearch();
   const navigate = useNavigate();
   const mayWrite = useMayWrite();
   const [isAdding, setAdding] = useState(false);
@@ -138,10 +141,10 @@ export function Suppressions() {
         <LoadingFailed error={list.error} onRetry={list.retry} />
       ) : !list.isPending && list.rows.length === 0 ? (
         q || reason ? (
-          <Empty title={m.emails_sup_none()} lead={q ? m.emails_none_match_q({ q }) : m.emails_none_match_filters()}>
+          <Empty title={m.emails_sup_none()} lead={q ? m.list_none_match_q({ q }) : m.list_none_match_filters()}>
             {q && reason && <Button onClick={() => setSearch({ q })}>{m.emails_sup_any_reason()}</Button>}
             <Button kind="bare" onClick={() => setSearch({})}>
-              {m.emails_clear_filters()}
+              {m.list_clear_filters()}
             </Button>
           </Empty>
         ) : (
@@ -241,7 +244,7 @@ export function SuppressionPanel() {
         {!query.error || (query.error instanceof APIError && query.error.status === 404) ? (
           <Empty title={m.emails_sup_not_listed({ address })} lead={m.emails_sup_not_listed_lead()} />
         ) : (
-          <LoadingFailed title={m.emails_one_failed()} error={query.error} onRetry={query.refetch} />
+          <LoadingFailed title={m.list_one_failed()} error={query.error} onRetry={query.refetch} />
         )}
       </Panel>
     );

@@ -1,13 +1,14 @@
 import { Modal } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import type { EmailLogEntry } from "@postern/sdk";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type FormEvent, useState } from "react";
 import { m } from "../../messages/messages.js";
+import { ConfirmDialog } from "../../parts/ConfirmDialog";
 import { longTime } from "../../parts/format";
 import { Button, Field } from "../../parts/parts";
+import { localInput, timeZoneName } from "../../parts/when";
 import { useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
-import { localInput, timeZoneName } from "./when";
 
 /** As far ahead as the API schedules. */
 const HORIZON_MS = 30 * 24 * 3_600_000;
@@ -16,57 +17,6 @@ interface DialogProps {
   send: EmailLogEntry;
   onClose: () => void;
   onDone: (send: EmailLogEntry) => void;
-}
-
-/** Asks whether something is meant that cannot be undone. The button names the deed. */
-export function ConfirmDialog({
-  title,
-  deed,
-  keep = m.cancel(),
-  run,
-  onClose,
-  children,
-}: {
-  title: string;
-  deed: string;
-  keep?: string;
-  run: () => Promise<void>;
-  onClose: () => void;
-  children: ReactNode;
-}) {
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState("");
-  const submit = async () => {
-    setBusy(true);
-    setError("");
-    try {
-      await run();
-      onClose();
-    } catch (caught) {
-      setError(messageOf(caught));
-      setBusy(false);
-    }
-  };
-  return (
-    <Modal opened onClose={onClose} title={title} closeButtonProps={{ "aria-label": m.close() }}>
-      <div className="form">
-        {children}
-        {error && (
-          <p className="wrong" role="alert">
-            <span>{error}</span>
-          </p>
-        )}
-        <div className="dialog-actions">
-          <Button onClick={onClose} data-autofocus>
-            {keep}
-          </Button>
-          <Button kind="solid-danger" busy={isBusy} onClick={() => void submit()}>
-            {deed}
-          </Button>
-        </div>
-      </div>
-    </Modal>
-  );
 }
 
 /** Cancels an e-mail that waits. */

@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { text } from "../../parts/search";
 import { projectRoute } from "../../routes";
-import { readLogSearch, text } from "./search";
+import { readLogSearch } from "./search";
 
 const logRoute = createRoute({
   getParentRoute: () => projectRoute,

@@ -1,4 +1,5 @@
 import type { EmailsExportParams } from "@postern/sdk";
+import { text } from "../../parts/search";
 
 /** The filters of the log as they stand in the URL. Days are of the viewer's time zone, and `to` is included. */
 export interface LogSearch {
@@ -19,14 +20,6 @@ export type FilterName = "status" | "sent" | "tag" | "campaignId" | "domainId" |
 
 const TEXTS = ["q", "status", "from", "to", "tag", "campaignId", "domainId", "recipient"] as const;
 const PERIODS = { today: 0, "7d": 6, "30d": 29 } as const;
-
-/** A value of the URL as text: the router reads `?q=123` as a number. */
-export function text(value: unknown): string | undefined {
-  if (Array.isArray(value)) return value.join(",") || undefined;
-  return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
-    ? String(value) || undefined
-    : undefined;
-}
 
 /** Read the filters of a URL. Values that the API does not know stay, so that the page can show what was refused. */
 export function readLogSearch(search: Record<string, unknown>): LogSearch {

@@ -1,10 +1,9 @@
 import { IconArrowLeft, IconChevronDown, IconChevronUp, IconX } from "@tabler/icons-react";
 import { Link, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef } from "react";
-import { m } from "../../messages/messages.js";
-import { ICON } from "../../parts/parts";
-import { useNeighbours } from "./Frame";
-import type { SendTab } from "./routes";
+import { m } from "../messages/messages.js";
+import { ICON } from "../parts/parts";
+import { useNeighbours } from "./neighbours";
 
 /** What is open beside a list; on a small window it covers the list. */
 export function Panel({
@@ -33,14 +32,14 @@ export function Panel({
   return (
     <section className="panel" aria-label={label} aria-busy={busy || undefined} ref={panel} tabIndex={-1}>
       <div className="panelbar">
-        <button type="button" className="iconbtn back" aria-label={m.emails_back()} onClick={close}>
+        <button type="button" className="iconbtn back" aria-label={m.list_back()} onClick={close}>
           <IconArrowLeft {...ICON} />
         </button>
         <button
           type="button"
           className="iconbtn small desk"
-          aria-label={m.emails_above()}
-          title={`${m.emails_above()} (K)`}
+          aria-label={m.list_above()}
+          title={`${m.list_above()} (K)`}
           disabled={!above}
           onClick={above}
         >
@@ -49,8 +48,8 @@ export function Panel({
         <button
           type="button"
           className="iconbtn small desk"
-          aria-label={m.emails_below()}
-          title={`${m.emails_below()} (J)`}
+          aria-label={m.list_below()}
+          title={`${m.list_below()} (J)`}
           disabled={!below}
           onClick={below}
         >
@@ -75,10 +74,10 @@ export function Panel({
 }
 
 /** The parts of what is open, as tabs in the URL. */
-export function PanelTabs({ tabs }: { tabs: [SendTab | undefined, string][] }) {
-  const { tab: current } = useSearch({ strict: false }) as { tab?: SendTab };
+export function PanelTabs({ tabs }: { tabs: [string | undefined, string][] }) {
+  const { tab: current } = useSearch({ strict: false }) as { tab?: string };
   return (
-    <nav className="tabs" aria-label={m.emails_parts()}>
+    <nav className="tabs" aria-label={m.list_parts()}>
       {tabs.map(([tab, label]) => (
         <Link
           key={label}

@@ -1,4 +1,4 @@
-import { getLocale } from "../../messages/runtime.js";
+import { getLocale } from "../messages/runtime.js";
 
 /** A time to come: `10:41` today, `9 Jun, 10:41` otherwise. */
 export function plannedTime(at: string): string {

@@ -1,6 +1,6 @@
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
-import { SkeletonRows } from "../../parts/parts";
+import { SkeletonRows } from "../parts/parts";
 
 /** Height of a row in pixels until one was measured. */
 const ROW_PX = 38;

@@ -1,6 +1,6 @@
 import { notifications } from "@mantine/notifications";
-import { m } from "../../messages/messages.js";
-import { createSignal } from "../../session/signal";
+import { m } from "../messages/messages.js";
+import { createSignal } from "../session/signal";
 
 /** Milliseconds in which a deed can be taken back. */
 const UNDO_MS = 8_000;
@@ -57,7 +57,7 @@ function start({ id, said, run, failed }: Deed): void {
       <span className="undo">
         <span className="grow">{said}</span>
         <button type="button" className="btn bare small" onClick={undo}>
-          {m.emails_undo()}
+          {m.undo()}
         </button>
       </span>
     ),

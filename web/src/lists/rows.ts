@@ -1,7 +1,7 @@
 import type { Page } from "@postern/sdk";
 import { type InfiniteData, type QueryClient, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { type LiveEvent, type LiveState, useLive } from "../../session/live";
+import { type LiveEvent, type LiveState, useLive } from "../session/live";
 import { type Loaded, merged } from "./merge";
 
 /** Rows of one request: the most that the API gives. */
@@ -18,7 +18,7 @@ const TOP_PX = 80;
 const FRESH_MS = 1_000;
 
 interface Source<T> {
-  /** Begins with `["emails", projectId]`. */
+  /** Begins with the name of the page and the id of the project. */
   queryKey: readonly [string, string, ...unknown[]];
   /** The first page, newest first. */
   first: () => Promise<Page<T>>;

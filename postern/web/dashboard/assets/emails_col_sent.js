@@ -1,1 +1,0 @@
-import{n as e}from"./createReactComponent.js";var t=()=>`Sent`,n=()=>`Gesendet`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r));export{r as t};
