@@ -14,6 +14,8 @@ export const router = createRouter({
   basepath: "/dashboard",
   defaultPreload: "intent",
   scrollRestoration: true,
+  // What no `validateSearch` returns is not in the search.
+  search: { strict: true },
   // Values are text as in other URLs. The default is JSON, which puts a number that is searched for in quotes.
   parseSearch: parseSearchWith((value) => value),
   stringifySearch: stringifySearchWith(String),
