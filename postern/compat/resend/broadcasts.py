@@ -7,12 +7,13 @@ from uuid import UUID
 import msgspec
 
 from postern.compat.resend.errors import RESEND
-from postern.compat.resend.lists import ResendListQuery, read_list
+from postern.compat.resend.lists import ResendListQuery, read_sorted_list
 from postern.compat.resend.model import checked
 from postern.compat.resend.schedules import parse_schedule
 from postern.compat.resend.variables import CONTACT_NAMES, from_tags, to_tags
 from postern.kernel.http.call import Call
 from postern.kernel.http.compatible_api import NotOffered
+from postern.kernel.http.listing import CountedListQuery
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
 from postern.kernel.http.problems import Invalid, Problem
@@ -92,7 +93,7 @@ async def create_resend_broadcast(call: Call, data: ResendBroadcast) -> dict[str
 @get("/broadcasts", needs="campaigns:read", compatible_api=RESEND)
 async def list_resend_broadcasts(call: Call, query: ResendListQuery) -> dict[str, Any]:
     """The broadcasts, newest first."""
-    return await read_list(call, query, campaigns.list_campaigns, "campaigns", _summary)
+    return await read_sorted_list(call, query, campaigns.list_campaigns, CountedListQuery, "campaigns", _summary)
 
 
 @get("/broadcasts/{id}", needs="campaigns:read", compatible_api=RESEND)

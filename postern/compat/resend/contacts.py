@@ -11,10 +11,11 @@ from uuid import UUID
 import msgspec
 
 from postern.compat.resend.errors import RESEND
-from postern.compat.resend.lists import ResendListQuery, read_list, read_paged_list
+from postern.compat.resend.lists import ResendListQuery, read_list, read_paged_list, read_sorted_list
 from postern.compat.resend.model import checked
 from postern.kernel.http.call import Call
 from postern.kernel.http.compatible_api import NotOffered
+from postern.kernel.http.listing import CountedListQuery
 from postern.kernel.http.operation import QueryParameter, get, patch, post
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.problems import Invalid
@@ -212,7 +213,7 @@ async def create_resend_segment(call: Call, data: ResendSegment) -> dict[str, An
 @get("/segments", needs="audiences:read", compatible_api=RESEND)
 async def list_resend_segments(call: Call, query: ResendListQuery) -> dict[str, Any]:
     """The segments, newest first."""
-    return await read_list(call, query, audiences.list_audiences, "audiences", _segment)
+    return await read_sorted_list(call, query, audiences.list_audiences, CountedListQuery, "audiences", _segment)
 
 
 @get("/segments/{id}", needs="audiences:read", compatible_api=RESEND)

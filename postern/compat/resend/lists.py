@@ -7,6 +7,7 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.http.call import Call
+from postern.kernel.http.listing import CountedListQuery, ListQuery
 from postern.kernel.http.pagination import LinkedList, Page, PageQuery, write_cursor
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import NO_ID, QueryString, as_id
@@ -46,6 +47,22 @@ async def read_list(
         return await read(call, limit=limit, cursor=cursor)
 
     return await _response(query, read_chunk, render)
+
+
+async def read_sorted_list(
+    call: Call,
+    query: ResendListQuery,
+    read: Callable[..., Awaitable[LinkedList[Listed]]],
+    query_type: type[ListQuery | CountedListQuery],
+    scope: str,
+    render: Callable[[Listed], dict[str, Any]],
+) -> dict[str, Any]:
+    """Like `read_list`, for an operation that takes a query of this type."""
+
+    async def read_part(call: Call, limit: int, cursor: str | None) -> LinkedList[Listed]:
+        return await read(call, query=query_type(limit=limit, cursor=cursor))
+
+    return await read_list(call, query, read_part, scope, render)
 
 
 async def read_paged_list(

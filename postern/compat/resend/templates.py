@@ -6,11 +6,12 @@ from uuid import UUID
 import msgspec
 
 from postern.compat.resend.errors import RESEND
-from postern.compat.resend.lists import ResendListQuery, read_list
+from postern.compat.resend.lists import ResendListQuery, read_sorted_list
 from postern.compat.resend.model import checked
 from postern.compat.resend.variables import fallbacks_of, from_tags, to_tags
 from postern.kernel.http.call import Call
 from postern.kernel.http.compatible_api import NotOffered
+from postern.kernel.http.listing import ListQuery
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
 from postern.kernel.values import LenientBody
@@ -70,7 +71,7 @@ async def create_resend_template(call: Call, data: ResendTemplate) -> dict[str, 
 @get("/templates", needs="templates:read", compatible_api=RESEND)
 async def list_resend_templates(call: Call, query: ResendListQuery) -> dict[str, Any]:
     """The templates, newest first, without their content."""
-    return await read_list(call, query, templates.list_templates, "templates", _summary)
+    return await read_sorted_list(call, query, templates.list_templates, ListQuery, "templates", _summary)
 
 
 @get("/templates/{id}", needs="templates:read", compatible_api=RESEND)

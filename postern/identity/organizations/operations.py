@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -24,18 +25,9 @@ from postern.identity.organizations.model import (
 from postern.identity.organizations.rules import slug_candidates, slug_of
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
-from postern.kernel.http.listing import (
-    NEWEST,
-    CreatedFrom,
-    CreatedTo,
-    IncludeTotal,
-    ListFilter,
-    Sort,
-    count_total,
-    sorted_list,
-)
+from postern.kernel.http.listing import ListQuery, sorted_list
 from postern.kernel.http.operation import delete, get, patch, post
-from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit
+from postern.kernel.http.pagination import LinkedList
 from postern.kernel.http.problems import require_found
 from postern.kernel.values import build_view, fields_set, new_id
 from postern.platform.audit import operations as audit
@@ -56,28 +48,22 @@ async def list_organizations(
     external_id: str | None = None,
     q: OrganizationSearch | None = None,
     status: Status | None = None,
-    from_: CreatedFrom | None = None,
-    to: CreatedTo | None = None,
-    sort: Sort = NEWEST,
-    include: IncludeTotal | None = None,
-    limit: ListLimit = 1_000,
-    cursor: Cursor | None = None,
+    *,
+    query: ListQuery,
 ) -> LinkedList[Organization]:
     """List the project's organizations, newest first. All given filters must match."""
-    filters = ListFilter(q, from_, to, sort, {"status": [status] if status else []})
+    filters = query.filters(q, status=[status] if status else [])
     name, external_id = f"organizations|{external_id or ''}", external_id or None
     page = await sorted_list(
         call,
         name,
+        query,
         filters,
         store.SEARCH_TEXT,
-        cursor,
-        limit,
-        store.list_organizations,
+        partial(store.list_organizations, now=call.now),
+        store.count_listed,
         external_id=external_id,
-        now=call.now,
     )
-    await count_total(call, include, filters, store.SEARCH_TEXT, store.count_listed, external_id=external_id)
     return page.convert_items(_as_view)
 
 

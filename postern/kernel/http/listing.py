@@ -4,7 +4,7 @@ A list names the fields that are searched; its statement has the table alias `li
 continue after the last row's position in the order (keyset pagination), so that a page costs the same everywhere.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Literal, TypeVar
 
@@ -14,9 +14,17 @@ from psycopg.sql import Literal as SqlLiteral
 
 from postern.kernel.database.statements import first_id_at, like_pattern, text_literal
 from postern.kernel.http.call import Call
-from postern.kernel.http.pagination import CursorInvalid, LinkedList, read_cursor, write_cursor
+from postern.kernel.http.pagination import (
+    LIST_LIMIT,
+    Cursor,
+    CursorInvalid,
+    LinkedList,
+    ListLimit,
+    read_cursor,
+    write_cursor,
+)
 from postern.kernel.http.problems import Invalid
-from postern.kernel.values import NO_ID, Timestamp, as_id
+from postern.kernel.values import NO_ID, QueryString, Timestamp, as_id
 
 Row = TypeVar("Row")
 
@@ -51,6 +59,42 @@ IncludeCounts = Annotated[
 
 _KEYS: dict[str, SQL] = {"name": SQL("lower(listed.name)"), "updatedAt": SQL("listed.updated_at")}
 """The SQL expression of each sort key besides `createdAt`, which is the order of the ids."""
+
+
+class SortedListQuery(QueryString):
+    """Which part of a list is requested, and in which order. Operations take one of the subclasses."""
+
+    from_: CreatedFrom | None = None
+    to: CreatedTo | None = None
+    sort: Sort = NEWEST
+    limit: ListLimit = LIST_LIMIT
+    cursor: Cursor | None = None
+
+    def filters(self, q: str | None, **values: list[Any]) -> "ListFilter":
+        """The filters of the list, with the operation's own: the text to search, and allowed values by column."""
+        return ListFilter(q, self.from_, self.to, self.sort, values)
+
+
+class ListQuery(SortedListQuery):
+    """Query of a list that can be counted."""
+
+    include: IncludeTotal | None = None
+
+
+class CountedListQuery(SortedListQuery):
+    """Query of a list that can be counted, and whose records have numbers on request."""
+
+    include: IncludeCounts | None = None
+
+    @property
+    def with_counts(self) -> bool:
+        """Whether the numbers of each record are requested. Raises Invalid if `limit` is too large for that."""
+        if "counts" not in (self.include or ()):
+            return False
+        if self.limit > COUNTED_RECORDS:
+            message = f"With `include=counts`, `limit` can be at most {COUNTED_RECORDS}."
+            raise Invalid.at("query/limit", message, "too_large")
+        return True
 
 
 class ListFilter(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -89,19 +133,25 @@ class ListFilter(msgspec.Struct, frozen=True, omit_defaults=True):
 async def sorted_list(
     call: Call,
     name: str,
+    query: ListQuery | CountedListQuery,
     filters: ListFilter,
     search_text: SQL,
-    cursor: str | None,
-    limit: int,
     rows: Callable[..., Awaitable[list[Row]]],
+    count: Callable[..., Awaitable[int]],
     **parameters: Any,
 ) -> LinkedList[Row]:
-    """Read a part of the list `name`. Raises CursorInvalid.
+    """Read a part of the list `name`, and add the header `Total-Count` if it is requested. Raises CursorInvalid.
 
-    `rows` is a statement; it is called with the parameters `project_id`, `clause`, `limit` and `parameters`.
+    `rows` and `count` are statements; they are called with the parameters `project_id`, `clause`, `limit` and
+    `parameters`.
     """
+    limit, cursor = query.limit, query.cursor
     scope = filters.scope(name)
     conditions = filters.conditions(search_text)
+    if "total" in (query.include or ()):
+        matching = SQL(" and ").join(conditions)
+        total = await count(call.db, project_id=call.project_id, clause=matching, limit=TOTAL_LIMIT, **parameters)
+        call.headers["Total-Count"] = str(total)
     if cursor is not None:
         conditions.append(_after(filters.sort, read_cursor(call, scope, cursor)))
     clause = SQL("{} order by {}").format(SQL(" and ").join(conditions), _order(filters.sort))
@@ -109,34 +159,6 @@ async def sorted_list(
     has_more = len(fetched) > limit
     next_cursor = cursor_after(call, scope, filters.sort, fetched[limit - 1]) if has_more else None
     return LinkedList(fetched[:limit], next_cursor)
-
-
-async def count_total(
-    call: Call,
-    include: Sequence[str] | None,
-    filters: ListFilter,
-    search_text: SQL,
-    count: Callable[..., Awaitable[int]],
-    **parameters: Any,
-) -> None:
-    """Add the header `Total-Count` if `include` has `total`.
-
-    `count` is a statement; it is called with the parameters `project_id`, `clause`, `limit` and `parameters`.
-    """
-    if "total" in (include or ()):
-        clause = SQL(" and ").join(filters.conditions(search_text))
-        total = await count(call.db, project_id=call.project_id, clause=clause, limit=TOTAL_LIMIT, **parameters)
-        call.headers["Total-Count"] = str(total)
-
-
-def includes_counts(include: Sequence[str] | None, limit: int) -> bool:
-    """Whether `include` has `counts`. Raises Invalid if `limit` is too large for that."""
-    if "counts" not in (include or ()):
-        return False
-    if limit > COUNTED_RECORDS:
-        message = f"With `include=counts`, `limit` can be at most {COUNTED_RECORDS}."
-        raise Invalid.at("query/limit", message, "too_large")
-    return True
 
 
 def cursor_after(call: Call, scope: str, sort: SortKey, row: Any) -> str:

@@ -9,24 +9,11 @@ import msgspec
 from postern.kernel.database.statements import Database, Queries, Transaction
 from postern.kernel.graphs import reachable_nodes
 from postern.kernel.http.call import Call
-from postern.kernel.http.listing import (
-    NEWEST,
-    CreatedFrom,
-    CreatedTo,
-    IncludeCounts,
-    ListFilter,
-    Search,
-    Sort,
-    count_total,
-    includes_counts,
-    sorted_list,
-)
+from postern.kernel.http.listing import CountedListQuery, Search, sorted_list
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
 from postern.kernel.http.pagination import (
-    Cursor,
     LinkedList,
-    ListLimit,
     Page,
     PageQuery,
     numbered_page,
@@ -123,21 +110,16 @@ async def list_audiences(
     call: Call,
     q: Search | None = None,
     type: AudienceType | None = None,
-    from_: CreatedFrom | None = None,
-    to: CreatedTo | None = None,
-    sort: Sort = NEWEST,
-    include: IncludeCounts | None = None,
-    limit: ListLimit = 1_000,
-    cursor: Cursor | None = None,
+    *,
+    query: CountedListQuery,
 ) -> LinkedList[ListedAudience]:
     """List the project's audiences, newest first. All given filters must match.
 
     With `include=counts` each audience has its `memberCount`, counted up to 100,000.
     """
-    filters = ListFilter(q, from_, to, sort, {"type": [type] if type else []})
-    with_counts = includes_counts(include, limit)
-    page = await sorted_list(call, "audiences", filters, store.SEARCH_TEXT, cursor, limit, store.audiences)
-    await count_total(call, include, filters, store.SEARCH_TEXT, store.count_listed)
+    with_counts = query.with_counts
+    filters = query.filters(q, type=[type] if type else [])
+    page = await sorted_list(call, "audiences", query, filters, store.SEARCH_TEXT, store.audiences, store.count_listed)
     if not with_counts:
         return page
     ids = [audience.id for audience in page.items]

@@ -11,18 +11,7 @@ import structlog
 
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call, LiveKeyRequired
-from postern.kernel.http.listing import (
-    NEWEST,
-    CreatedFrom,
-    CreatedTo,
-    IncludeCounts,
-    ListFilter,
-    Search,
-    Sort,
-    count_total,
-    includes_counts,
-    sorted_list,
-)
+from postern.kernel.http.listing import CountedListQuery, Search, sorted_list
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.http.problems import Invalid, ProblemError, require_found
@@ -139,21 +128,18 @@ async def list_automations(
     call: Call,
     q: Search | None = None,
     active: bool | None = None,
-    from_: CreatedFrom | None = None,
-    to: CreatedTo | None = None,
-    sort: Sort = NEWEST,
-    include: IncludeCounts | None = None,
-    limit: ListLimit = 1_000,
-    cursor: Cursor | None = None,
+    *,
+    query: CountedListQuery,
 ) -> LinkedList[ListedAutomation]:
     """List the project's automations, newest first. All given filters must match.
 
     With `include=counts` each automation has the `totals` of its runs.
     """
-    filters = ListFilter(q, from_, to, sort, {"active": [] if active is None else [active]})
-    with_counts = includes_counts(include, limit)
-    page = await sorted_list(call, "automations", filters, store.SEARCH_TEXT, cursor, limit, store.automations)
-    await count_total(call, include, filters, store.SEARCH_TEXT, store.count_listed)
+    with_counts = query.with_counts
+    filters = query.filters(q, active=[] if active is None else [active])
+    page = await sorted_list(
+        call, "automations", query, filters, store.SEARCH_TEXT, store.automations, store.count_listed
+    )
     if not with_counts:
         return page
     counts: dict[UUID, dict[str, int]] = {automation.id: {} for automation in page.items}

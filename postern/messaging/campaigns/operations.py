@@ -9,24 +9,11 @@ from psycopg.sql import SQL, Composable, Literal
 
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call, LiveKeyRequired
-from postern.kernel.http.listing import (
-    NEWEST,
-    CreatedFrom,
-    CreatedTo,
-    IncludeCounts,
-    ListFilter,
-    Sort,
-    SubjectSearch,
-    count_total,
-    includes_counts,
-    sorted_list,
-)
+from postern.kernel.http.listing import CountedListQuery, SubjectSearch, sorted_list
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
 from postern.kernel.http.pagination import (
-    Cursor,
     LinkedList,
-    ListLimit,
     Page,
     PageQuery,
     csv_stream,
@@ -95,21 +82,18 @@ async def list_campaigns(
     call: Call,
     q: SubjectSearch | None = None,
     status: Statuses | None = None,
-    from_: CreatedFrom | None = None,
-    to: CreatedTo | None = None,
-    sort: Sort = NEWEST,
-    include: IncludeCounts | None = None,
-    limit: ListLimit = 1_000,
-    cursor: Cursor | None = None,
+    *,
+    query: CountedListQuery,
 ) -> LinkedList[ListedCampaign]:
     """The project's campaigns, newest first. All given filters must match.
 
     With `include=counts` each campaign has its `stats`.
     """
-    filters = ListFilter(q, from_, to, sort, {"status": [*(status or [])]})
-    with_counts = includes_counts(include, limit)
-    page = await sorted_list(call, "campaigns", filters, store.SEARCH_TEXT, cursor, limit, store.list_campaigns)
-    await count_total(call, include, filters, store.SEARCH_TEXT, store.count_listed)
+    with_counts = query.with_counts
+    filters = query.filters(q, status=[*(status or [])])
+    page = await sorted_list(
+        call, "campaigns", query, filters, store.SEARCH_TEXT, store.list_campaigns, store.count_listed
+    )
     stats = await _stats_of(call, page.items) if with_counts else {}
     return page.convert_items(lambda row: build_view(ListedCampaign, to_campaign(row), stats=stats.get(row.id)))
 

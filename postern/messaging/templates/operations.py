@@ -10,21 +10,10 @@ import psycopg
 
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
-from postern.kernel.http.listing import (
-    NEWEST,
-    CreatedFrom,
-    CreatedTo,
-    IncludeTotal,
-    ListFilter,
-    Sort,
-    SubjectSearch,
-    count_total,
-    cursor_after,
-    sorted_list,
-)
+from postern.kernel.http.listing import ListQuery, SubjectSearch, cursor_after, sorted_list
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
-from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit
+from postern.kernel.http.pagination import LinkedList
 from postern.kernel.http.problems import Invalid, Problem, ProblemError, require_found
 from postern.kernel.values import Deleted, as_id, new_id
 from postern.messaging.templates import store
@@ -81,29 +70,26 @@ EXAMPLE = {
 async def list_templates(
     call: Call,
     q: SubjectSearch | None = None,
-    from_: CreatedFrom | None = None,
-    to: CreatedTo | None = None,
-    sort: Sort = NEWEST,
     view: View = "full",
-    include: IncludeTotal | None = None,
-    limit: ListLimit = 1_000,
-    cursor: Cursor | None = None,
+    *,
+    query: ListQuery,
 ) -> LinkedList[Template]:
     """The project's templates, newest first. All given filters must match.
 
     A page has at most 8 MB; the `Link` header has the next page. With `view=summary` html, text and builderJson are
     null, and a page has as many templates as `limit` allows.
     """
-    filters = ListFilter(q, from_, to, sort)
-    page = await sorted_list(call, "templates", filters, store.SEARCH_TEXT, cursor, limit, store.list_templates)
-    await count_total(call, include, filters, store.SEARCH_TEXT, store.count_listed)
+    filters = query.filters(q)
+    page = await sorted_list(
+        call, "templates", query, filters, store.SEARCH_TEXT, store.list_templates, store.count_listed
+    )
     if view == "summary":
         return page.convert_items(_to_template)
     sizes = accumulate(row.content_octets for row in page.items)
     fitting = sum(size <= LISTED_BYTES for size in sizes)
     rows = page.items[: max(1, fitting)]
     has_less = len(rows) < len(page.items)
-    next_cursor = cursor_after(call, filters.scope("templates"), sort, rows[-1]) if has_less else page.next_cursor
+    next_cursor = cursor_after(call, filters.scope("templates"), query.sort, rows[-1]) if has_less else page.next_cursor
     complete = {
         row.id: row
         for row in await store.templates_with_ids(call.db, project_id=call.project_id, ids=[row.id for row in rows])

@@ -1468,9 +1468,9 @@ class AsyncAppsOrganizations:
         from_: datetime | str | None = None,
         to: datetime | str | None = None,
         sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
-        include: Sequence[Literal["total"] | str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        include: Sequence[Literal["total"] | str] | None = None,
         project: str | None = None,
         timeout: float | None = None,
     ) -> AsyncPaged[types.AppOrganization]:
@@ -1489,9 +1489,9 @@ class AsyncAppsOrganizations:
             from_: Only records that were created at this time or later.
             to: Only records that were created before this time.
             sort: Order; `-` is descending. `name` ignores the letter case.
-            include: `total`: the header `Total-Count`, the number of matching records, counted up to 10,000.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
+            include: `total`: the header `Total-Count`, the number of matching records, counted up to 10,000.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -1505,9 +1505,9 @@ class AsyncAppsOrganizations:
                 "from": from_,
                 "to": to,
                 "sort": sort,
-                "include": include,
                 "limit": limit,
                 "cursor": cursor,
+                "include": include,
             },
             project=project,
             timeout=timeout,
@@ -5365,9 +5365,9 @@ class AsyncAudiences:
         from_: datetime | str | None = None,
         to: datetime | str | None = None,
         sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
-        include: Sequence[Literal["counts", "total"] | str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        include: Sequence[Literal["counts", "total"] | str] | None = None,
         project: str | None = None,
         timeout: float | None = None,
     ) -> AsyncPaged[types.ListedAudience]:
@@ -5387,10 +5387,10 @@ class AsyncAudiences:
             from_: Only records that were created at this time or later.
             to: Only records that were created before this time.
             sort: Order; `-` is descending. `name` ignores the letter case.
-            include: `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header
-                `Total-Count`, the number of matching records, counted up to 10,000.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
+            include: `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header
+                `Total-Count`, the number of matching records, counted up to 10,000.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -5403,9 +5403,9 @@ class AsyncAudiences:
                 "from": from_,
                 "to": to,
                 "sort": sort,
-                "include": include,
                 "limit": limit,
                 "cursor": cursor,
+                "include": include,
             },
             project=project,
             timeout=timeout,
@@ -6518,9 +6518,9 @@ class AsyncAutomations:
         from_: datetime | str | None = None,
         to: datetime | str | None = None,
         sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
-        include: Sequence[Literal["counts", "total"] | str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        include: Sequence[Literal["counts", "total"] | str] | None = None,
         project: str | None = None,
         timeout: float | None = None,
     ) -> AsyncPaged[types.ListedAutomation]:
@@ -6540,10 +6540,10 @@ class AsyncAutomations:
             from_: Only records that were created at this time or later.
             to: Only records that were created before this time.
             sort: Order; `-` is descending. `name` ignores the letter case.
-            include: `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header
-                `Total-Count`, the number of matching records, counted up to 10,000.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
+            include: `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header
+                `Total-Count`, the number of matching records, counted up to 10,000.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -6556,9 +6556,9 @@ class AsyncAutomations:
                 "from": from_,
                 "to": to,
                 "sort": sort,
-                "include": include,
                 "limit": limit,
                 "cursor": cursor,
+                "include": include,
             },
             project=project,
             timeout=timeout,
@@ -6991,9 +6991,9 @@ class AsyncCampaigns:
         from_: datetime | str | None = None,
         to: datetime | str | None = None,
         sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
-        include: Sequence[Literal["counts", "total"] | str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        include: Sequence[Literal["counts", "total"] | str] | None = None,
         project: str | None = None,
         timeout: float | None = None,
     ) -> AsyncPaged[types.ListedCampaign]:
@@ -7013,10 +7013,10 @@ class AsyncCampaigns:
             from_: Only records that were created at this time or later.
             to: Only records that were created before this time.
             sort: Order; `-` is descending. `name` ignores the letter case.
-            include: `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header
-                `Total-Count`, the number of matching records, counted up to 10,000.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
+            include: `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header
+                `Total-Count`, the number of matching records, counted up to 10,000.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -7029,9 +7029,9 @@ class AsyncCampaigns:
                 "from": from_,
                 "to": to,
                 "sort": sort,
-                "include": include,
                 "limit": limit,
                 "cursor": cursor,
+                "include": include,
             },
             project=project,
             timeout=timeout,
@@ -10238,9 +10238,9 @@ class AsyncOrganizations:
         from_: datetime | str | None = None,
         to: datetime | str | None = None,
         sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
-        include: Sequence[Literal["total"] | str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        include: Sequence[Literal["total"] | str] | None = None,
         project: str | None = None,
         timeout: float | None = None,
     ) -> AsyncPaged[types.Organization]:
@@ -10259,9 +10259,9 @@ class AsyncOrganizations:
             from_: Only records that were created at this time or later.
             to: Only records that were created before this time.
             sort: Order; `-` is descending. `name` ignores the letter case.
-            include: `total`: the header `Total-Count`, the number of matching records, counted up to 10,000.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
+            include: `total`: the header `Total-Count`, the number of matching records, counted up to 10,000.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -10275,9 +10275,9 @@ class AsyncOrganizations:
                 "from": from_,
                 "to": to,
                 "sort": sort,
-                "include": include,
                 "limit": limit,
                 "cursor": cursor,
+                "include": include,
             },
             project=project,
             timeout=timeout,
@@ -13490,13 +13490,13 @@ class AsyncTemplates:
         self,
         *,
         q: str | None = None,
+        view: Literal["full", "summary"] | str | None = None,
         from_: datetime | str | None = None,
         to: datetime | str | None = None,
         sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
-        view: Literal["full", "summary"] | str | None = None,
-        include: Sequence[Literal["total"] | str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        include: Sequence[Literal["total"] | str] | None = None,
         project: str | None = None,
         timeout: float | None = None,
     ) -> AsyncPaged[types.Template]:
@@ -13513,13 +13513,13 @@ class AsyncTemplates:
 
         Args:
             q: Part of name or subject, in any letter case.
+            view: `summary`: without html, text and builderJson.
             from_: Only records that were created at this time or later.
             to: Only records that were created before this time.
             sort: Order; `-` is descending. `name` ignores the letter case.
-            view: `summary`: without html, text and builderJson.
-            include: `total`: the header `Total-Count`, the number of matching records, counted up to 10,000.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
+            include: `total`: the header `Total-Count`, the number of matching records, counted up to 10,000.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -13528,13 +13528,13 @@ class AsyncTemplates:
             (),
             query={
                 "q": q,
+                "view": view,
                 "from": from_,
                 "to": to,
                 "sort": sort,
-                "view": view,
-                "include": include,
                 "limit": limit,
                 "cursor": cursor,
+                "include": include,
             },
             project=project,
             timeout=timeout,

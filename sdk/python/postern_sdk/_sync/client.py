@@ -1462,9 +1462,9 @@ class AppsOrganizations:
         from_: datetime | str | None = None,
         to: datetime | str | None = None,
         sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
-        include: Sequence[Literal["total"] | str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        include: Sequence[Literal["total"] | str] | None = None,
         project: str | None = None,
         timeout: float | None = None,
     ) -> Page[types.AppOrganization]:
@@ -1483,9 +1483,9 @@ class AppsOrganizations:
             from_: Only records that were created at this time or later.
             to: Only records that were created before this time.
             sort: Order; `-` is descending. `name` ignores the letter case.
-            include: `total`: the header `Total-Count`, the number of matching records, counted up to 10,000.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
+            include: `total`: the header `Total-Count`, the number of matching records, counted up to 10,000.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -1499,9 +1499,9 @@ class AppsOrganizations:
                 "from": from_,
                 "to": to,
                 "sort": sort,
-                "include": include,
                 "limit": limit,
                 "cursor": cursor,
+                "include": include,
             },
             project=project,
             timeout=timeout,
@@ -5353,9 +5353,9 @@ class Audiences:
         from_: datetime | str | None = None,
         to: datetime | str | None = None,
         sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
-        include: Sequence[Literal["counts", "total"] | str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        include: Sequence[Literal["counts", "total"] | str] | None = None,
         project: str | None = None,
         timeout: float | None = None,
     ) -> Page[types.ListedAudience]:
@@ -5375,10 +5375,10 @@ class Audiences:
             from_: Only records that were created at this time or later.
             to: Only records that were created before this time.
             sort: Order; `-` is descending. `name` ignores the letter case.
-            include: `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header
-                `Total-Count`, the number of matching records, counted up to 10,000.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
+            include: `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header
+                `Total-Count`, the number of matching records, counted up to 10,000.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -5391,9 +5391,9 @@ class Audiences:
                 "from": from_,
                 "to": to,
                 "sort": sort,
-                "include": include,
                 "limit": limit,
                 "cursor": cursor,
+                "include": include,
             },
             project=project,
             timeout=timeout,
@@ -6506,9 +6506,9 @@ class Automations:
         from_: datetime | str | None = None,
         to: datetime | str | None = None,
         sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
-        include: Sequence[Literal["counts", "total"] | str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        include: Sequence[Literal["counts", "total"] | str] | None = None,
         project: str | None = None,
         timeout: float | None = None,
     ) -> Page[types.ListedAutomation]:
@@ -6528,10 +6528,10 @@ class Automations:
             from_: Only records that were created at this time or later.
             to: Only records that were created before this time.
             sort: Order; `-` is descending. `name` ignores the letter case.
-            include: `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header
-                `Total-Count`, the number of matching records, counted up to 10,000.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
+            include: `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header
+                `Total-Count`, the number of matching records, counted up to 10,000.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -6544,9 +6544,9 @@ class Automations:
                 "from": from_,
                 "to": to,
                 "sort": sort,
-                "include": include,
                 "limit": limit,
                 "cursor": cursor,
+                "include": include,
             },
             project=project,
             timeout=timeout,
@@ -6975,9 +6975,9 @@ class Campaigns:
         from_: datetime | str | None = None,
         to: datetime | str | None = None,
         sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
-        include: Sequence[Literal["counts", "total"] | str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        include: Sequence[Literal["counts", "total"] | str] | None = None,
         project: str | None = None,
         timeout: float | None = None,
     ) -> Page[types.ListedCampaign]:
@@ -6997,10 +6997,10 @@ class Campaigns:
             from_: Only records that were created at this time or later.
             to: Only records that were created before this time.
             sort: Order; `-` is descending. `name` ignores the letter case.
-            include: `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header
-                `Total-Count`, the number of matching records, counted up to 10,000.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
+            include: `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header
+                `Total-Count`, the number of matching records, counted up to 10,000.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -7013,9 +7013,9 @@ class Campaigns:
                 "from": from_,
                 "to": to,
                 "sort": sort,
-                "include": include,
                 "limit": limit,
                 "cursor": cursor,
+                "include": include,
             },
             project=project,
             timeout=timeout,
@@ -10212,9 +10212,9 @@ class Organizations:
         from_: datetime | str | None = None,
         to: datetime | str | None = None,
         sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
-        include: Sequence[Literal["total"] | str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        include: Sequence[Literal["total"] | str] | None = None,
         project: str | None = None,
         timeout: float | None = None,
     ) -> Page[types.Organization]:
@@ -10233,9 +10233,9 @@ class Organizations:
             from_: Only records that were created at this time or later.
             to: Only records that were created before this time.
             sort: Order; `-` is descending. `name` ignores the letter case.
-            include: `total`: the header `Total-Count`, the number of matching records, counted up to 10,000.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
+            include: `total`: the header `Total-Count`, the number of matching records, counted up to 10,000.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -10249,9 +10249,9 @@ class Organizations:
                 "from": from_,
                 "to": to,
                 "sort": sort,
-                "include": include,
                 "limit": limit,
                 "cursor": cursor,
+                "include": include,
             },
             project=project,
             timeout=timeout,
@@ -13458,13 +13458,13 @@ class Templates:
         self,
         *,
         q: str | None = None,
+        view: Literal["full", "summary"] | str | None = None,
         from_: datetime | str | None = None,
         to: datetime | str | None = None,
         sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
-        view: Literal["full", "summary"] | str | None = None,
-        include: Sequence[Literal["total"] | str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        include: Sequence[Literal["total"] | str] | None = None,
         project: str | None = None,
         timeout: float | None = None,
     ) -> Page[types.Template]:
@@ -13481,13 +13481,13 @@ class Templates:
 
         Args:
             q: Part of name or subject, in any letter case.
+            view: `summary`: without html, text and builderJson.
             from_: Only records that were created at this time or later.
             to: Only records that were created before this time.
             sort: Order; `-` is descending. `name` ignores the letter case.
-            view: `summary`: without html, text and builderJson.
-            include: `total`: the header `Total-Count`, the number of matching records, counted up to 10,000.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
+            include: `total`: the header `Total-Count`, the number of matching records, counted up to 10,000.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -13496,13 +13496,13 @@ class Templates:
             (),
             query={
                 "q": q,
+                "view": view,
                 "from": from_,
                 "to": to,
                 "sort": sort,
-                "view": view,
-                "include": include,
                 "limit": limit,
                 "cursor": cursor,
+                "include": include,
             },
             project=project,
             timeout=timeout,

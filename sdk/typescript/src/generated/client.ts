@@ -373,20 +373,20 @@ export interface AssetsListParams {
 export interface TemplatesListParams {
   /** Part of name or subject, in any letter case. */
   q?: string | undefined;
+  /** `summary`: without html, text and builderJson. */
+  view?: "full" | "summary" | (string & {}) | undefined;
   /** Only records that were created at this time or later. */
   from?: string | undefined;
   /** Only records that were created before this time. */
   to?: string | undefined;
   /** Order; `-` is descending. `name` ignores the letter case. */
   sort?: "-createdAt" | "-name" | "-updatedAt" | "createdAt" | "name" | "updatedAt" | (string & {}) | undefined;
-  /** `summary`: without html, text and builderJson. */
-  view?: "full" | "summary" | (string & {}) | undefined;
-  /** `total`: the header `Total-Count`, the number of matching records, counted up to 10,000. */
-  include?: ("total" | (string & {}))[] | undefined;
   /** Maximum number of records. */
   limit?: number | undefined;
   /** The cursor from the previous response, with the same filters. */
   cursor?: string | undefined;
+  /** `total`: the header `Total-Count`, the number of matching records, counted up to 10,000. */
+  include?: ("total" | (string & {}))[] | undefined;
 }
 
 /** Parameters of `contacts.imports.create`. */
@@ -467,15 +467,15 @@ export interface AudiencesListParams {
   to?: string | undefined;
   /** Order; `-` is descending. `name` ignores the letter case. */
   sort?: "-createdAt" | "-name" | "-updatedAt" | "createdAt" | "name" | "updatedAt" | (string & {}) | undefined;
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
   /**
    * `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header `Total-Count`, the number of
    * matching records, counted up to 10,000.
    */
   include?: ("counts" | "total" | (string & {}))[] | undefined;
-  /** Maximum number of records. */
-  limit?: number | undefined;
-  /** The cursor from the previous response, with the same filters. */
-  cursor?: string | undefined;
 }
 
 /** Parameters of `audiences.contacts.list`. */
@@ -1242,15 +1242,15 @@ export interface CampaignsListParams {
   to?: string | undefined;
   /** Order; `-` is descending. `name` ignores the letter case. */
   sort?: "-createdAt" | "-name" | "-updatedAt" | "createdAt" | "name" | "updatedAt" | (string & {}) | undefined;
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
   /**
    * `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header `Total-Count`, the number of
    * matching records, counted up to 10,000.
    */
   include?: ("counts" | "total" | (string & {}))[] | undefined;
-  /** Maximum number of records. */
-  limit?: number | undefined;
-  /** The cursor from the previous response, with the same filters. */
-  cursor?: string | undefined;
 }
 
 /** Parameters of `campaigns.listSends`. */
@@ -1357,15 +1357,15 @@ export interface AutomationsListParams {
   to?: string | undefined;
   /** Order; `-` is descending. `name` ignores the letter case. */
   sort?: "-createdAt" | "-name" | "-updatedAt" | "createdAt" | "name" | "updatedAt" | (string & {}) | undefined;
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
   /**
    * `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header `Total-Count`, the number of
    * matching records, counted up to 10,000.
    */
   include?: ("counts" | "total" | (string & {}))[] | undefined;
-  /** Maximum number of records. */
-  limit?: number | undefined;
-  /** The cursor from the previous response, with the same filters. */
-  cursor?: string | undefined;
 }
 
 /** Parameters of `automations.runs.list`. */
@@ -1394,12 +1394,12 @@ export interface OrganizationsListParams {
   to?: string | undefined;
   /** Order; `-` is descending. `name` ignores the letter case. */
   sort?: "-createdAt" | "-name" | "-updatedAt" | "createdAt" | "name" | "updatedAt" | (string & {}) | undefined;
-  /** `total`: the header `Total-Count`, the number of matching records, counted up to 10,000. */
-  include?: ("total" | (string & {}))[] | undefined;
   /** Maximum number of records. */
   limit?: number | undefined;
   /** The cursor from the previous response, with the same filters. */
   cursor?: string | undefined;
+  /** `total`: the header `Total-Count`, the number of matching records, counted up to 10,000. */
+  include?: ("total" | (string & {}))[] | undefined;
 }
 
 /** Parameters of `organizations.members.list`. */
@@ -1470,12 +1470,12 @@ export interface AppsOrganizationsListParams {
   to?: string | undefined;
   /** Order; `-` is descending. `name` ignores the letter case. */
   sort?: "-createdAt" | "-name" | "-updatedAt" | "createdAt" | "name" | "updatedAt" | (string & {}) | undefined;
-  /** `total`: the header `Total-Count`, the number of matching records, counted up to 10,000. */
-  include?: ("total" | (string & {}))[] | undefined;
   /** Maximum number of records. */
   limit?: number | undefined;
   /** The cursor from the previous response, with the same filters. */
   cursor?: string | undefined;
+  /** `total`: the header `Total-Count`, the number of matching records, counted up to 10,000. */
+  include?: ("total" | (string & {}))[] | undefined;
 }
 
 /** Parameters of `apps.organizations.members.list`. */
