@@ -7,7 +7,7 @@ const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/go
 export default defineConfig({
   testDir: "tests",
   workers: 1,
-  reporter: "line",
+  reporter: "dot",
   timeout: 60_000,
   expect: { timeout: 15_000 },
   use: {

@@ -109,7 +109,10 @@ class TestCompose:
         # One API process and one worker end: the others answer and send.
         containers.podman("kill", first)
         containers.podman("kill", compose.service("worker")[0])
-        responses = [send(url, account, f"after-{number}") for number in range(4)]
+        try:
+            responses = [send(url, account, f"after-{number}") for number in range(4)]
+        except httpx.TimeoutException as error:
+            raise AssertionError(what_they_do(containers, caddy, second)) from error
         assert [response.status_code for response in responses] == [201] * 4, containers.logs(caddy)
         log = httpx.get(f"{url}/projects/{account['projectId']}/emails/logs/{message_id}", headers=key(account))
         assert log.json()["status"] == "DELIVERED"
@@ -172,6 +175,23 @@ def wait_until(condition: Callable[[], bool]) -> None:
 def send(url: str, account: dict[str, str], idempotency_key: str = "first") -> httpx.Response:
     path = f"{url}/projects/{account['projectId']}/emails"
     return httpx.post(path, json=MESSAGE, headers={**key(account), "Idempotency-Key": idempotency_key}, timeout=60)
+
+
+ACTIVITY = """
+import os, psycopg
+for row in psycopg.connect(os.environ["DATABASE_URL"]).execute(
+    "select client_addr, state, wait_event, pid, pg_blocking_pids(pid), now() - xact_start, left(query, 120)"
+    " from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()"
+):
+    print(*row)
+"""
+
+
+def what_they_do(containers: Containers, caddy: str, api: str) -> str:
+    """What the database's connections do and wait for, and what the two containers have written."""
+    activity = containers.execute(api, "/opt/postern/bin/python", "-c", ACTIVITY, check=False)
+    logs = (f"{name}:\n{containers.logs(name)[-3_000:]}" for name in (caddy, api))
+    return "\n".join([activity.stdout + activity.stderr, *logs])
 
 
 def key(account: dict[str, str]) -> dict[str, str]:
