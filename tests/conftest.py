@@ -70,6 +70,22 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["POSTERN_TEST_RUN"] = folder
 
 
+LONG_TESTS = ("tests/packages/test_image.py", "tests/web/test_dashboard_pages.py", "tests/test_chaos")
+"""The beginnings of the ids of tests that take minutes."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the tests that take minutes first, so that at the end no process waits long for the other.
+
+    The first of them start containers, the next browsers, which wait for one another if they are in two processes.
+    """
+
+    def rank(item: pytest.Item) -> int:
+        return next((n for n, start in enumerate(LONG_TESTS) if item.nodeid.startswith(start)), len(LONG_TESTS))
+
+    items.sort(key=rank)
+
+
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     worker = getattr(session.config, "workerinput", {}).get("workerid", "main")
     write_exercised(os.environ["POSTERN_TEST_RUN"], worker)
