@@ -4,24 +4,25 @@ A sign-in adds a request if the account at the provider has the customer's addre
 that is linked. An administrator approves or rejects the request; approval unlinks the account that was linked before.
 """
 
-from typing import Literal
 from uuid import UUID
+
+from msgspec.structs import replace
 
 from postern.identity.customers import store
 from postern.identity.customers.identities import ExternalIdentity, IdentityTaken, link_identity, record_linked_identity
+from postern.identity.customers.model import IdentityRequest
 from postern.identity.customers.operations import lock_customer
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import get, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.http.problems import Conflict, Invalid, Missing, require_found
-from postern.kernel.values import Moment, Record, new_id
+from postern.kernel.values import new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 
 REQUESTS_PER_CUSTOMER = 20
 """Maximum number of requests per customer and provider, including decided ones."""
-RequestStatus = Literal["PENDING", "APPROVED", "REJECTED"]
 STATUSES = ("PENDING", "APPROVED", "REJECTED")
 
 
@@ -31,23 +32,6 @@ class IdentityRequestMissing(Missing):
 
 class IdentityRequestDecided(Conflict):
     """This request was already approved or rejected."""
-
-
-class IdentityRequest(Record):
-    """A request to link an account at a provider to a customer."""
-
-    id: UUID
-    customer_id: UUID
-    provider: str
-    connection_id: UUID | None
-    """The single sign-on connection of the account; null for a sign-in provider of the project."""
-    issuer: str
-    subject: str
-    email: str | None
-    name: str | None
-    status: RequestStatus
-    created_at: Moment
-    decided_at: Moment | None
 
 
 @get("/projects/{project_id}/identity-requests", needs="customers:read")
@@ -145,18 +129,7 @@ async def request_identity(
             await events.record(tx, call, "customer.identity_held", customer_id, provider=identity.provider)
 
 
-def _request_view(row: store.IdentityRequestRow) -> IdentityRequest:
-    return IdentityRequest(
-        id=row.id,
-        customer_id=row.customer_id,
-        provider=row.provider,
-        connection_id=row.connection_id,
-        # The stored issuer of a single sign-on connection is "<connection id> <entity id>".
-        issuer=row.issuer.partition(" ")[2] if row.connection_id else row.issuer,
-        subject=row.subject,
-        email=row.email,
-        name=row.name,
-        status=row.status,
-        created_at=row.created_at,
-        decided_at=row.decided_at,
-    )
+def _request_view(row: IdentityRequest) -> IdentityRequest:
+    """The request with the issuer as the provider names itself: the stored one of a single sign-on connection is
+    "<connection id> <entity id>"."""
+    return replace(row, issuer=row.issuer.partition(" ")[2]) if row.connection_id else row

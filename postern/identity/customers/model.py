@@ -20,6 +20,7 @@ from postern.kernel.values import Body, DisplayName, Moment, Record, Timestamp
 from postern.security.passwords import PASSWORD_MAX, PASSWORD_MIN
 from postern.security.subjects import Subject
 
+RequestStatus = Literal["PENDING", "APPROVED", "REJECTED"]
 Status = Literal["active", "banned", "verified", "unverified", "mfa", "locked"]
 """Values of the `status` filter of customer lists."""
 CUSTOMER: frozenset[Kind] = frozenset(("customer",))
@@ -180,6 +181,23 @@ class LinkedAccount(Record):
     issuer: str
     """The issuer of OIDC, the entity id of SAML."""
     subject: str
+
+
+class IdentityRequest(Record):
+    """A request to link an account at a provider to a customer."""
+
+    id: UUID
+    customer_id: UUID
+    provider: str
+    connection_id: UUID | None
+    """The single sign-on connection of the account; null for a sign-in provider of the project."""
+    issuer: str
+    subject: str
+    email: str | None
+    name: str | None
+    status: RequestStatus
+    created_at: Moment
+    decided_at: Moment | None
 
 
 class Customer(Record):

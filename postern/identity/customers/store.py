@@ -1,12 +1,12 @@
 """SQL of customers: their rows, identities, addresses, counts, identity requests and merges."""
 
 from collections.abc import AsyncIterator
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 from psycopg.sql import Composable
 
-from postern.identity.customers.model import CustomerRow, CustomerStats, LinkedAccount
+from postern.identity.customers.model import CustomerRow, CustomerStats, IdentityRequest, LinkedAccount
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement, streamed_statement
 from postern.kernel.values import Moment, Record
 
@@ -384,22 +384,6 @@ async def delete_identities_at_issuer(
     """Unlink the customer's account at this provider and issuer. Does not update `customers.providers`."""
 
 
-class IdentityRequestRow(Record):
-    """A row of `customer_identity_requests`."""
-
-    id: UUID
-    customer_id: UUID
-    provider: str
-    issuer: str
-    subject: str
-    connection_id: UUID | None
-    email: str | None
-    name: str | None
-    status: Literal["PENDING", "APPROVED", "REJECTED"]
-    created_at: Moment
-    decided_at: Moment | None
-
-
 # False if the customer has a request for the same account, or `max_requests` for the provider, decided ones included.
 @statement("""
     insert into customer_identity_requests (project_id, id, customer_id, provider, issuer, subject, connection_id,
@@ -427,7 +411,7 @@ async def insert_identity_request(
 
 
 @statement("select * from customer_identity_requests where project_id = %(project_id)s and id = %(id)s")
-async def identity_request(db: Queries, *, project_id: UUID, id: UUID) -> IdentityRequestRow | None: ...
+async def identity_request(db: Queries, *, project_id: UUID, id: UUID) -> IdentityRequest | None: ...
 
 
 @statement("""
@@ -438,7 +422,7 @@ async def identity_request(db: Queries, *, project_id: UUID, id: UUID) -> Identi
 """)
 async def identity_requests(
     db: Queries, *, project_id: UUID, status: str | None, before: UUID | None, limit: int
-) -> list[IdentityRequestRow]: ...
+) -> list[IdentityRequest]: ...
 
 
 # False if the request was decided before or does not exist. `status` is APPROVED or REJECTED.

@@ -111,8 +111,7 @@ async def enrol_totp(call: Call) -> TotpEnrolment:
         secret = await second_factor.enrol(tx, call, customer.subject)
         if secret is None:
             raise MfaAlreadyOn
-    uri = totp_uri(secret, issuer=mailer.app_name(project), account=customer.email or str(customer.id))
-    return TotpEnrolment(secret=totp_key(secret), uri=uri)
+    return _enrolment(project, customer, secret)
 
 
 @post(
@@ -161,8 +160,7 @@ async def begin_required_totp(call: Call, data: EnrollmentToken) -> TotpEnrolmen
     challenge = await challenges.answer_token(call, PendingEnrollment, data.mfa_token, max_tries=ENROLLMENT_TRIES)
     customer = await _pending_customer(call, challenge)
     secret = base64.b32decode(challenge.payload.totp_key)
-    uri = totp_uri(secret, issuer=mailer.app_name(project), account=customer.email or str(customer.id))
-    return TotpEnrolment(secret=totp_key(secret), uri=uri)
+    return _enrolment(project, customer, secret)
 
 
 @post(
@@ -282,6 +280,11 @@ async def is_enrollment(call: Call, mfa_token: str) -> bool:
         return await challenges.get(call, PendingEnrollment, challenge_id) is not None
     except CodeInvalid:
         return False
+
+
+def _enrolment(project: Project, customer: CustomerRow, secret: bytes) -> TotpEnrolment:
+    uri = totp_uri(secret, issuer=mailer.app_name(project), account=customer.email or str(customer.id))
+    return TotpEnrolment(secret=totp_key(secret), uri=uri)
 
 
 async def _pending_customer(call: Call, challenge: Challenge[PendingEnrollment]) -> CustomerRow:

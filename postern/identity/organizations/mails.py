@@ -5,7 +5,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 from uuid import UUID
 
 from postern.identity.customers.mailer import send_rendered
-from postern.identity.organizations.model import OrganizationInvitationRow, OrganizationRow
+from postern.identity.organizations.model import Organization, OrganizationInvitationRow
 from postern.identity.organizations.rules import invitation_token
 from postern.kernel.database.statements import Queries
 from postern.platform.events import operations as events
@@ -24,7 +24,7 @@ async def is_test_invitation(db: Queries, project_id: UUID, id: UUID) -> bool:
     return invited is not None and invited.test
 
 
-async def mail_invitation(world: "World", row: OrganizationInvitationRow, organization: OrganizationRow) -> None:
+async def mail_invitation(world: "World", row: OrganizationInvitationRow, organization: Organization) -> None:
     """Send the e-mail of an invitation, with a link that has the current token. Raises the problems of
     `send_rendered`."""
     token = invitation_token(world.secrets, row.project_id, row.id, row.generation)

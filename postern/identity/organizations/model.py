@@ -207,24 +207,6 @@ class InviterUnknown(Unprocessable):
     """The inviter must be a member of the organization."""
 
 
-class OrganizationRow(Record):
-    """A row of `organizations` with its counts."""
-
-    project_id: UUID
-    id: UUID
-    name: str
-    slug: str
-    external_id: str | None
-    status: Status
-    metadata: dict[str, Any]
-    require_sso: bool
-    require_mfa: bool
-    member_count: int = 0
-    pending_invitation_count: int = 0
-    created_at: Moment
-    updated_at: Moment
-
-
 class Organization(Record):
     """An organization as the operations under `/projects` return it."""
 
@@ -309,50 +291,14 @@ class OrganizationMembershipRow(Record):
     joined_at: Moment
 
 
-class OrganizationInvitationRow(Record):
-    """The stored row of an invitation."""
-
-    project_id: UUID
-    id: UUID
-    organization_id: UUID
-    email: str
-    email_key: str
-    role: str
-    status: InvitationStatus
-    accept_url: str | None
-    invited_by: UUID | None
-    accepted_by: UUID | None
-    generation: int
-    """Number of e-mails requested; the token of the latest is valid."""
-    mailed: int
-    """The latest `generation` whose e-mail was sent or finally failed."""
-    mailed_at: Moment | None
-    mail_problem: str | None
-    life: timedelta
-    """Time from sending the invitation, or sending it again, to its expiry."""
-    sent_at: Moment
-    expires_at: Moment
-    accepted_at: Moment | None
-    revoked_at: Moment | None
-    created_at: Moment
-    due_at: Moment | None
-    attempt: int
-
-    def status_at(self, now: Moment) -> InvitationStatus:
-        """The status at `now`: EXPIRED for a pending invitation after its expiry."""
-        return "EXPIRED" if self.status == "PENDING" and self.expires_at <= now else self.status
-
-
-class OrganizationInvitation(Record):
-    """An invitation to join an organization."""
+class InvitationFields(Record):
+    """The fields that the API shows of a row of `invitations`."""
 
     id: UUID
     organization_id: UUID
-    app_id: UUID
     email: str
     role: str
     status: InvitationStatus
-    invited_by_end_user_id: UUID | None  # The id of a customer.
     expires_at: Moment
     accepted_at: Moment | None
     revoked_at: Moment | None
@@ -363,6 +309,35 @@ class OrganizationInvitation(Record):
     mail_problem: str | None
     """Why the latest e-mail could not be sent, or null."""
     created_at: Moment
+
+
+class OrganizationInvitationRow(InvitationFields):
+    """The stored row of an invitation."""
+
+    project_id: UUID
+    email_key: str
+    accept_url: str | None
+    invited_by: UUID | None
+    accepted_by: UUID | None
+    generation: int
+    """Number of e-mails requested; the token of the latest is valid."""
+    mailed: int
+    """The latest `generation` whose e-mail was sent or finally failed."""
+    life: timedelta
+    """Time from sending the invitation, or sending it again, to its expiry."""
+    due_at: Moment | None
+    attempt: int
+
+    def status_at(self, now: Moment) -> InvitationStatus:
+        """The status at `now`: EXPIRED for a pending invitation after its expiry."""
+        return "EXPIRED" if self.status == "PENDING" and self.expires_at <= now else self.status
+
+
+class OrganizationInvitation(InvitationFields):
+    """An invitation to join an organization."""
+
+    app_id: UUID
+    invited_by_end_user_id: UUID | None  # The id of a customer.
 
 
 class InvitationPreview(Record):
@@ -383,54 +358,46 @@ class AcceptedInvitation(Record):
     roles: list[str]
 
 
-class OrganizationDomainRow(Record):
-    """The stored row of an organization's domain."""
-
-    project_id: UUID
-    id: UUID
-    organization_id: UUID
-    domain: str
-    status: DomainStatus
-    token: str
-    auto_join_enabled: bool
-    verified_at: Moment | None
-    last_checked_at: Moment | None
-    reason: DomainReason | None
-    watched_since: Moment
-    """When the current series of checks began: when the domain was added, when a requested check started the checks
-    again, or when the domain lapsed."""
-    missing_since: Moment | None
-    """Time of the first of the `misses` checks."""
-    misses: int
-    """Number of the latest successive checks of the verified domain that did not find its TXT record."""
-    created_at: Moment
-    updated_at: Moment
-    due_at: Moment | None
-    attempt: int
-
-
-class OrganizationDomain(Record):
-    """A domain of an organization, verified or not."""
+class OrganizationDomainFields(Record):
+    """The fields that the API shows of a row of `organization_domains`."""
 
     id: UUID
     organization_id: UUID
     project_id: UUID
     domain: str
     status: DomainStatus
-    record_name: str
-    """Name of the TXT record to publish."""
-    record: str
-    """The value of the TXT record."""
     reason: DomainReason | None
     """Why the last check failed, or null."""
     verified_at: Moment | None
     last_checked_at: Moment | None
-    next_check_at: Moment | None
     missing_since: Moment | None
     """When a check of the verified domain first did not find its TXT record; null while the record exists."""
     auto_join_enabled: bool
     created_at: Moment
     updated_at: Moment
+
+
+class OrganizationDomainRow(OrganizationDomainFields):
+    """The stored row of an organization's domain."""
+
+    token: str
+    watched_since: Moment
+    """When the current series of checks began: when the domain was added, when a requested check started the checks
+    again, or when the domain lapsed."""
+    misses: int
+    """Number of the latest successive checks of the verified domain that did not find its TXT record."""
+    due_at: Moment | None
+    attempt: int
+
+
+class OrganizationDomain(OrganizationDomainFields):
+    """A domain of an organization, verified or not."""
+
+    record_name: str
+    """Name of the TXT record to publish."""
+    record: str
+    """The value of the TXT record."""
+    next_check_at: Moment | None
 
 
 class DomainJoin(Record):

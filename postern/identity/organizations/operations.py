@@ -18,7 +18,6 @@ from postern.identity.organizations.model import (
     OrganizationExternalIdTaken,
     OrganizationMissing,
     OrganizationRef,
-    OrganizationRow,
     SlugTaken,
     Status,
 )
@@ -54,7 +53,7 @@ async def list_organizations(
     """List the project's organizations, newest first. All given filters must match."""
     filters = query.filters(q, status=[status] if status else [])
     name, external_id = f"organizations|{external_id or ''}", external_id or None
-    page = await sorted_list(
+    return await sorted_list(
         call,
         name,
         query,
@@ -64,7 +63,6 @@ async def list_organizations(
         store.count_listed,
         external_id=external_id,
     )
-    return page.convert_items(_as_view)
 
 
 @post(
@@ -84,10 +82,10 @@ async def create_organization(call: Call, data: NewOrganization) -> Organization
         row = await _insert(tx, call, data)
         await events.record(tx, call, "organization.created", row.id, name=row.name, externalId=row.external_id)
         await audit.record(tx, call, "organization.created", "Organization", row.id, name=row.name)
-    return _as_view(row)
+    return row
 
 
-async def _insert(tx: Transaction, call: Call, data: NewOrganization) -> OrganizationRow:
+async def _insert(tx: Transaction, call: Call, data: NewOrganization) -> Organization:
     """Insert an organization. Raises SlugTaken or OrganizationExternalIdTaken if another organization has the requested
     slug or external id; a slug that is derived from the name gets a suffix instead."""
     metadata = merged_metadata({}, data.metadata)
@@ -103,7 +101,7 @@ async def _insert(tx: Transaction, call: Call, data: NewOrganization) -> Organiz
 @get(f"{ORGANIZATIONS}/{{id}}", needs="organizations:read", problems=(OrganizationMissing,))
 async def get_organization(call: Call, id: UUID) -> Organization:
     """Get an organization with its number of members and of pending invitations."""
-    return _as_view(await require_organization(call.db, call, id))
+    return await require_organization(call.db, call, id)
 
 
 @patch(
@@ -145,7 +143,7 @@ async def change_organization(call: Call, id: UUID, data: OrganizationChange) ->
         details |= {"requireSso": new.require_sso, "requireMfa": new.require_mfa}
         await events.record(tx, call, "organization.updated", id, **details)
         await audit.record(tx, call, "organization.updated", "Organization", id, **details)
-        return _as_view(await require_organization(tx, call, id))
+        return await require_organization(tx, call, id)
 
 
 @delete(f"{ORGANIZATIONS}/{{id}}", needs="organizations:write", problems=(OrganizationMissing, SsoStillRequired))
@@ -166,17 +164,17 @@ async def delete_organization(call: Call, id: UUID) -> Organization:
         tx.mark_due("organizations")
         await events.record(tx, call, "organization.deleted", id, name=row.name, externalId=row.external_id)
         await audit.record(tx, call, "organization.deleted", "Organization", id, name=row.name)
-    return _as_view(row)
+    return row
 
 
-async def require_organization(db: Queries, call: Call, id: UUID) -> OrganizationRow:
+async def require_organization(db: Queries, call: Call, id: UUID) -> Organization:
     """An organization of the call's project with its counts of members and invitations. Raises OrganizationMissing."""
     return require_found(
         await store.get_organization(db, project_id=call.project_id, id=id, now=call.now), OrganizationMissing
     )
 
 
-async def lock_organization(tx: Transaction, call: Call, id: UUID) -> OrganizationRow:
+async def lock_organization(tx: Transaction, call: Call, id: UUID) -> Organization:
     """Lock an organization of the call's project for update. Its counts are 0. Raises OrganizationMissing."""
     return require_found(await store.lock_organization(tx, project_id=call.project_id, id=id), OrganizationMissing)
 
@@ -213,7 +211,7 @@ async def require_sso_works_after(tx: Transaction, call: Call, organization_id: 
             raise SsoStillRequired
 
 
-def ref_of(row: OrganizationRow) -> OrganizationRef:
+def ref_of(row: Organization) -> OrganizationRef:
     """The id, name and slug of an organization, as other responses contain them."""
     return build_view(OrganizationRef, row)
 
@@ -231,7 +229,3 @@ async def _require_not_taken(
         holder_id = await store.id_of_slug(db, project_id=call.project_id, slug=slug)
         if holder_id not in (None, id):
             raise SlugTaken
-
-
-def _as_view(row: OrganizationRow) -> Organization:
-    return build_view(Organization, row)

@@ -8,9 +8,9 @@ from psycopg.sql import SQL, Composable
 from postern.identity.customers.requirements import SignInRequirement
 from postern.identity.organizations.model import (
     NewOrganization,
+    Organization,
     OrganizationMember,
     OrganizationMembershipRow,
-    OrganizationRow,
 )
 from postern.kernel.database.statements import Queries, Transaction, statement
 from postern.kernel.values import Moment, Record
@@ -48,11 +48,11 @@ class JoinCandidate(Record):
     insert into organizations (project_id, id, name, slug, external_id, metadata, created_at, updated_at)
     values (%(project_id)s, %(id)s, %(name)s, %(slug)s, %(external_id)s, %(metadata)s, %(now)s, %(now)s)
     on conflict do nothing
-    returning *
+    returning *, 0 as member_count, 0 as pending_invitation_count
 """)
 async def insert_organization(
     tx: Transaction, organization: NewOrganization, *, project_id: UUID, id: UUID, now: Moment
-) -> OrganizationRow | None: ...
+) -> Organization | None: ...
 
 
 # The id of the organization with an external id, or None.
@@ -95,7 +95,7 @@ ORGANIZATIONS_WITH_COUNTS = """
 )
 async def list_organizations(
     db: Queries, *, project_id: UUID, external_id: str | None, clause: Composable, limit: int, now: Moment
-) -> list[OrganizationRow]: ...
+) -> list[Organization]: ...
 
 
 # The number of organizations that meet the conditions of `clause`, counted up to `limit`.
@@ -119,23 +119,23 @@ async def count_listed(
     where listed.project_id = %(project_id)s and listed.id = %(id)s and listed.status <> 'DELETED'
     """
 )
-async def get_organization(db: Queries, *, project_id: UUID, id: UUID, now: Moment) -> OrganizationRow | None: ...
+async def get_organization(db: Queries, *, project_id: UUID, id: UUID, now: Moment) -> Organization | None: ...
 
 
 # Lock an organization for update. The counts in the row are 0.
 @statement("""
-    select * from organizations
+    select *, 0 as member_count, 0 as pending_invitation_count from organizations
     where project_id = %(project_id)s and id = %(id)s and status <> 'DELETED' for update
 """)
-async def lock_organization(tx: Transaction, *, project_id: UUID, id: UUID) -> OrganizationRow | None: ...
+async def lock_organization(tx: Transaction, *, project_id: UUID, id: UUID) -> Organization | None: ...
 
 
 # Lock an organization for share. The counts in the row are 0.
 @statement("""
-    select * from organizations
+    select *, 0 as member_count, 0 as pending_invitation_count from organizations
     where project_id = %(project_id)s and id = %(id)s and status <> 'DELETED' for share
 """)
-async def lock_organization_shared(tx: Transaction, *, project_id: UUID, id: UUID) -> OrganizationRow | None: ...
+async def lock_organization_shared(tx: Transaction, *, project_id: UUID, id: UUID) -> Organization | None: ...
 
 
 # A change of the status also changes the entitlements: a suspended organization has none.
@@ -145,7 +145,7 @@ async def lock_organization_shared(tx: Transaction, *, project_id: UUID, id: UUI
         entitlements_version = entitlements_version + (status <> %(status)s)::int, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
 """)
-async def update_organization(tx: Transaction, row: OrganizationRow, *, now: Moment) -> None: ...
+async def update_organization(tx: Transaction, row: Organization, *, now: Moment) -> None: ...
 
 
 @statement("""

@@ -147,8 +147,8 @@ class WinnerChoice(Body):
     variant_id: Identifier
 
 
-class Campaign(Record):
-    """A campaign."""
+class CampaignFields(Record):
+    """The fields that the API shows of a row of `campaigns`."""
 
     id: UUID
     name: str
@@ -162,7 +162,6 @@ class Campaign(Record):
     template_id: UUID | None
     domain_id: UUID | None
     audience_id: UUID | None
-    app_id: UUID
     ab_test_enabled: bool
     ab_test_sample_percent: int | None
     ab_test_metric: Metric | None
@@ -175,6 +174,12 @@ class Campaign(Record):
     """Why the campaign failed; null unless its status is FAILED."""
     created_at: Moment
     updated_at: Moment
+
+
+class Campaign(CampaignFields):
+    """A campaign."""
+
+    app_id: UUID
 
 
 class VariantStats(Record):
@@ -286,28 +291,10 @@ class ProjectCampaignTotals(Record):
     sent: int
 
 
-class CampaignRow(Record):
+class CampaignRow(CampaignFields):
     """A row of `campaigns`."""
 
     project_id: UUID
-    id: UUID
-    name: str
-    subject: str | None
-    from_name: str | None
-    from_email: str | None
-    preview_text: str | None
-    status: CampaignStatus
-    scheduled_at: Moment | None
-    sent_at: Moment | None
-    template_id: UUID | None
-    domain_id: UUID | None
-    audience_id: UUID | None
-    ab_test_enabled: bool
-    ab_test_sample_percent: int | None
-    ab_test_metric: Metric | None
-    ab_test_duration_minutes: int | None
-    ab_test_started_at: Moment | None
-    ab_test_sample_size: int | None
     ab_test_paused: timedelta
     evidence: Any
     started_at: Moment | None
@@ -330,11 +317,8 @@ class CampaignRow(Record):
     skipped_unsubscribed: int
     skipped_suppressed: int
     skipped_frequency_cap: int
-    reason: str | None
     due_at: Moment | None
     attempt: int
-    created_at: Moment
-    updated_at: Moment
 
 
 class CampaignStateColumns(TypedDict, total=False):

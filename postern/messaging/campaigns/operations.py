@@ -440,8 +440,7 @@ async def totals(db: Queries, project_id: UUID) -> ProjectCampaignTotals:
 
 def to_campaign(row: CampaignRow) -> Campaign:
     """Convert a row to a response body."""
-    names = set(Campaign.__struct_fields__) - {"app_id"}
-    return Campaign(app_id=row.project_id, **{name: getattr(row, name) for name in names})
+    return build_view(Campaign, row, app_id=row.project_id)
 
 
 def _status_filter(statuses: list[str]) -> Composable:

@@ -220,53 +220,47 @@ class RecordCheck(Record):
     reason: str | None = None
 
 
-class StoredDomain(Record):
+class DomainFields(Record):
+    """The fields that the API shows of a row of `domains`."""
+
+    id: UUID
+    domain: str
+    status: Status
+    spf_verified: bool
+    dkim_verified: bool
+    dmarc_verified: bool
+    verified_at: Moment | None
+    # Since when the DKIM record has been missing; None if it is published, and while the domain is PENDING.
+    failing_since: Moment | None
+    last_checked_at: Moment | None
+    created_at: Moment
+    updated_at: Moment
+
+
+class StoredDomain(DomainFields):
     """A row of `domains`."""
 
     project_id: UUID
-    id: UUID
-    domain: str
-    status: Status
     keys: list[PublicKey]
     checks: list[RecordCheck]
-    spf_verified: bool
-    dkim_verified: bool
     ed25519_verified: bool
     return_path_verified: bool
     tracking_verified: bool
-    dmarc_verified: bool
-    verified_at: Moment | None
     watched_since: Moment
     """When the checks began: at creation, or when a caller requested a check of the FAILED domain."""
-    failing_since: Moment | None
-    """Since when the DKIM record has been missing; None if it is published, and while the domain is PENDING."""
-    last_checked_at: Moment | None
     due_at: Moment | None
     """When the next check is due; None if there is none."""
     attempt: int
-    created_at: Moment
-    updated_at: Moment
 
 
-class Domain(Record):
+class Domain(DomainFields):
     """A sending domain with the DNS records to publish."""
 
-    id: UUID
-    domain: str
-    status: Status
     dkim_tokens: list[str]
     """The selectors of the current and of the next DKIM key. Publish `<token>._domainkey.<domain>` for both."""
-    spf_verified: bool
-    dkim_verified: bool
-    dmarc_verified: bool
     records: list[DnsRecord]
-    verified_at: Moment | None
-    failing_since: Moment | None
-    last_checked_at: Moment | None
     next_check_at: Moment | None
     app_id: UUID
-    created_at: Moment
-    updated_at: Moment
 
 
 class KeysOfDomain(Record):

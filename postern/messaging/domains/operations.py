@@ -11,7 +11,7 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, before_id, linked_list
 from postern.kernel.http.problems import require_found
-from postern.kernel.values import Deleted, new_id, to_plain
+from postern.kernel.values import Deleted, build_view, new_id, to_plain
 from postern.messaging.domains import store
 from postern.messaging.domains.blocklists import expected_entries
 from postern.messaging.domains.keys import GeneratedKey, new_keys, save_key
@@ -217,23 +217,14 @@ async def _record_settings(call: Call) -> RecordSettings:
 
 
 def _to_domain(row: StoredDomain, settings: RecordSettings) -> Domain:
-    return Domain(
-        id=row.id,
-        domain=row.domain,
-        status=row.status,
+    return build_view(
+        Domain,
+        row,
         dkim_tokens=[
             *(key.selector for key in row.keys if key.role == "CURRENT"),
             *(key.selector for key in row.keys if key.role in ("NEXT", "RETIRED")),
         ],
-        spf_verified=row.spf_verified,
-        dkim_verified=row.dkim_verified,
-        dmarc_verified=row.dmarc_verified,
         records=records_of(row.domain, row.keys, row.checks, settings),
-        verified_at=row.verified_at,
-        failing_since=row.failing_since,
-        last_checked_at=row.last_checked_at,
         next_check_at=row.due_at,
         app_id=row.project_id,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
     )

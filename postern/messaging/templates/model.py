@@ -99,8 +99,8 @@ class TemplateDraft(Body):
     """A sample contact, whose address and attributes are variables as in a campaign; `variables` override them."""
 
 
-class Template(Record):
-    """An e-mail template."""
+class TemplateFields(Record):
+    """The fields that the API shows of a row of `templates`."""
 
     id: UUID
     name: str
@@ -112,9 +112,14 @@ class Template(Record):
     variables: list[str]
     """The names of the variables that subject, html and text use."""
     version: int
-    app_id: UUID
     created_at: Moment
     updated_at: Moment
+
+
+class Template(TemplateFields):
+    """An e-mail template."""
+
+    app_id: UUID
 
 
 class CompiledContent(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,23 +137,12 @@ class CompiledContent(msgspec.Struct, frozen=True, kw_only=True):
     """The names of the variables that subject, html and text use."""
 
 
-class StoredTemplate(Record):
+class StoredTemplate(TemplateFields):
     """A row of `templates`."""
 
     project_id: UUID
-    id: UUID
-    name: str
-    subject: str | None
-    builder_json: dict[str, Any] | None
-    html: str | None
     is_rendered: bool
     """Whether `html` was rendered from `builder_json`."""
-    text: str | None
-    engine: Engine
-    variables: list[str]
-    version: int
-    created_at: Moment
-    updated_at: Moment
 
 
 class ListedTemplate(StoredTemplate):

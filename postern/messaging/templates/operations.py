@@ -15,7 +15,7 @@ from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
 from postern.kernel.http.pagination import LinkedList
 from postern.kernel.http.problems import Invalid, Problem, ProblemError, require_found
-from postern.kernel.values import Deleted, as_id, new_id
+from postern.kernel.values import Deleted, as_id, build_view, new_id
 from postern.messaging.templates import store
 from postern.messaging.templates.model import (
     LISTED_BYTES,
@@ -345,17 +345,4 @@ async def _compile_change(call: Call, row: StoredTemplate, data: TemplateChange)
 
 
 def _to_template(row: StoredTemplate) -> Template:
-    return Template(
-        id=row.id,
-        name=row.name,
-        subject=row.subject,
-        builder_json=row.builder_json,
-        html=row.html,
-        text=row.text,
-        engine=row.engine,
-        variables=row.variables,
-        version=row.version,
-        app_id=row.project_id,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-    )
+    return build_view(Template, row, app_id=row.project_id)

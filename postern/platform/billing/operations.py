@@ -78,11 +78,7 @@ async def get_billing(call: Call) -> Billing:
 )
 async def begin_checkout(call: Call, data: CheckoutRequest) -> BillingPageUrl:
     """Start the checkout of the `pro` plan. Open the returned URL in a browser to confirm it."""
-    account = await _get_or_create_account(call)
-    if account.plan == "pro":
-        raise AlreadyBooked
-    purchase = Purchase(item="pro", cycle=data.billing_cycle)
-    return BillingPageUrl(url=await provider_of(call.world).checkout(call, account, purchase))
+    return await _begin_checkout(call, Purchase(item="pro", cycle=data.billing_cycle))
 
 
 @post(
@@ -94,10 +90,13 @@ async def begin_checkout(call: Call, data: CheckoutRequest) -> BillingPageUrl:
 )
 async def begin_b2b_checkout(call: Call, data: CheckoutRequest) -> BillingPageUrl:
     """Start the checkout of the B2B add-on. Open the returned URL in a browser to confirm it."""
+    return await _begin_checkout(call, Purchase(item="b2b", cycle=data.billing_cycle))
+
+
+async def _begin_checkout(call: Call, purchase: Purchase) -> BillingPageUrl:
     account = await _get_or_create_account(call)
-    if account.b2b_enhanced:
+    if account.b2b_enhanced if purchase.item == "b2b" else account.plan == "pro":
         raise AlreadyBooked
-    purchase = Purchase(item="b2b", cycle=data.billing_cycle)
     return BillingPageUrl(url=await provider_of(call.world).checkout(call, account, purchase))
 
 

@@ -183,52 +183,43 @@ class Project(Record):
     updated_at: Moment
 
 
-class ApiKey(Record):
-    """An API key of a project. Only the response to its creation contains the whole `key`."""
+class ApiKeyFields(Record):
+    """What all views of an API key have in common."""
 
     id: UUID
     name: str
     type: KeyType
     environment: Environment
-    key: str
     permissions: list[str] | None
     """Null: all permissions of the project, and none of the account."""
     ip_allow_list: list[str] | None
     expires_at: Moment | None
+
+
+class ApiKey(ApiKeyFields):
+    """An API key of a project. Only the response to its creation contains the whole `key`."""
+
+    key: str
     last_used_at: Moment | None
     created_at: Moment
 
 
-class StoredApiKey(Record):
+class StoredApiKey(ApiKeyFields):
     """A row of `api_keys` to insert."""
 
     project_id: UUID
-    id: UUID
-    name: str
-    type: str
-    environment: str
     hash: bytes
     prefix: str
     last_four: str
-    permissions: list[str] | None
-    ip_allow_list: list[str] | None
-    expires_at: Moment | None
     created_by: UUID | None
     created_at: Moment
 
 
-class ApiKeyWithProject(Record):
+class ApiKeyWithProject(ApiKeyFields):
     """An API key and its project, which is not deleted, as read to authenticate a request. The key may have expired."""
 
     hash: bytes
-    id: UUID
     project_id: UUID
     account_id: UUID
-    name: str
-    type: KeyType
-    environment: Environment
-    permissions: list[str] | None
-    ip_allow_list: list[str] | None
-    expires_at: Moment | None
     last_used_at: Moment | None
     settings: ProjectSettings

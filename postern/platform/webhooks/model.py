@@ -152,44 +152,37 @@ class DeliveryVerdict(msgspec.Struct, frozen=True):
     """Whether the endpoint responded with 410 Gone, which ends the subscription."""
 
 
-class DeliveryRow(Record):
-    """A stored delivery. The payload is created from the event."""
-
-    id: UUID
-    subscription_id: UUID
-    event_id: UUID
-    event: str
-    status: DeliveryStatus
-    attempts: int
-    response_status: int | None
-    response_body: str | None
-    response_ms: float | None
-    error_message: str | None
-    created_at: Moment
-    attempted_at: Moment | None
-    next_attempt_at: Moment | None
-    delivered_at: Moment | None
-
-
-class WebhookDelivery(Record):
-    """The delivery of an event to a subscription, with the result of its last attempt."""
+class DeliveryFields(Record):
+    """The fields that the API shows of a row of `webhook_deliveries`."""
 
     id: UUID
     subscription_id: UUID
     event_id: UUID
     """Sent as `webhook-id`: the same on every attempt and replay."""
     event: str
-    payload: dict[str, Any]
     status: DeliveryStatus
     attempts: int
     response_status: int | None
-    response_time: float | None
-    """Duration of the last attempt, in milliseconds."""
     error_message: str | None
     created_at: Moment
     attempted_at: Moment | None
     next_attempt_at: Moment | None
     delivered_at: Moment | None
+
+
+class DeliveryRow(DeliveryFields):
+    """A stored delivery. The payload is created from the event."""
+
+    response_body: str | None
+    response_ms: float | None
+
+
+class WebhookDelivery(DeliveryFields):
+    """The delivery of an event to a subscription, with the result of its last attempt."""
+
+    payload: dict[str, Any]
+    response_time: float | None
+    """Duration of the last attempt, in milliseconds."""
 
 
 class WebhookDeliveryDetail(WebhookDelivery):

@@ -14,7 +14,7 @@ from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest
 from postern.kernel.http.problems import Invalid, ProblemError, require_found
 from postern.kernel.outbound.client import OutboundRefused, OutboundResponse
 from postern.kernel.outbound.ssrf import AddressRefused, check_target
-from postern.kernel.values import Body, Moment, Timestamp, new_id, to_json
+from postern.kernel.values import Body, Moment, Timestamp, build_view, fields_set, new_id, to_json
 from postern.platform.audit import operations as audit
 from postern.platform.events import history_store
 from postern.platform.events import operations as events
@@ -172,17 +172,18 @@ async def change_webhook(call: Call, id: UUID, data: WebhookChange) -> Webhook:
     async with call.db.transaction() as tx:
         webhook = require_found(await store.lock_webhook(tx, project_id=call.project_id, id=id), WebhookMissing)
         call.require_match(webhook.updated_at)
-        url = webhook.url if data.url is UNSET else data.url
-        entries = webhook.events if data.events is UNSET else list(dict.fromkeys(data.events))
-        active = webhook.active if data.active is UNSET else data.active
-        _validate(call, url, entries)
-        description = webhook.description if data.description is UNSET else data.description
-        changed = msgspec.structs.replace(webhook, url=url, events=entries, description=description, active=active)
-        reset_failures = active and (not webhook.active or url != webhook.url)
+        changes = fields_set(data)
+        if data.events is not UNSET:
+            changes["events"] = list(dict.fromkeys(data.events))
+        new = msgspec.structs.replace(webhook, **changes)
+        _validate(call, new.url, new.events)
+        reset_failures = new.active and (not webhook.active or new.url != webhook.url)
         webhook = await store.change_webhook(
-            tx, changed, project_id=call.project_id, reset_failures=reset_failures, now=call.now
+            tx, new, project_id=call.project_id, reset_failures=reset_failures, now=call.now
         )
-        await audit.record(tx, call, "webhook.updated", "Webhook", id, url=url, events=entries, active=active)
+        await audit.record(
+            tx, call, "webhook.updated", "Webhook", id, url=new.url, events=new.events, active=new.active
+        )
     return webhook
 
 
@@ -479,19 +480,5 @@ async def _payloads(call: Call, format: WebhookFormat, event_ids: list[UUID]) ->
 
 
 def _to_delivery(row: DeliveryRow, payloads: dict[UUID, dict[str, Any]]) -> WebhookDelivery:
-    return WebhookDelivery(
-        id=row.id,
-        subscription_id=row.subscription_id,
-        event_id=row.event_id,
-        event=row.event,
-        payload=payloads.get(row.event_id, {}),
-        status=row.status,
-        attempts=row.attempts,
-        response_status=row.response_status,
-        response_time=row.response_ms,
-        error_message=row.error_message,
-        created_at=row.created_at,
-        attempted_at=row.attempted_at,
-        next_attempt_at=row.next_attempt_at,
-        delivered_at=row.delivered_at,
-    )
+    payload = payloads.get(row.event_id, {})
+    return build_view(WebhookDelivery, row, payload=payload, response_time=row.response_ms)

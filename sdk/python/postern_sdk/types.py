@@ -560,14 +560,14 @@ class ApiKey(Record, frozen=True, kw_only=True):
     """Type of the record."""
     environment: ApiKeyEnvironment
     """`LIVE` or `TEST`. Mail that is sent with a TEST key is captured and not delivered."""
-    key: str
-    """Key that identifies it in requests, or the API key."""
     permissions: list[str] | None
     """Null: all permissions of the project, and none of the account."""
     ip_allow_list: list[str] | None
     """IP addresses and networks that can use the key; null allows all."""
     expires_at: datetime | None
     """When it expires (UTC); null if it does not expire."""
+    key: str
+    """Key that identifies it in requests, or the API key."""
     last_used_at: datetime | None
     """When it was last used (UTC), to the minute; null if it was never used."""
     created_at: datetime
@@ -1103,8 +1103,6 @@ class Campaign(Record, frozen=True, kw_only=True):
     """Id of the sending domain."""
     audience_id: str | None
     """Id of the audience."""
-    app_id: str
-    """The project's id. The older path family calls a project an app."""
     ab_test_enabled: bool
     """Whether the campaign has an A/B test."""
     ab_test_sample_percent: int | None
@@ -1125,6 +1123,8 @@ class Campaign(Record, frozen=True, kw_only=True):
     """When the record was created (UTC)."""
     updated_at: datetime
     """When the record was last changed (UTC)."""
+    app_id: str
+    """The project's id. The older path family calls a project an app."""
 
 
 class CampaignDetail(Record, frozen=True, kw_only=True):
@@ -1154,8 +1154,6 @@ class CampaignDetail(Record, frozen=True, kw_only=True):
     """Id of the sending domain."""
     audience_id: str | None
     """Id of the audience."""
-    app_id: str
-    """The project's id. The older path family calls a project an app."""
     ab_test_enabled: bool
     """Whether the campaign has an A/B test."""
     ab_test_sample_percent: int | None
@@ -1176,6 +1174,8 @@ class CampaignDetail(Record, frozen=True, kw_only=True):
     """When the record was created (UTC)."""
     updated_at: datetime
     """When the record was last changed (UTC)."""
+    app_id: str
+    """The project's id. The older path family calls a project an app."""
     variants: list[CampaignVariant]
     """Variants of the A/B test, 2 to 8."""
     stats: CampaignStats
@@ -2393,30 +2393,30 @@ class Domain(Record, frozen=True, kw_only=True):
     """Domain name."""
     status: DomainStatus
     """Status of the record."""
-    dkim_tokens: list[str]
-    """The selectors of the current and of the next DKIM key. Publish `<token>._domainkey.<domain>` for both."""
     spf_verified: bool
     """Whether the SPF record is published correctly."""
     dkim_verified: bool
     """Whether the DKIM key is published correctly."""
     dmarc_verified: bool
     """Whether a DMARC policy is published."""
-    records: list[DnsRecord]
-    """DNS records to publish."""
     verified_at: datetime | None
     """When it was verified (UTC); null if it is not."""
     failing_since: datetime | None
     """Since when the check fails (UTC); null if it succeeds."""
     last_checked_at: datetime | None
     """When it was last checked (UTC); null before the first check."""
-    next_check_at: datetime | None
-    """When it is checked next (UTC); null if no check is scheduled."""
-    app_id: str
-    """The project's id. The older path family calls a project an app."""
     created_at: datetime
     """When the record was created (UTC)."""
     updated_at: datetime
     """When the record was last changed (UTC)."""
+    dkim_tokens: list[str]
+    """The selectors of the current and of the next DKIM key. Publish `<token>._domainkey.<domain>` for both."""
+    records: list[DnsRecord]
+    """DNS records to publish."""
+    next_check_at: datetime | None
+    """When it is checked next (UTC); null if no check is scheduled."""
+    app_id: str
+    """The project's id. The older path family calls a project an app."""
 
 
 class DomainEventData(Record, frozen=True, kw_only=True):
@@ -3464,8 +3464,6 @@ class ListedCampaign(Record, frozen=True, kw_only=True):
     """Id of the sending domain."""
     audience_id: str | None
     """Id of the audience."""
-    app_id: str
-    """The project's id. The older path family calls a project an app."""
     ab_test_enabled: bool
     """Whether the campaign has an A/B test."""
     ab_test_sample_percent: int | None
@@ -3486,6 +3484,8 @@ class ListedCampaign(Record, frozen=True, kw_only=True):
     """When the record was created (UTC)."""
     updated_at: datetime
     """When the record was last changed (UTC)."""
+    app_id: str
+    """The project's id. The older path family calls a project an app."""
     stats: CampaignStats | None
     """The statistics of its sends; null unless `include=counts` is requested."""
 
@@ -3605,18 +3605,12 @@ class OrganizationDomain(Record, frozen=True, kw_only=True):
     """Domain name."""
     status: OrganizationDomainStatus
     """Status of the record."""
-    record_name: str
-    """Name of the TXT record to publish."""
-    record: str
-    """The value of the TXT record."""
     reason: OrganizationDomainReason | None
     """Why the last check failed, or null."""
     verified_at: datetime | None
     """When it was verified (UTC); null if it is not."""
     last_checked_at: datetime | None
     """When it was last checked (UTC); null before the first check."""
-    next_check_at: datetime | None
-    """When it is checked next (UTC); null if no check is scheduled."""
     missing_since: datetime | None
     """When a check of the verified domain first did not find its TXT record; null while the record exists."""
     auto_join_enabled: bool
@@ -3625,6 +3619,12 @@ class OrganizationDomain(Record, frozen=True, kw_only=True):
     """When the record was created (UTC)."""
     updated_at: datetime
     """When the record was last changed (UTC)."""
+    record_name: str
+    """Name of the TXT record to publish."""
+    record: str
+    """The value of the TXT record."""
+    next_check_at: datetime | None
+    """When it is checked next (UTC); null if no check is scheduled."""
 
 
 class OrganizationDomainData(Record, frozen=True, kw_only=True):
@@ -3672,16 +3672,12 @@ class OrganizationInvitation(Record, frozen=True, kw_only=True):
     """Unique identifier. Treat it as an opaque string."""
     organization_id: str
     """Id of the organization."""
-    app_id: str
-    """The project's id. The older path family calls a project an app."""
     email: str
     """E-mail address."""
     role: str
     """Role of the person."""
     status: OrganizationInvitationStatus
     """Status of the record."""
-    invited_by_end_user_id: str | None
-    """Id of the inviting customer; null if a developer or an API key invites."""
     expires_at: datetime
     """When it expires (UTC); null if it does not expire."""
     accepted_at: datetime | None
@@ -3696,6 +3692,10 @@ class OrganizationInvitation(Record, frozen=True, kw_only=True):
     """Why the latest e-mail could not be sent, or null."""
     created_at: datetime
     """When the record was created (UTC)."""
+    app_id: str
+    """The project's id. The older path family calls a project an app."""
+    invited_by_end_user_id: str | None
+    """Id of the inviting customer; null if a developer or an API key invites."""
 
 
 class OrganizationMember(Record, frozen=True, kw_only=True):
@@ -4838,12 +4838,12 @@ class Template(Record, frozen=True, kw_only=True):
     """The names of the variables that subject, html and text use."""
     version: int
     """Version number, from 1. Each change increments it."""
-    app_id: str
-    """The project's id. The older path family calls a project an app."""
     created_at: datetime
     """When the record was created (UTC)."""
     updated_at: datetime
     """When the record was last changed (UTC)."""
+    app_id: str
+    """The project's id. The older path family calls a project an app."""
 
 
 class TemplateFault(Record, frozen=True, kw_only=True):
@@ -5133,16 +5133,12 @@ class WebhookDelivery(Record, frozen=True, kw_only=True):
     """Sent as `webhook-id`: the same on every attempt and replay."""
     event: str
     """Name of the event."""
-    payload: dict[str, Any]
-    """JSON body of the delivery."""
     status: WebhookDeliveryStatus
     """Status of the record."""
     attempts: int
     """Number of attempts so far."""
     response_status: int | None
     """HTTP status of the response; null without a response."""
-    response_time: float | None
-    """Duration of the last attempt, in milliseconds."""
     error_message: str | None
     """Why the attempt failed; null if it succeeded."""
     created_at: datetime
@@ -5153,6 +5149,10 @@ class WebhookDelivery(Record, frozen=True, kw_only=True):
     """When the next attempt is made (UTC); null if there is none."""
     delivered_at: datetime | None
     """When it was delivered (UTC); null if it was not delivered."""
+    payload: dict[str, Any]
+    """JSON body of the delivery."""
+    response_time: float | None
+    """Duration of the last attempt, in milliseconds."""
 
 
 class WebhookDeliveryDetail(Record, frozen=True, kw_only=True):
@@ -5166,16 +5166,12 @@ class WebhookDeliveryDetail(Record, frozen=True, kw_only=True):
     """Sent as `webhook-id`: the same on every attempt and replay."""
     event: str
     """Name of the event."""
-    payload: dict[str, Any]
-    """JSON body of the delivery."""
     status: WebhookDeliveryDetailStatus
     """Status of the record."""
     attempts: int
     """Number of attempts so far."""
     response_status: int | None
     """HTTP status of the response; null without a response."""
-    response_time: float | None
-    """Duration of the last attempt, in milliseconds."""
     error_message: str | None
     """Why the attempt failed; null if it succeeded."""
     created_at: datetime
@@ -5186,6 +5182,10 @@ class WebhookDeliveryDetail(Record, frozen=True, kw_only=True):
     """When the next attempt is made (UTC); null if there is none."""
     delivered_at: datetime | None
     """When it was delivered (UTC); null if it was not delivered."""
+    payload: dict[str, Any]
+    """JSON body of the delivery."""
+    response_time: float | None
+    """Duration of the last attempt, in milliseconds."""
     response_body: str | None
     """Beginning of the response body; null without a response."""
 

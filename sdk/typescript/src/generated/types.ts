@@ -228,14 +228,14 @@ export interface ApiKey {
   type: "PUBLISHABLE" | "SECRET" | (string & {});
   /** `LIVE` or `TEST`. Mail that is sent with a TEST key is captured and not delivered. */
   environment: "LIVE" | "TEST" | (string & {});
-  /** Key that identifies it in requests, or the API key. */
-  key: string;
   /** Null: all permissions of the project, and none of the account. */
   permissions: string[] | null;
   /** IP addresses and networks that can use the key; null allows all. */
   ipAllowList: string[] | null;
   /** When it expires (UTC); null if it does not expire. */
   expiresAt: string | null;
+  /** Key that identifies it in requests, or the API key. */
+  key: string;
   /** When it was last used (UTC), to the minute; null if it was never used. */
   lastUsedAt: string | null;
   /** When the record was created (UTC). */
@@ -810,8 +810,6 @@ export interface Campaign {
   domainId: string | null;
   /** Id of the audience. */
   audienceId: string | null;
-  /** The project's id. The older path family calls a project an app. */
-  appId: string;
   /** Whether the campaign has an A/B test. */
   abTestEnabled: boolean;
   /** Share of the audience in the A/B test, in percent (5 to 100). */
@@ -833,6 +831,8 @@ export interface Campaign {
   createdAt: string;
   /** When the record was last changed (UTC). */
   updatedAt: string;
+  /** The project's id. The older path family calls a project an app. */
+  appId: string;
 }
 
 /** The fields to change; fields that are left out stay unchanged. */
@@ -893,8 +893,6 @@ export interface CampaignDetail {
   domainId: string | null;
   /** Id of the audience. */
   audienceId: string | null;
-  /** The project's id. The older path family calls a project an app. */
-  appId: string;
   /** Whether the campaign has an A/B test. */
   abTestEnabled: boolean;
   /** Share of the audience in the A/B test, in percent (5 to 100). */
@@ -916,6 +914,8 @@ export interface CampaignDetail {
   createdAt: string;
   /** When the record was last changed (UTC). */
   updatedAt: string;
+  /** The project's id. The older path family calls a project an app. */
+  appId: string;
   /** Variants of the A/B test, 2 to 8. */
   variants: CampaignVariant[];
   /** Statistics so far. */
@@ -2267,30 +2267,30 @@ export interface Domain {
   domain: string;
   /** Status of the record. */
   status: "DEGRADED" | "FAILED" | "PENDING" | "VERIFIED" | (string & {});
-  /** The selectors of the current and of the next DKIM key. Publish `<token>._domainkey.<domain>` for both. */
-  dkimTokens: string[];
   /** Whether the SPF record is published correctly. */
   spfVerified: boolean;
   /** Whether the DKIM key is published correctly. */
   dkimVerified: boolean;
   /** Whether a DMARC policy is published. */
   dmarcVerified: boolean;
-  /** DNS records to publish. */
-  records: DnsRecord[];
   /** When it was verified (UTC); null if it is not. */
   verifiedAt: string | null;
   /** Since when the check fails (UTC); null if it succeeds. */
   failingSince: string | null;
   /** When it was last checked (UTC); null before the first check. */
   lastCheckedAt: string | null;
-  /** When it is checked next (UTC); null if no check is scheduled. */
-  nextCheckAt: string | null;
-  /** The project's id. The older path family calls a project an app. */
-  appId: string;
   /** When the record was created (UTC). */
   createdAt: string;
   /** When the record was last changed (UTC). */
   updatedAt: string;
+  /** The selectors of the current and of the next DKIM key. Publish `<token>._domainkey.<domain>` for both. */
+  dkimTokens: string[];
+  /** DNS records to publish. */
+  records: DnsRecord[];
+  /** When it is checked next (UTC); null if no check is scheduled. */
+  nextCheckAt: string | null;
+  /** The project's id. The older path family calls a project an app. */
+  appId: string;
 }
 
 /** Data of events about a sending domain. `id` is the id of the domain. */
@@ -3448,8 +3448,6 @@ export interface ListedCampaign {
   domainId: string | null;
   /** Id of the audience. */
   audienceId: string | null;
-  /** The project's id. The older path family calls a project an app. */
-  appId: string;
   /** Whether the campaign has an A/B test. */
   abTestEnabled: boolean;
   /** Share of the audience in the A/B test, in percent (5 to 100). */
@@ -3471,6 +3469,8 @@ export interface ListedCampaign {
   createdAt: string;
   /** When the record was last changed (UTC). */
   updatedAt: string;
+  /** The project's id. The older path family calls a project an app. */
+  appId: string;
   /** The statistics of its sends; null unless `include=counts` is requested. */
   stats: CampaignStats | null;
 }
@@ -3960,18 +3960,12 @@ export interface OrganizationDomain {
   domain: string;
   /** Status of the record. */
   status: "FAILED" | "LAPSED" | "PENDING" | "VERIFIED" | (string & {});
-  /** Name of the TXT record to publish. */
-  recordName: string;
-  /** The value of the TXT record. */
-  record: string;
   /** Why the last check failed, or null. */
   reason: "DNS_UNAVAILABLE" | "RECORD_NOT_FOUND" | "VERIFIED_BY_ANOTHER_ORGANIZATION" | (string & {}) | null;
   /** When it was verified (UTC); null if it is not. */
   verifiedAt: string | null;
   /** When it was last checked (UTC); null before the first check. */
   lastCheckedAt: string | null;
-  /** When it is checked next (UTC); null if no check is scheduled. */
-  nextCheckAt: string | null;
   /** When a check of the verified domain first did not find its TXT record; null while the record exists. */
   missingSince: string | null;
   /** Whether customers with a verified e-mail address at the domain join automatically. */
@@ -3980,6 +3974,12 @@ export interface OrganizationDomain {
   createdAt: string;
   /** When the record was last changed (UTC). */
   updatedAt: string;
+  /** Name of the TXT record to publish. */
+  recordName: string;
+  /** The value of the TXT record. */
+  record: string;
+  /** When it is checked next (UTC); null if no check is scheduled. */
+  nextCheckAt: string | null;
 }
 
 /** Whether customers with an address at the domain join automatically. */
@@ -4032,16 +4032,12 @@ export interface OrganizationInvitation {
   id: string;
   /** Id of the organization. */
   organizationId: string;
-  /** The project's id. The older path family calls a project an app. */
-  appId: string;
   /** E-mail address. */
   email: string;
   /** Role of the person. */
   role: string;
   /** Status of the record. */
   status: "ACCEPTED" | "EXPIRED" | "PENDING" | "REVOKED" | (string & {});
-  /** Id of the inviting customer; null if a developer or an API key invites. */
-  invitedByEndUserId: string | null;
   /** When it expires (UTC); null if it does not expire. */
   expiresAt: string;
   /** When it was accepted (UTC); null if it was not accepted. */
@@ -4056,6 +4052,10 @@ export interface OrganizationInvitation {
   mailProblem: string | null;
   /** When the record was created (UTC). */
   createdAt: string;
+  /** The project's id. The older path family calls a project an app. */
+  appId: string;
+  /** Id of the inviting customer; null if a developer or an API key invites. */
+  invitedByEndUserId: string | null;
 }
 
 /** A customer in an organization. */
@@ -5451,12 +5451,12 @@ export interface Template {
   variables: string[];
   /** Version number, from 1. Each change increments it. */
   version: number;
-  /** The project's id. The older path family calls a project an app. */
-  appId: string;
   /** When the record was created (UTC). */
   createdAt: string;
   /** When the record was last changed (UTC). */
   updatedAt: string;
+  /** The project's id. The older path family calls a project an app. */
+  appId: string;
 }
 
 /**
@@ -5786,16 +5786,12 @@ export interface WebhookDelivery {
   eventId: string;
   /** Name of the event. */
   event: string;
-  /** JSON body of the delivery. */
-  payload: { [key: string]: unknown };
   /** Status of the record. */
   status: "FAILED" | "PENDING" | "SUCCEEDED" | (string & {});
   /** Number of attempts so far. */
   attempts: number;
   /** HTTP status of the response; null without a response. */
   responseStatus: number | null;
-  /** Duration of the last attempt, in milliseconds. */
-  responseTime: number | null;
   /** Why the attempt failed; null if it succeeded. */
   errorMessage: string | null;
   /** When the record was created (UTC). */
@@ -5806,6 +5802,10 @@ export interface WebhookDelivery {
   nextAttemptAt: string | null;
   /** When it was delivered (UTC); null if it was not delivered. */
   deliveredAt: string | null;
+  /** JSON body of the delivery. */
+  payload: { [key: string]: unknown };
+  /** Duration of the last attempt, in milliseconds. */
+  responseTime: number | null;
 }
 
 /** A delivery with the first 4 KiB of the response to the last attempt. */
@@ -5818,16 +5818,12 @@ export interface WebhookDeliveryDetail {
   eventId: string;
   /** Name of the event. */
   event: string;
-  /** JSON body of the delivery. */
-  payload: { [key: string]: unknown };
   /** Status of the record. */
   status: "FAILED" | "PENDING" | "SUCCEEDED" | (string & {});
   /** Number of attempts so far. */
   attempts: number;
   /** HTTP status of the response; null without a response. */
   responseStatus: number | null;
-  /** Duration of the last attempt, in milliseconds. */
-  responseTime: number | null;
   /** Why the attempt failed; null if it succeeded. */
   errorMessage: string | null;
   /** When the record was created (UTC). */
@@ -5838,6 +5834,10 @@ export interface WebhookDeliveryDetail {
   nextAttemptAt: string | null;
   /** When it was delivered (UTC); null if it was not delivered. */
   deliveredAt: string | null;
+  /** JSON body of the delivery. */
+  payload: { [key: string]: unknown };
+  /** Duration of the last attempt, in milliseconds. */
+  responseTime: number | null;
   /** Beginning of the response body; null without a response. */
   responseBody: string | null;
 }
