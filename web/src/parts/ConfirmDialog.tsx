@@ -3,6 +3,7 @@ import { type ReactNode, useState } from "react";
 import { m } from "../messages/messages.js";
 import { messageOf } from "../session/server";
 import { Button } from "./parts";
+import { useReturnFocus } from "./returnFocus";
 
 /** Asks whether something is meant that cannot be undone. The button names the deed. */
 export function ConfirmDialog({
@@ -20,6 +21,7 @@ export function ConfirmDialog({
   onClose: () => void;
   children: ReactNode;
 }) {
+  useReturnFocus();
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState("");
   const submit = async () => {
