@@ -1,4 +1,5 @@
 import { createRouter, parseSearchWith, stringifySearchWith } from "@tanstack/react-router";
+import { domainRoutes } from "./pages/domains/routes";
 import { emailRoutes } from "./pages/emails/routes";
 import { overviewRoutes } from "./pages/overview/routes";
 import { homeRoute, projectRoute, rootRoute, sessionRoute, signInRoute, welcomeRoute } from "./routes";
@@ -6,7 +7,7 @@ import { homeRoute, projectRoute, rootRoute, sessionRoute, signInRoute, welcomeR
 const routeTree = rootRoute.addChildren([
   signInRoute,
   welcomeRoute,
-  sessionRoute.addChildren([homeRoute, projectRoute.addChildren([...overviewRoutes, ...emailRoutes])]),
+  sessionRoute.addChildren([homeRoute, projectRoute.addChildren([...overviewRoutes, ...emailRoutes, ...domainRoutes])]),
 ]);
 
 export const router = createRouter({

@@ -1,9 +1,9 @@
-import { type Icon, IconHome2, IconMail } from "@tabler/icons-react";
+import { type Icon, IconHome2, IconMail, IconWorld } from "@tabler/icons-react";
 import { m } from "../messages/messages.js";
 
 /** An entry of the menu. `key` is the letter after G that leads there. */
 export interface Entry {
-  to: "/projects/$projectId" | "/projects/$projectId/emails";
+  to: "/projects/$projectId" | "/projects/$projectId/emails" | "/projects/$projectId/domains";
   label: () => string;
   icon: Icon;
   key: string;
@@ -13,6 +13,10 @@ export interface Entry {
 export const MENU: { title?: () => string; entries: Entry[] }[] = [
   { entries: [{ to: "/projects/$projectId", label: m.overview, icon: IconHome2, key: "o" }] },
   { title: m.nav_email, entries: [{ to: "/projects/$projectId/emails", label: m.emails, icon: IconMail, key: "e" }] },
+  {
+    title: m.nav_setup,
+    entries: [{ to: "/projects/$projectId/domains", label: m.domains, icon: IconWorld, key: "d" }],
+  },
 ];
 
 export const ENTRIES = MENU.flatMap((group) => group.entries);

@@ -155,6 +155,7 @@ function Item({ finding, projectId, onTransport }: { finding: Finding; projectId
               : m.overview_domain_stopped({ domain })
           }
           why={finding.domain.status === "DEGRADED" ? m.overview_domain_degraded_why() : m.overview_domain_failed_why()}
+          action={<RecordLink projectId={projectId} domainId={finding.domain.id} />}
         />
       );
     }
@@ -165,6 +166,7 @@ function Item({ finding, projectId, onTransport }: { finding: Finding; projectId
           shape="attention"
           title={m.overview_domain_failing({ domain, since: shortTime(failingSince ?? "") })}
           why={m.overview_domain_failing_why()}
+          action={<RecordLink projectId={projectId} domainId={finding.domain.id} />}
         />
       );
     }
@@ -262,6 +264,15 @@ function EmailsLink({ projectId, search }: { projectId: string; search: { status
   return (
     <Link className="btn small" to="/projects/$projectId/emails" params={{ projectId }} search={search as never}>
       {m.overview_show_emails()}
+    </Link>
+  );
+}
+
+/** The page with the records of a domain, what is wrong first. */
+function RecordLink({ projectId, domainId }: { projectId: string; domainId: string }) {
+  return (
+    <Link className="btn small" to="/projects/$projectId/domains/$domainId" params={{ projectId, domainId }}>
+      {m.overview_show_record()}
     </Link>
   );
 }

@@ -1,12 +1,13 @@
 import { Modal } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { Glyph } from "../../look/glyphs";
 import { m } from "../../messages/messages.js";
 import { shortDay } from "../../parts/format";
 import { Button, Copy, Field, ICON, Time } from "../../parts/parts";
-import { useMayWrite, useProfile, useProject } from "../../session/profile";
+import { useMayWrite, useProfile, useProject, useProjectId } from "../../session/profile";
 import { queries } from "../../session/queries";
 import { api, messageOf } from "../../session/server";
 import { transportSeen } from "./attention";
@@ -14,6 +15,9 @@ import { useTestKey } from "./key";
 import { domainsQuery, keysQuery, membersQuery, recentQuery } from "./queries";
 
 export type Step = "key" | "send" | "domain" | "transport" | "colleague";
+
+/** A domain that waits for its records: the step goes on there. */
+type Waiting = { id: string } | undefined;
 
 const HIDDEN = "postern.steps-hidden.";
 
@@ -34,6 +38,7 @@ interface State {
   title: string;
   done: boolean;
   at?: string | null;
+  domain?: Waiting;
 }
 
 /** The steps with what the API tells about them; undefined until all is read. */
@@ -67,6 +72,7 @@ export function useSteps(projectId: string): State[] | undefined {
       title: m.overview_step_domain(),
       done: verified !== undefined,
       at: verified?.verifiedAt,
+      domain: domains.data[0],
     },
     {
       step: "transport",
@@ -105,7 +111,7 @@ export function FirstSteps({
         </div>
       </header>
       <ol>
-        {steps?.map(({ step, title, done, at }) => (
+        {steps?.map(({ step, title, done, at, domain }) => (
           <li key={step} className={done ? undefined : "next"}>
             <Glyph shape={done ? "yes" : "off"} />
             {done ? (
@@ -113,6 +119,8 @@ export function FirstSteps({
                 {title}
                 <span className="sr"> {m.overview_step_is_done()}</span>
               </span>
+            ) : step === "domain" ? (
+              <DomainLink domain={domain}>{title}</DomainLink>
             ) : (
               <button type="button" className="linkbtn" onClick={() => onStep(step)}>
                 {title}
@@ -158,7 +166,6 @@ export function StepDialog({
       closeButtonProps={{ "aria-label": m.close() }}
     >
       {step === "key" && <KeyStep projectId={projectId} />}
-      {step === "domain" && <DomainStep projectId={projectId} />}
       {step === "transport" && <TransportStep />}
       {step === "colleague" && <ColleagueStep onDone={onClose} />}
     </Modal>
@@ -213,19 +220,17 @@ function KeyStep({ projectId }: { projectId: string }) {
   );
 }
 
-function DomainStep({ projectId }: { projectId: string }) {
-  const command = `curl -sS ${location.origin}/projects/${projectId}/domains \\
-  -H "Authorization: Bearer $POSTERN_KEY" \\
-  -H 'Content-Type: application/json' \\
-  -d '{"domain": "mail.example.com"}'`;
-  return (
-    <>
-      <p>{m.overview_domain_lead()}</p>
-      <Command label={m.overview_step_domain()}>{command}</Command>
-      <p className="muted">
-        {m.overview_domain_then()} <Guide path="domains">{m.overview_guide_domains()}</Guide>
-      </p>
-    </>
+/** Leads to the domain whose records are awaited, or to where one is added. */
+function DomainLink({ domain, children }: { domain: Waiting; children: ReactNode }) {
+  const projectId = useProjectId();
+  return domain ? (
+    <Link className="linkbtn" to="/projects/$projectId/domains/$domainId" params={{ projectId, domainId: domain.id }}>
+      {children}
+    </Link>
+  ) : (
+    <Link className="linkbtn" to="/projects/$projectId/domains" params={{ projectId }} search={{ add: "1" }}>
+      {children}
+    </Link>
   );
 }
 

@@ -109,7 +109,7 @@ export function Onboarding({ projectId, onDone }: { projectId: string; onDone: (
         </p>
         <Listen projectId={projectId} message={message} createKey={testKey.create} onDone={onDone} />
       </div>
-      <AfterThat />
+      <AfterThat projectId={projectId} />
     </main>
   );
 }
@@ -227,7 +227,8 @@ async function sendFirst(
 }
 
 /** What comes next, with the guide of each. */
-function AfterThat() {
+function AfterThat({ projectId }: { projectId: string }) {
+  const mayWrite = useMayWrite();
   const steps = [
     { icon: IconWorld, title: m.overview_next_domain(), lead: m.overview_next_domain_lead(), guide: "domains" },
     { icon: IconSend, title: m.overview_next_transport(), lead: m.overview_next_transport_lead(), guide: "operations" },
@@ -253,6 +254,16 @@ function AfterThat() {
                 </a>
               </p>
             </div>
+            {guide === "domains" && mayWrite && (
+              <Link
+                className="btn small"
+                to="/projects/$projectId/domains"
+                params={{ projectId }}
+                search={{ add: "1" }}
+              >
+                {m.overview_next_add_domain()}
+              </Link>
+            )}
           </li>
         ))}
       </ol>

@@ -1,0 +1,264 @@
+import type { BlocklistEntry, Domain } from "@postern/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Glyph } from "../../look/glyphs";
+import { m } from "../../messages/messages.js";
+import { count, percent, shortTime } from "../../parts/format";
+import { Button, LoadingFailed, SkeletonRows } from "../../parts/parts";
+import { useProjectId } from "../../session/profile";
+import { BOUNCE_LIMIT, COMPLAINT_LIMIT, JUDGED_FROM } from "../overview/attention";
+import { blocklistsQuery, RATE_DAYS, ratesQuery } from "./queries";
+import { type Policy, policyOf } from "./records";
+
+/** Where the limit stands on a meter, in per cent of its width. */
+const LIMIT_AT = 80;
+
+/** The rates of the domain's mail against their limits, and the blocklists. */
+export function Reputation({ domain }: { domain: Domain }) {
+  const projectId = useProjectId();
+  const rates = useQuery(ratesQuery(projectId));
+  const mail = rates.data?.find((each) => each.domainId === domain.id);
+  const total = mail?.total ?? 0;
+  return (
+    <section className="sec rep" aria-labelledby="rep">
+      <header>
+        <h2 id="rep">{m.domains_reputation()}</h2>
+        <p>{m.domains_last_days({ days: RATE_DAYS })}</p>
+        {total > 0 && (
+          <div className="acts">
+            <Link
+              className="btn small bare"
+              to="/projects/$projectId/emails"
+              params={{ projectId }}
+              search={{ domainId: domain.id }}
+            >
+              {m.domains_show_emails()}
+            </Link>
+          </div>
+        )}
+      </header>
+      {rates.isError && !rates.data ? (
+        <LoadingFailed error={rates.error} onRetry={() => void rates.refetch()} />
+      ) : rates.data && total === 0 ? (
+        <p className="rule muted nomail">{m.domains_no_mail({ days: RATE_DAYS })}</p>
+      ) : (
+        <table className="table plain">
+          <thead>
+            <tr>
+              <th scope="col">{m.domains_rate()}</th>
+              <th scope="col" className="num">
+                {m.domains_now()}
+              </th>
+              <th scope="col" className="num">
+                {m.domains_limit()}
+              </th>
+              <th scope="col" className="bar">
+                <span className="sr">{m.domains_share_of_limit()}</span>
+              </th>
+            </tr>
+          </thead>
+          {mail ? (
+            <tbody>
+              <Limited name={m.domains_bounces()} share={mail.bounceRate} limit={BOUNCE_LIMIT} />
+              <Limited name={m.domains_complaints()} share={mail.complaintRate} limit={COMPLAINT_LIMIT} />
+            </tbody>
+          ) : (
+            <SkeletonRows rows={2} widths={[110, 48, 48, 160]} />
+          )}
+        </table>
+      )}
+      {total > 0 && (
+        <p className="muted after">
+          {m.domains_of_emails({ count: count(total) })} {total < JUDGED_FROM && m.domains_few()}
+        </p>
+      )}
+      <Blocklists domain={domain} />
+    </section>
+  );
+}
+
+function Limited({ name, share, limit }: { name: string; share: number; limit: number }) {
+  const isOver = share > limit;
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td className="num">
+        <b>{percent(share, 2)}</b>
+      </td>
+      <td className="num">{percent(limit, 2)}</td>
+      <td>
+        <div className="meter" role="img" aria-label={m.domains_of_limit({ share: percent(share / limit, 0) })}>
+          <i className={isOver ? "warn" : ""} style={{ width: `${Math.min((share / limit) * LIMIT_AT, 100)}%` }} />
+          <u style={{ left: `${LIMIT_AT}%` }} />
+        </div>
+      </td>
+    </tr>
+  );
+}
+
+function Blocklists({ domain }: { domain: Domain }) {
+  const projectId = useProjectId();
+  const query = useQuery(blocklistsQuery(projectId, domain.id));
+  const entries = query.data ?? [];
+  const names = [...new Set(entries.map((each) => each.listName))];
+  const listed = entries.filter((each) => each.listed);
+  const answered = names.filter((name) => entries.some((each) => each.listName === name && each.status !== "UNKNOWN"));
+  const isChecked = entries.some((each) => each.lastCheckedAt);
+  const at = entries
+    .map((each) => each.lastCheckedAt ?? "")
+    .sort()
+    .at(-1);
+  return (
+    <>
+      <h3>{m.domains_blocklists()}</h3>
+      {query.isError && !query.data ? (
+        <p className="line">
+          <span className="muted">{m.domains_blocklists_failed()}</span>
+          <Button size="small" onClick={() => void query.refetch()}>
+            {m.try_again()}
+          </Button>
+        </p>
+      ) : !query.data ? (
+        <i className="skel" style={{ width: 260 }} />
+      ) : names.length === 0 ? (
+        <p className="muted">{m.domains_blocklists_none()}</p>
+      ) : (
+        <>
+          {listed.length > 0 && (
+            <ul className="listings">
+              {listed.map((each) => (
+                <li key={each.id}>
+                  <Glyph shape="attention" />
+                  <p>
+                    <b>
+                      {m.domains_listed({
+                        subject: each.subjectValue,
+                        list: LIST_NAMES[each.listName] ?? each.listName,
+                      })}
+                    </b>{" "}
+                    {each.firstListedAt && m.domains_listed_since({ since: shortTime(each.firstListedAt) })}
+                    {each.reason && <span className="muted reasontext">{each.reason}</span>}
+                  </p>
+                </li>
+              ))}
+            </ul>
+          )}
+          <ul className="lists">
+            {names.map((name) => (
+              <List key={name} name={name} entries={entries.filter((each) => each.listName === name)} />
+            ))}
+          </ul>
+          <p className="muted after">
+            {!isChecked
+              ? m.domains_blocklists_waiting()
+              : listed.length > 0
+                ? m.domains_on_some()
+                : answered.length === 0
+                  ? m.domains_no_answers()
+                  : m.domains_on_none({ count: answered.length })}{" "}
+            {isChecked && answered.length > 0 && answered.length < names.length && m.domains_unanswered()}{" "}
+            {at && m.domains_lists_at({ at: shortTime(at) })}
+          </p>
+        </>
+      )}
+    </>
+  );
+}
+
+/** The names under which well-known lists are known. */
+const LIST_NAMES: Record<string, string> = {
+  "b.barracudacentral.org": "Barracuda",
+  "bl.mailspike.net": "Mailspike",
+  "bl.spamcop.net": "SpamCop",
+  "dbl.spamhaus.org": "Spamhaus DBL",
+  "multi.surbl.org": "SURBL",
+  "multi.uribl.com": "URIBL",
+  "psbl.surriel.com": "PSBL",
+  "zen.spamhaus.org": "Spamhaus ZEN",
+};
+
+/** One blocklist with the worst of its results. */
+function List({ name, entries }: { name: string; entries: BlocklistEntry[] }) {
+  if (entries.some((each) => each.listed))
+    return (
+      <li>
+        <Glyph shape="attention" />
+        <span title={name}>
+          {LIST_NAMES[name] ?? name} <span className="sr">{m.domains_is_listed()}</span>
+        </span>
+      </li>
+    );
+  const isUnknown = entries.some((each) => each.status === "UNKNOWN");
+  return (
+    <li>
+      <Glyph shape={isUnknown ? "no" : "yes"} />
+      <span title={name}>
+        {LIST_NAMES[name] ?? name}{" "}
+        {isUnknown ? (
+          <span className="muted">
+            {entries.some((each) => each.lastCheckedAt) ? m.domains_no_answer() : m.domains_not_asked()}
+          </span>
+        ) : (
+          <span className="sr">{m.domains_not_listed()}</span>
+        )}
+      </span>
+    </li>
+  );
+}
+
+const LADDER: { policy: Policy; word: () => string }[] = [
+  { policy: "none", word: m.domains_policy_none },
+  { policy: "quarantine", word: m.domains_policy_quarantine },
+  { policy: "reject", word: m.domains_policy_reject },
+];
+
+/** The published policy as a step of three, and when the next one is due. */
+export function Dmarc({ domain }: { domain: Domain }) {
+  const record = domain.records.find((each) => each.purpose === "DMARC");
+  const policy = record && policyOf(record.found);
+  const isSigned = domain.records.some((each) => each.purpose === "DKIM" && each.status === "VERIFIED");
+  return (
+    <section className="sec dmarc" aria-labelledby="dmarc">
+      <header>
+        <h2 id="dmarc">DMARC</h2>
+        <p>{m.domains_dmarc_lead()}</p>
+      </header>
+      <ol className="ladder" aria-label={m.domains_dmarc()}>
+        {LADDER.map((each) => (
+          <li key={each.policy} aria-current={each.policy === policy ? "step" : undefined}>
+            <b>{each.word()}</b>
+            <span>
+              p={each.policy}
+              {each.policy === policy && `, ${m.domains_policy_today()}`}
+            </span>
+          </li>
+        ))}
+      </ol>
+      {record && record.found.length > 0 && (
+        <p className="after">
+          <span className="muted">{m.domains_published()}</span> <code className="published">{record.found[0]}</code>
+        </p>
+      )}
+      <p className="after">
+        <b>
+          {!policy
+            ? m.domains_policy_missing()
+            : !isSigned
+              ? m.domains_policy_unsigned()
+              : policy === "reject"
+                ? m.domains_policy_done()
+                : m.domains_policy_later()}
+        </b>{" "}
+        <span className="muted">
+          {!policy
+            ? m.domains_policy_missing_why()
+            : !isSigned
+              ? m.domains_policy_unsigned_why()
+              : policy === "reject"
+                ? m.domains_policy_done_why()
+                : m.domains_policy_later_why({ next: policy === "none" ? "p=quarantine" : "p=reject" })}
+        </span>
+      </p>
+    </section>
+  );
+}
