@@ -1,4 +1,4 @@
-import{A as e,L as t,P as n}from"./index.js";import{A as r,H as i,a,bt as o,c as s,d as c,k as l,o as u,s as d}from"./profile.js";import{l as f}from"./Frame.js";import{t as p}from"./cancel.js";import{t as m}from"./emails_col_subject.js";import{t as h}from"./emails_col_to.js";import{n as g,t as _}from"./loading.js";import{At as v,Ct as y,H as b,n as x}from"./createReactComponent.js";var S=e=>`Hello ${e?.name},
+import{A as e,L as t,P as n}from"./index.js";import{A as r,H as i,a,bt as o,c as s,d as c,k as l,o as u,s as d}from"./profile.js";import{o as f}from"./Frame.js";import{t as p}from"./cancel.js";import{t as m}from"./emails_col_subject.js";import{t as h}from"./emails_col_to.js";import{t as g}from"./emails_from.js";import{t as _}from"./loading.js";import{At as v,Ct as y,H as b,n as x}from"./createReactComponent.js";var S=e=>`Hello ${e?.name},
 
 this is a test from the dashboard.`,C=e=>`Hallo ${e?.name},
 

@@ -1,1 +1,1 @@
-import{n as e}from"./createReactComponent.js";var t=()=>`From`,n=()=>`Von`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r)),i=()=>`Loading`,a=()=>`Lädt`,o=((t={},n={})=>(n.locale??e())===`de`?a(t):i(t));export{r as n,o as t};
+import{n as e}from"./createReactComponent.js";var t=()=>`Loading`,n=()=>`Lädt`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r));export{r as t};

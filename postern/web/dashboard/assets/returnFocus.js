@@ -1,0 +1,1 @@
+import{At as e,Ct as t}from"./createReactComponent.js";var n=e(t(),1);function r(){let[e]=(0,n.useState)(()=>document.activeElement);(0,n.useEffect)(()=>()=>{requestAnimationFrame(()=>{(!document.activeElement||document.activeElement===document.body)&&e instanceof HTMLElement&&e.isConnected&&e.focus({preventScroll:!0})})},[e])}export{r as t};
