@@ -59,6 +59,8 @@ class WholeServer:
     """Settings beside the usual ones."""
     clock: Clock = system_clock
     dashboard_folder: Path = FOLDER
+    host: str = "127.0.0.1"
+    """The host name of the URL. Browsers create passkeys only for names, such as localhost."""
 
     def __post_init__(self) -> None:
         self._started = threading.Event()
@@ -76,7 +78,7 @@ class WholeServer:
         async with dns_zone() as zone:
             self.zone = zone
             listener = socket.create_server(("127.0.0.1", 0))
-            self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            self.url = f"http://{self.host}:{listener.getsockname()[1]}"
             settings = Settings(
                 data=self.folder,
                 dns=(f"{zone.address}:{zone.port}",),
@@ -126,12 +128,16 @@ class WholeServer:
 
 @contextmanager
 def whole_server(
-    folder: Path, clock: Clock = system_clock, dashboard_folder: Path = FOLDER, **settings: Any
+    folder: Path,
+    clock: Clock = system_clock,
+    dashboard_folder: Path = FOLDER,
+    host: str = "127.0.0.1",
+    **settings: Any,
 ) -> Iterator[WholeServer]:
     """Start a server with these settings beside the usual ones. It ends with the block, and raises what ended its
     thread."""
     with own_database() as url:
-        server = WholeServer(folder, url, settings=settings, clock=clock, dashboard_folder=dashboard_folder)
+        server = WholeServer(folder, url, settings=settings, clock=clock, dashboard_folder=dashboard_folder, host=host)
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
         try:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,10 @@ ROOT = Path(__file__).parents[2]
 WEB = ROOT / "web"
 SPECS = sorted(file.name for file in (WEB / "tests").glob("*.spec.ts"))
 LIMIT_SECONDS = 600
-SETTINGS: dict[str, dict[str, Any]] = {"domains.spec.ts": {"sending_addresses": ("192.0.2.10",)}}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "domains.spec.ts": {"sending_addresses": ("192.0.2.10",)},
+    "settings.spec.ts": {"host": "localhost"},
+}
 """Settings of the servers of single files, beside the usual ones."""
 
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
@@ -45,10 +49,17 @@ def test_the_dashboard_in_a_browser(spec, tmp_path):
         zone_control(_zone_of(server)) as zone_url,
     ):
         account = msgspec.to_builtins(asyncio.run(server.account()))
+        environment = {
+            "POSTERN_TEST": json.dumps(account | {"zoneUrl": zone_url}),
+            # With these, a file runs the commands of `postern` for this server.
+            "POSTERN_PYTHON": sys.executable,
+            "POSTERN_DATA": str(server.folder),
+            "DATABASE_URL": server.database_url,
+        }
         ran = subprocess.run(
             [NODE, "node_modules/@playwright/test/cli.js", "test", f"tests/{spec}", "--output", tmp_path / "results"],
             cwd=WEB,
-            env={**os.environ, "POSTERN_TEST": json.dumps(account | {"zoneUrl": zone_url})},
+            env={**os.environ, **environment},
             capture_output=True,
             text=True,
             timeout=LIMIT_SECONDS,
