@@ -2,12 +2,16 @@ import { createRouter, parseSearchWith, stringifySearchWith } from "@tanstack/re
 import { domainRoutes } from "./pages/domains/routes";
 import { emailRoutes } from "./pages/emails/routes";
 import { overviewRoutes } from "./pages/overview/routes";
+import { settingsRoutes } from "./pages/settings/routes";
 import { homeRoute, projectRoute, rootRoute, sessionRoute, signInRoute, welcomeRoute } from "./routes";
 
 const routeTree = rootRoute.addChildren([
   signInRoute,
   welcomeRoute,
-  sessionRoute.addChildren([homeRoute, projectRoute.addChildren([...overviewRoutes, ...emailRoutes, ...domainRoutes])]),
+  sessionRoute.addChildren([
+    homeRoute,
+    projectRoute.addChildren([...overviewRoutes, ...emailRoutes, ...domainRoutes, ...settingsRoutes]),
+  ]),
 ]);
 
 export const router = createRouter({

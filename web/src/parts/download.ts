@@ -1,5 +1,5 @@
 /** Save a text or bytes as a file of this name, as if the server had sent it. */
-export function download(content: string | Uint8Array, filename: string, mediaType: string): void {
+export function download(content: string | Uint8Array | Blob, filename: string, mediaType: string): void {
   const url = URL.createObjectURL(new Blob([content as BlobPart], { type: mediaType }));
   const link = document.createElement("a");
   link.href = url;

@@ -100,3 +100,9 @@ export function bytes(size: number): string {
   if (size < 1000) return `${size} B`;
   return size < 1_000_000 ? `${number.format(size / 1000)} kB` : `${number.format(size / 1_000_000)} MB`;
 }
+
+/** Two letters of a name or an address, for a round mark. */
+export function initials(name: string): string {
+  const words = name.split(/[\s@.]+/).filter(Boolean);
+  return ((words[0]?.[0] ?? "") + (words[1]?.[0] ?? "")).toUpperCase();
+}

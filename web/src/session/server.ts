@@ -38,7 +38,7 @@ export function api(project = ""): Postern {
       url,
       key: "cookie",
       insecure: true,
-      fetch: send,
+      fetch: (url, init) => send(url, init),
       timeout: CALL_MS,
       project: project || undefined,
     });
@@ -47,21 +47,24 @@ export function api(project = ""): Postern {
   return client;
 }
 
-/** Fetch below the prefix. If the session has ended, wait until somebody has signed in, then send the request again. */
-export async function send(url: string, init: RequestInit): Promise<Response> {
+/**
+ * Fetch below the prefix. If the session has ended, wait until somebody has signed in, then send the request again.
+ * One attempt, with the body of its response, may take `limit` milliseconds.
+ */
+export async function send(url: string, init: RequestInit, limit = ATTEMPT_MS): Promise<Response> {
   const headers = new Headers(init.headers);
   headers.delete("authorization");
   headers.set(OWN_HEADER, "1");
   for (;;) {
-    const response = await attempt(url, { ...init, headers });
+    const response = await attempt(url, { ...init, headers }, limit);
     if (response.status !== 401 || !started || !(await isEnded(response))) return response;
     signedOut.set(true);
     await new Promise<void>((resolve) => signedIn.push(resolve));
   }
 }
 
-async function attempt(url: string, init: RequestInit): Promise<Response> {
-  const timeout = AbortSignal.timeout(ATTEMPT_MS);
+async function attempt(url: string, init: RequestInit, limit: number): Promise<Response> {
+  const timeout = AbortSignal.timeout(limit);
   const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
   try {
     const response = await fetch(url, { ...init, signal, credentials: "same-origin", cache: "no-store" });

@@ -1,10 +1,13 @@
 import { Menu, Modal } from "@mantine/core";
 import { IconDots, IconMenu2, IconSearch, IconSelector } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { Glyph } from "../look/glyphs";
 import { m } from "../messages/messages.js";
+import { initials } from "../parts/format";
 import { ICON } from "../parts/parts";
+import { countStuck, readinessQuery, stuckQuery } from "../session/health";
 import { useProfile, useProject, useProjectId } from "../session/profile";
 import { queries } from "../session/queries";
 import { SignInForm } from "../session/SignInForm";
@@ -73,12 +76,6 @@ export function Shell() {
 
 /** Where open menus are: in a landmark of the page, and not clipped by the column of the menu. */
 const MENUS = { target: "#menus" } as const;
-
-/** Two letters of a name, for a round mark. */
-function initials(name: string): string {
-  const words = name.split(/[\s@.]+/).filter(Boolean);
-  return ((words[0]?.[0] ?? "") + (words[1]?.[0] ?? "")).toUpperCase();
-}
 
 function ProjectMenu({ onNew, small = false }: { onNew: () => void; small?: boolean }) {
   const { projects } = useProfile();
@@ -153,13 +150,27 @@ function Navigation() {
   );
 }
 
+/** Whether the server runs and something is stuck; it leads to what that is. */
 function Health() {
+  const projectId = useProjectId();
   const up = reachable.use();
+  const readiness = useQuery(readinessQuery);
+  const emails = useQuery(stuckQuery(projectId));
+  const state = up ? m.running() : m.server_down();
+  const count = countStuck(readiness.data, emails.data?.total);
+  const isKnown = up && readiness.isSuccess && emails.isSuccess;
+  const text = !isKnown
+    ? state
+    : count === 0
+      ? m.health_well({ state })
+      : count === 1
+        ? m.health_stuck_one({ state })
+        : m.health_stuck({ state, count });
   return (
-    <p className="health">
-      <Glyph shape={up ? "yes" : "waiting"} />
-      <span>{up ? m.running() : m.server_down()}</span>
-    </p>
+    <Link className="health" to="/projects/$projectId/settings/instance" params={{ projectId }}>
+      <Glyph shape={!up ? "waiting" : isKnown && count ? "attention" : "yes"} />
+      <span>{text}</span>
+    </Link>
   );
 }
 
@@ -191,8 +202,15 @@ function AccountMenu({ onKeys }: { onKeys: () => void }) {
 }
 
 function AccountItems({ onKeys }: { onKeys: () => void }) {
+  const projectId = useProjectId();
   return (
     <>
+      <Menu.Item
+        renderRoot={(props) => <Link {...props} to="/projects/$projectId/settings/profile" params={{ projectId }} />}
+      >
+        {m.profile()}
+      </Menu.Item>
+      <Menu.Divider />
       <PreferenceItems />
       <Menu.Divider />
       <Menu.Item component="a" href="/docs" target="_blank">

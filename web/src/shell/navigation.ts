@@ -1,9 +1,13 @@
-import { type Icon, IconHome2, IconMail, IconWorld } from "@tabler/icons-react";
+import { type Icon, IconHome2, IconMail, IconSettings, IconWorld } from "@tabler/icons-react";
 import { m } from "../messages/messages.js";
 
 /** An entry of the menu. `key` is the letter after G that leads there. */
 export interface Entry {
-  to: "/projects/$projectId" | "/projects/$projectId/emails" | "/projects/$projectId/domains";
+  to:
+    | "/projects/$projectId"
+    | "/projects/$projectId/emails"
+    | "/projects/$projectId/domains"
+    | "/projects/$projectId/settings";
   label: () => string;
   icon: Icon;
   key: string;
@@ -15,7 +19,10 @@ export const MENU: { title?: () => string; entries: Entry[] }[] = [
   { title: m.nav_email, entries: [{ to: "/projects/$projectId/emails", label: m.emails, icon: IconMail, key: "e" }] },
   {
     title: m.nav_setup,
-    entries: [{ to: "/projects/$projectId/domains", label: m.domains, icon: IconWorld, key: "d" }],
+    entries: [
+      { to: "/projects/$projectId/domains", label: m.domains, icon: IconWorld, key: "d" },
+      { to: "/projects/$projectId/settings", label: m.settings_nav, icon: IconSettings, key: "s" },
+    ],
   },
 ];
 

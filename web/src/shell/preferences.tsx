@@ -4,7 +4,7 @@ import { m } from "../messages/messages.js";
 import { getLocale, locales, setLocale } from "../messages/runtime.js";
 import { ICON } from "../parts/parts";
 
-const LANGUAGES: Record<string, string> = { en: "English", de: "Deutsch" };
+export const LANGUAGES: Record<string, string> = { en: "English", de: "Deutsch" };
 
 /** The entries of a menu that choose light or dark, and the language. This browser keeps both. */
 export function PreferenceItems() {

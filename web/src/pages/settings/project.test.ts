@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { addressesOf, changeOf, type Draft, differences, takenOver, unreadable } from "./project.ts";
+
+const base: Draft = {
+  name: "Northwind",
+  transport: "",
+  relays: [],
+  onAmbiguous: "retry",
+  trackOpens: true,
+  trackClicks: true,
+  trackingDomain: "",
+  retentionDays: "30",
+  frequencyCap: "",
+  rateLimit: "",
+  seedList: "",
+  extra: '{"a": 1, "b": {"c": 2}}',
+};
+
+test("a change has only what differs", () => {
+  assert.deepEqual(changeOf(base, base), {});
+  assert.deepEqual(changeOf(base, { ...base, name: " Northwind Coffee " }), { name: "Northwind Coffee" });
+  assert.deepEqual(changeOf(base, { ...base, trackOpens: false, retentionDays: "" }), {
+    settings: { trackOpens: false, retentionDays: null },
+  });
+});
+
+test("lists are replaced, and empty ones are null", () => {
+  const relays = [{ host: "mail.example.com" }];
+  assert.deepEqual(changeOf(base, { ...base, relays, transport: "relay" }), {
+    settings: { transport: "relay", relays },
+  });
+  assert.deepEqual(changeOf({ ...base, relays }, base), { settings: { relays: null } });
+  assert.deepEqual(changeOf(base, { ...base, seedList: "a@example.com,\n b@example.com\n" }), {
+    settings: { seedList: ["a@example.com", "b@example.com"] },
+  });
+  assert.deepEqual(addressesOf(" \n"), []);
+});
+
+test("further settings are sent by name, and removed ones as null", () => {
+  assert.deepEqual(changeOf(base, { ...base, extra: '{"a": 1, "d": true}' }), {
+    settings: { extra: { d: true, b: null } },
+  });
+});
+
+test("numbers out of the limits and JSON that is no object cannot be sent", () => {
+  assert.deepEqual(unreadable(base), []);
+  assert.deepEqual(
+    unreadable({ ...base, retentionDays: "0", frequencyCap: "1.5", rateLimit: "1000001", extra: "[1]" }),
+    ["retentionDays", "frequencyCap", "rateLimit", "extra"],
+  );
+});
+
+test("both versions of a conflict can be joined", () => {
+  const mine = { ...base, name: "Mine", trackOpens: false };
+  const theirs = { ...base, name: "Theirs", frequencyCap: "3" };
+  const fields = differences(base, mine);
+  assert.deepEqual(fields, ["name", "trackOpens"]);
+  assert.deepEqual(takenOver(theirs, mine, fields), { ...base, name: "Mine", trackOpens: false, frequencyCap: "3" });
+});

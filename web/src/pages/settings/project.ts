@@ -1,0 +1,147 @@
+import type { Project, ProjectChange, ProjectRelay, SettingsChange } from "@postern/sdk";
+import type { Places } from "./placed.ts";
+
+/** The settings of a project as the form holds them: numbers and lists are text. */
+export interface Draft {
+  name: string;
+  transport: "" | "capture" | "relay";
+  relays: ProjectRelay[];
+  onAmbiguous: string;
+  trackOpens: boolean;
+  trackClicks: boolean;
+  trackingDomain: string;
+  retentionDays: string;
+  frequencyCap: string;
+  rateLimit: string;
+  /** One address a line. */
+  seedList: string;
+  /** JSON of an object. */
+  extra: string;
+}
+
+export type Field = keyof Draft;
+
+/** The fields in the order of the page. */
+export const FIELDS: Field[] = [
+  "name",
+  "transport",
+  "relays",
+  "onAmbiguous",
+  "trackOpens",
+  "trackClicks",
+  "trackingDomain",
+  "retentionDays",
+  "frequencyCap",
+  "rateLimit",
+  "seedList",
+  "extra",
+];
+
+/** Where the server's errors are shown. */
+export const PLACES: Places = Object.fromEntries(
+  FIELDS.map((field) => [field, [field === "name" ? "/name" : `/settings/${field}`]]),
+);
+
+/** Limits of the API, by field. */
+export const LIMITS = { retentionDays: 3_650, frequencyCap: 10_000, rateLimit: 1_000_000 } as const;
+export type NumberField = keyof typeof LIMITS;
+
+export function draftOf({ name, settings }: Project): Draft {
+  const number = (value: number | null) => (value === null ? "" : String(value));
+  return {
+    name,
+    transport: (settings.transport ?? "") as Draft["transport"],
+    relays: settings.relays ?? [],
+    onAmbiguous: settings.onAmbiguous,
+    trackOpens: settings.trackOpens,
+    trackClicks: settings.trackClicks,
+    trackingDomain: settings.trackingDomain ?? "",
+    retentionDays: number(settings.retentionDays),
+    frequencyCap: number(settings.frequencyCap),
+    rateLimit: number(settings.rateLimit),
+    seedList: (settings.seedList ?? []).join("\n"),
+    extra: Object.keys(settings.extra).length ? JSON.stringify(settings.extra, null, 2) : "",
+  };
+}
+
+/** The fields in which two drafts differ. */
+export function differences(first: Draft, second: Draft): Field[] {
+  return FIELDS.filter((field) => JSON.stringify(first[field]) !== JSON.stringify(second[field]));
+}
+
+/** Take some fields of one draft over into another. */
+export function takenOver(into: Draft, from: Draft, fields: Field[]): Draft {
+  return { ...into, ...Object.fromEntries(fields.map((field) => [field, from[field]])) };
+}
+
+/** Why a draft cannot be sent: the fields with text that is no number in the limits, or no JSON object. */
+export function unreadable(draft: Draft): Field[] {
+  const numbers = (Object.keys(LIMITS) as NumberField[]).filter((field) => {
+    const value = draft[field].trim();
+    return value !== "" && (!/^\d+$/.test(value) || Number(value) < 1 || Number(value) > LIMITS[field]);
+  });
+  return parsedExtra(draft.extra) ? numbers : [...numbers, "extra"];
+}
+
+function parsedExtra(text: string): Record<string, unknown> | undefined {
+  if (!text.trim()) return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The request that makes a project like a draft: only what differs, so that nothing else is overwritten. */
+export function changeOf(base: Draft, draft: Draft): ProjectChange {
+  const settings: SettingsChange = {};
+  let name: string | undefined;
+  for (const field of differences(base, draft)) {
+    if (field === "name") name = draft.name.trim();
+    else Object.assign(settings, { [field]: sentValue(field, base, draft) });
+  }
+  return { ...(name !== undefined && { name }), ...(Object.keys(settings).length > 0 && { settings }) };
+}
+
+function sentValue(field: Exclude<Field, "name">, base: Draft, draft: Draft): unknown {
+  switch (field) {
+    case "transport":
+      return draft.transport || null;
+    case "relays":
+      return draft.relays.length ? draft.relays : null;
+    case "trackingDomain":
+      return draft.trackingDomain.trim() || null;
+    case "retentionDays":
+    case "frequencyCap":
+    case "rateLimit":
+      return draft[field].trim() ? Number(draft[field]) : null;
+    case "seedList": {
+      const addresses = addressesOf(draft.seedList);
+      return addresses.length ? addresses : null;
+    }
+    case "extra":
+      return extraChange(parsedExtra(base.extra) ?? {}, parsedExtra(draft.extra) ?? {});
+    default:
+      return draft[field];
+  }
+}
+
+/** The addresses in a text with one a line, or separated by commas. */
+export function addressesOf(text: string): string[] {
+  return text
+    .split(/[\n,;]+/)
+    .map((each) => each.trim())
+    .filter(Boolean);
+}
+
+/** `extra` is merged by name: what was removed is sent as null. */
+function extraChange(before: Record<string, unknown>, after: Record<string, unknown>): Record<string, unknown> {
+  const changed = Object.entries(after).filter(
+    ([name, value]) => JSON.stringify(before[name]) !== JSON.stringify(value),
+  );
+  const removed = Object.keys(before).filter((name) => !(name in after));
+  return Object.fromEntries([...changed, ...removed.map((name): [string, null] => [name, null])]);
+}
