@@ -1,0 +1,1 @@
+var e=`postern.live`;function t(){return localStorage.getItem(e)!==`off`}function n(t){localStorage.setItem(e,t?`on`:`off`)}export{t as n,n as t};

@@ -1,0 +1,1 @@
+import{n as e}from"./createReactComponent.js";var t=()=>`This page could not be loaded`,n=()=>`Die Seite konnte nicht geladen werden`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r));export{r as t};
