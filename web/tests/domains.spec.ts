@@ -333,7 +333,7 @@ test("what DNS answers is text, and a viewer sees no actions", async ({ signedIn
   await page.getByRole("button", { name: "More actions" }).click();
   await expect(page.getByRole("menuitem")).toHaveCount(2);
   await page.keyboard.press("Escape");
-  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("navigation", { name: "Parts of this domain" }).getByRole("link", { name: "Settings" }).click();
   await expect(page.getByRole("heading", { name: "Opens and clicks" })).toBeVisible();
   await expect(page.getByRole("checkbox").first()).toBeDisabled();
   await expect(page.getByRole("button", { name: /Delete domain|Change to the next key/ })).toHaveCount(0);
