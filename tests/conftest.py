@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,12 @@ import httpx
 import hypothesis
 import pytest
 
+from postern import world as world_module
 from postern.app import HOOKS, WORK, make_app
 from postern.kernel.config import Settings
 from postern.kernel.database.embedded import EmbeddedPostgres, run_embedded
 from postern.kernel.database.migrations import migrate
+from postern.kernel.database.statements import Database, open_database
 from postern.kernel.due import drain
 from postern.kernel.http.call import NOBODY, Call, Origin
 from postern.kernel.values import FixedClock
@@ -27,7 +30,7 @@ from postern.platform.accounts import operations as accounts
 from postern.platform.accounts.model import DeveloperSignUp
 from postern.protocols.mail.templates.rendering import RenderChild, RenderProcesses
 from postern.security.passwords import hash_password
-from postern.world import World, open_world
+from postern.world import Hooks, World, open_world
 from tests.contract import catalogue_errors, check_response, read_exercised, write_catalogue, write_exercised
 from tests.event_data import data_errors
 from tests.peers.dns_zone import PATIENT, DnsZone, dns_zone
@@ -47,6 +50,8 @@ hypothesis.settings.load_profile("without-deadline")
 SERVER = pytest.StashKey[Any]()
 PASSED: set[str] = set()
 """The ids of the tests that passed in this process."""
+POOL_SIZE = 8
+"""The connections of one process to the database."""
 PASSWORD = "correct horse battery staple"
 
 
@@ -145,22 +150,47 @@ def settings(tmp_path: Path, zone: DnsZone) -> Settings:
     return Settings(
         data=tmp_path,
         secret="a secret that all tests of one run have in common",
-        database_pool=8,
+        database_pool=POOL_SIZE,
         dns=(f"{zone.address}:{zone.port}",),
         send_wait=PATIENT["lookup_timeout"],
     )
 
 
-@pytest.fixture
-async def world(settings: Settings, database_url: str, clock: FixedClock) -> AsyncIterator[World]:
-    async with open_world(settings, database_url, HOOKS, clock=clock) as world:
-        world.rendering = RenderProcesses(children=_IDLE)
-        resolver = world.resolver._resolver
-        resolver.timeout, resolver.lifetime = (timeout.total_seconds() for timeout in PATIENT.values())
-        world.outbound._total = world.outbound._connect = PATIENT["lookup_timeout"].total_seconds()
+@asynccontextmanager
+async def connections(url: str) -> AsyncIterator[Database]:
+    """Connections to a database, which the tests use one after the other."""
+    async with open_database(url, size=POOL_SIZE) as database:
         # On a slow machine, the last of 50 concurrent requests waits longer for a connection than users would.
-        world.db._pool.timeout = PATIENT["lookup_timeout"].total_seconds()
-        yield world
+        database._pool.timeout = PATIENT["lookup_timeout"].total_seconds()
+        yield database
+
+
+@pytest.fixture(scope="session")
+async def database(database_url: str) -> AsyncIterator[Database]:
+    """The connections to this process's database."""
+    async with connections(database_url) as database:
+        yield database
+
+
+@pytest.fixture
+async def world(
+    settings: Settings, database: Database, clock: FixedClock, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[World]:
+    @asynccontextmanager
+    async def reuse_connections(url: str, *, size: int, hooks: Hooks) -> AsyncIterator[Database]:
+        yield Database(database._pool, url, hooks)
+
+    with monkeypatch.context() as patch:
+        # PostgreSQL plans each statement once per connection, which takes longer than most tests do.
+        patch.setattr(world_module, "open_database", reuse_connections)
+        opening = open_world(settings, database.url, HOOKS, clock=clock)
+        async with opening as world:
+            patch.undo()
+            world.rendering = RenderProcesses(children=_IDLE)
+            resolver = world.resolver._resolver
+            resolver.timeout, resolver.lifetime = (timeout.total_seconds() for timeout in PATIENT.values())
+            world.outbound._total = world.outbound._connect = PATIENT["lookup_timeout"].total_seconds()
+            yield world
 
 
 class IdleChildren:

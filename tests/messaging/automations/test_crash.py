@@ -11,6 +11,7 @@ from uuid import UUID
 
 import pytest
 
+from tests.conftest import connections
 from tests.messaging.automations import worker as workers
 from tests.messaging.domains.test_domains import add_verified_domain
 from tests.peers.smtp_sink import Behaviour, Sink
@@ -44,11 +45,17 @@ class KillingSink(Sink):
         super().record(session, received, reply)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def database_url():
     """A separate database, because a worker processes everything that is due."""
     with own_database() as url:
         yield url
+
+
+@pytest.fixture(scope="module")
+async def database(database_url):
+    async with connections(database_url) as database:
+        yield database
 
 
 @pytest.fixture
