@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
+from operator import itemgetter
 from typing import Any, Generic, LiteralString, NamedTuple, Protocol, TypeVar
 from uuid import UUID
 from weakref import WeakValueDictionary
@@ -172,7 +173,7 @@ def _due_query(work: Work[Any]) -> Composed:
 
 
 async def claim(db: Database, work: Work[Row], lane: Lane, now: datetime, limit: int) -> list[Row]:
-    """Claim up to `limit` due rows of one lane, and return them; empty if other workers hold all of them.
+    """Claim up to `limit` due rows of one lane, and return them by id; empty if other workers hold all of them.
 
     Moves their `due_at` one lease ahead, increments their `attempt` and commits.
     """
@@ -185,8 +186,10 @@ async def claim(db: Database, work: Work[Row], lane: Lane, now: datetime, limit:
     values = {"partition": lane.partition, "group": lane.group, "now": now, "limit": limit, "lease": work.lease}
     async with db.connection() as connection:
         cursor = await connection.execute(query, values)
-        make = row_maker(work.row_type, [column.name for column in cursor.description or ()])
-        return [make(row) for row in await cursor.fetchall()]
+        columns = [column.name for column in cursor.description or ()]
+        make, id_column = row_maker(work.row_type, columns), columns.index("id")
+        # RETURNING has no order; rows that became due together are processed in the order in which they were created.
+        return [make(row) for row in sorted(await cursor.fetchall(), key=itemgetter(id_column))]
 
 
 def for_each_row(
