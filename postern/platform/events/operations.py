@@ -250,25 +250,32 @@ async def after(db: Queries, project_id: UUID, after_id: UUID | None, limit: int
 async def list_events(
     call: Call,
     type: str | None = None,
+    subject_id: UUID | None = None,
     after: UUID | None = None,
     limit: ListLimit = 100,
     cursor: Cursor | None = None,
 ) -> Feed[Event]:
     """List the events of the project, newest first. Filter by `type`: one or several names or groups (`email.*`),
-    comma-separated.
+    comma-separated; and by `subjectId`, the id of the record that the events are about.
 
     `contact` is the contact that an event concerns: the id, and the address unless the contact has been deleted.
 
-    With `after`, the id of an event, lists the events after that event instead, oldest first, to follow the log. An
-    event can appear a few seconds late, before events that you have read already: repeat the last seconds, and ignore
-    the events that you have read.
+    With `after`, the id of an event, lists the events after that event instead, oldest first, to follow the log; not
+    together with `subjectId`. An event can appear a few seconds late, before events that you have read already: repeat
+    the last seconds, and ignore the events that you have read.
     """
     types = parse_types(type)
     if after is not None:
+        if subject_id is not None:
+            raise Invalid.at("query/subjectId", "`subjectId` cannot be combined with `after`.")
         since = await store.list_after(call.db, project_id=call.project_id, after=after, types=types, limit=limit)
         return Feed(data=await with_contacts(call.db, call.project_id, since), next_cursor=None)
-    scope = f"events|{type or ''}"
-    page = await newest_first(call, scope, cursor, limit, store.list_events, types=types)
+    scope = f"events|{type or ''}|{subject_id or ''}"
+    page = await (
+        newest_first(call, scope, cursor, limit, store.list_events, types=types)
+        if subject_id is None
+        else newest_first(call, scope, cursor, limit, store.of_subject, types=types, subject_id=subject_id)
+    )
     return Feed(data=await with_contacts(call.db, call.project_id, page.items), next_cursor=page.next_cursor)
 
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 from time import monotonic
 from uuid import UUID, uuid4
 
+import msgspec
 import pytest
 
 from postern.platform.events import feed, stream
@@ -294,3 +295,20 @@ async def test_groups_of_types_filter_the_list(project, world):
     assert {event["type"] for event in listed} == {"domain.created"}
     refused = await project.client.get("/events?type=custom.*")
     assert refused.json()["errors"][0]["path"] == "query/type"
+
+
+async def test_the_subject_filters_the_list(project, world):
+    first, second = (make(project, world, "order.placed", number) for number in range(2))
+    third = msgspec.structs.replace(make(project, world, "order.shipped"), subject_id=second.subject_id)
+    await record(world, [first, second, third])
+    path = f"/events?subjectId={second.subject_id}&limit=1"
+    newest = (await project.client.get(path)).json()
+    older = (await project.client.get(f"{path}&cursor={newest['nextCursor']}")).json()
+    assert [event["id"] for event in newest["data"] + older["data"]] == [str(third.id), str(second.id)]
+    assert older["nextCursor"] is None
+    foreign = await project.client.get(f"/events?subjectId={first.subject_id}&cursor={newest['nextCursor']}")
+    assert foreign.json()["code"] == "cursor_invalid"
+    of_other_type = await project.client.get(f"{path}&type=email.*")
+    assert of_other_type.json()["data"] == []
+    refused = await project.client.get(f"{path}&after={first.id}")
+    assert refused.json()["errors"][0]["path"] == "query/subjectId"

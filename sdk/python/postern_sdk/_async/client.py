@@ -9749,6 +9749,7 @@ class AsyncEvents:
         self,
         *,
         type: str | None = None,
+        subject_id: str | None = None,
         after: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
@@ -9757,14 +9758,15 @@ class AsyncEvents:
     ) -> AsyncPaged[types.Event]:
         """List the events of the project, newest first.
 
-        Filter by `type`: one or several names or groups (`email.*`), comma-separated.
+        Filter by `type`: one or several names or groups (`email.*`), comma-separated; and by `subjectId`, the id
+        of the record that the events are about.
 
         `contact` is the contact that an event concerns: the id, and the address unless the contact has been
         deleted.
 
         With `after`, the id of an event, lists the events after that event instead, oldest first, to follow the
-        log. An event can appear a few seconds late, before events that you have read already: repeat the last
-        seconds, and ignore the events that you have read.
+        log; not together with `subjectId`. An event can appear a few seconds late, before events that you have
+        read already: repeat the last seconds, and ignore the events that you have read.
 
         Permission: `events:read`.
 
@@ -9772,6 +9774,7 @@ class AsyncEvents:
 
         Args:
             type: Type.
+            subject_id: Subject id.
             after: After.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
@@ -9781,7 +9784,7 @@ class AsyncEvents:
         return self._client._list(
             operations.LIST_EVENTS,
             (),
-            query={"type": type, "after": after, "limit": limit, "cursor": cursor},
+            query={"type": type, "subjectId": subject_id, "after": after, "limit": limit, "cursor": cursor},
             project=project,
             timeout=timeout,
         )

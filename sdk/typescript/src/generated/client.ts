@@ -289,6 +289,8 @@ export interface ApiKeysListParams {
 export interface EventsListParams {
   /** Type. */
   type?: string | undefined;
+  /** Subject id. */
+  subjectId?: string | undefined;
   /** After. */
   after?: string | undefined;
   /** Maximum number of records. */
@@ -2131,13 +2133,14 @@ export interface EventsApi {
   /**
    * List the events of the project, newest first
    *
-   * Filter by `type`: one or several names or groups (`email.*`), comma-separated.
+   * Filter by `type`: one or several names or groups (`email.*`), comma-separated; and by `subjectId`, the id of the
+   * record that the events are about.
    *
    * `contact` is the contact that an event concerns: the id, and the address unless the contact has been deleted.
    *
-   * With `after`, the id of an event, lists the events after that event instead, oldest first, to follow the log. An
-   * event can appear a few seconds late, before events that you have read already: repeat the last seconds, and ignore
-   * the events that you have read.
+   * With `after`, the id of an event, lists the events after that event instead, oldest first, to follow the log; not
+   * together with `subjectId`. An event can appear a few seconds late, before events that you have read already: repeat
+   * the last seconds, and ignore the events that you have read.
    *
    * Permission: `events:read`.
    *
