@@ -1,9 +1,10 @@
 import "./lists.css";
-import { IconDownload, IconTerminal2 } from "@tabler/icons-react";
+import { IconDownload } from "@tabler/icons-react";
 import { type ReactNode, useState } from "react";
 import { m } from "../messages/messages.js";
+import { CopyRequest } from "../parts/CopyRequest";
 import { ICON } from "../parts/parts";
-import { type ApiRequest, copyCurl, usePageRequest } from "../parts/request";
+import { type ApiRequest, usePageRequest } from "../parts/request";
 import { type Neighbours, NeighboursContext } from "./neighbours";
 
 /** A page with a list: title, actions, tabs, the list, and the panel of what is open beside it. */
@@ -46,15 +47,7 @@ export function ListPage({
           <div className="head">
             <h1>{title}</h1>
             <div className="acts">
-              <button
-                className="iconbtn wide"
-                type="button"
-                aria-label={m.list_copy()}
-                title={m.list_copy()}
-                onClick={() => void copyCurl(request)}
-              >
-                <IconTerminal2 {...ICON} />
-              </button>
+              <CopyRequest request={request} icon />
               {onExport && (
                 <button
                   className="iconbtn wide"

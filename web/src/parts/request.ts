@@ -14,7 +14,7 @@ export interface ApiRequest {
 /** The request of the page that is open: what C and the palette copy. */
 export const pageRequest = createSignal<ApiRequest | undefined>(undefined);
 
-/** Declare what the page shows as a request, for "Copy as curl". */
+/** Declare what the page shows as a request, for "Copy as curl", TypeScript or Python. */
 export function usePageRequest(request: ApiRequest | undefined): void {
   const key = JSON.stringify(request);
   useEffect(() => {
@@ -42,6 +42,41 @@ export function curlOf({ method, path, body }: ApiRequest): string {
 /** A value as one word of a POSIX shell. */
 function quote(value: string): string {
   return `'${value.replaceAll("'", "'\\''")}'`;
+}
+
+/** The forms in which a request is copied. */
+export const LANGUAGES = ["curl", "typescript", "python"] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+const LANGUAGE = "postern.language";
+
+function remembered(): Language {
+  const stored = localStorage.getItem(LANGUAGE);
+  return LANGUAGES.find((each) => each === stored) ?? "curl";
+}
+
+/** The language in which the person copied last, kept by this browser. */
+export const language = createSignal<Language>(remembered());
+
+/** The form of a request in a language; undefined if the client of that language has no method for it. */
+export async function codeOf(request: ApiRequest, form: Language): Promise<string | undefined> {
+  if (form === "curl") return curlOf(request);
+  // With the table of operations, and seldom needed: not part of the first page.
+  const { typescriptOf, pythonOf } = await import("./code");
+  return (form === "typescript" ? typescriptOf : pythonOf)(request, { url: location.origin });
+}
+
+/** Copy a request in a language and remember that one, or in the one that was used last; and say what it needs. */
+export async function copyRequest(request: ApiRequest, chosen?: Language): Promise<void> {
+  if (chosen) {
+    localStorage.setItem(LANGUAGE, chosen);
+    language.set(chosen);
+  }
+  const form = language.get();
+  const code = await codeOf(request, form);
+  await navigator.clipboard.writeText(code ?? curlOf(request));
+  const said = { curl: m.copied_curl, typescript: m.copied_typescript, python: m.copied_python };
+  notifications.show({ message: code ? said[form]() : m.copied_curl_instead() });
 }
 
 /** Copy the curl command of a request, and say what it needs. */

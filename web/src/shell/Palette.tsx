@@ -7,9 +7,10 @@ import { type KeyboardEvent, type ReactNode, useId, useState } from "react";
 import { Glyph } from "../look/glyphs";
 import { m } from "../messages/messages.js";
 import { shapeOf } from "../pages/emails/status";
+import { COPY_AS } from "../parts/CopyRequest";
 import { shortTime } from "../parts/format";
 import { ICON } from "../parts/parts";
-import { copyCurl, pageRequest } from "../parts/request";
+import { copyRequest, LANGUAGES, pageRequest } from "../parts/request";
 import { useProfile, useProjectId } from "../session/profile";
 import { api } from "../session/server";
 import { ENTRIES } from "./navigation";
@@ -162,7 +163,9 @@ function useItems(text: string, typed: string, onKeys: () => void): Item[] {
       }),
     );
   const deeds: Item[] = [
-    ...(request ? [{ label: m.copy_as_curl(), run: () => void copyCurl(request) }] : []),
+    ...(request
+      ? LANGUAGES.map((each) => ({ label: COPY_AS[each](), run: () => void copyRequest(request, each) }))
+      : []),
     { label: m.keyboard_shortcuts(), run: onKeys },
     { label: m.api_reference(), run: () => void window.open("/docs", "_blank") },
   ]

@@ -1,6 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { copyCurl, pageRequest } from "../parts/request";
+import { copyRequest, pageRequest } from "../parts/request";
 import { useProjectId } from "../session/profile";
 import { ENTRIES } from "./navigation";
 
@@ -42,7 +42,7 @@ export function useKeys({ onPalette, onHelp }: { onPalette: () => void; onHelp: 
         filter.focus();
       } else if (event.key === "c") {
         const request = pageRequest.get();
-        if (request) void copyCurl(request);
+        if (request) void copyRequest(request);
       }
     };
     document.addEventListener("keydown", pressed);

@@ -1,7 +1,7 @@
 import { notifications } from "@mantine/notifications";
 import type { CapturedMessage, InboxMessage } from "@postern/sdk";
 import { APIError } from "@postern/sdk";
-import { IconPaperclip, IconTerminal2, IconTrash } from "@tabler/icons-react";
+import { IconPaperclip, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useState } from "react";
@@ -14,10 +14,11 @@ import { PAGE_ROWS, useRowList } from "../../lists/rows";
 import { SearchBox } from "../../lists/SearchBox";
 import { Glyph } from "../../look/glyphs";
 import { m } from "../../messages/messages.js";
+import { CopyRequest } from "../../parts/CopyRequest";
 import { download } from "../../parts/download";
 import { bytes, longTime } from "../../parts/format";
 import { Button, Empty, ICON, LoadingFailed, Time } from "../../parts/parts";
-import { copyCurl, queryString, usePageRequest } from "../../parts/request";
+import { queryString, usePageRequest } from "../../parts/request";
 import { useUndo } from "../../parts/undo";
 import { EMAIL_EVENTS } from "../../session/live";
 import { useMayWrite, useProjectId } from "../../session/profile";
@@ -213,13 +214,7 @@ export function InboxPanel() {
       label={message.subject || m.emails_no_subject()}
       actions={
         <>
-          <Button
-            size="small"
-            icon={<IconTerminal2 {...ICON} />}
-            onClick={() => void copyCurl({ method: "GET", path })}
-          >
-            {m.copy_as_curl()}
-          </Button>
+          <CopyRequest request={{ method: "GET", path }} />
           {mayWrite && (
             <Button size="small" icon={<IconTrash {...ICON} />} onClick={remove}>
               {m.yes_delete()}

@@ -2,17 +2,18 @@ import { Menu } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import type { EmailLogEntry, EmailLogEntryDetail, Suppression, TrackingHit } from "@postern/sdk";
 import { APIError } from "@postern/sdk";
-import { IconDots, IconRefresh, IconTerminal2 } from "@tabler/icons-react";
+import { IconDots, IconRefresh } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { useNeighbours } from "../../lists/neighbours";
 import { Panel, PanelTabs } from "../../lists/Panel";
 import { m } from "../../messages/messages.js";
+import { CopyRequest } from "../../parts/CopyRequest";
 import { download } from "../../parts/download";
 import { duration, longTime } from "../../parts/format";
 import { Button, Copy, ICON, LoadingFailed, Pill, Time } from "../../parts/parts";
-import { copyCurl, usePageRequest } from "../../parts/request";
+import { usePageRequest } from "../../parts/request";
 import { EMAIL_EVENTS, useLive } from "../../session/live";
 import { useMayWrite, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
@@ -356,9 +357,7 @@ function Actions({
   };
   return (
     <>
-      <Button size="small" icon={<IconTerminal2 {...ICON} />} onClick={() => void copyCurl({ method: "GET", path })}>
-        {m.copy_as_curl()}
-      </Button>
+      <CopyRequest request={{ method: "GET", path }} />
       {canRetry && (
         <Button size="small" icon={<IconRefresh {...ICON} />} busy={isBusy} onClick={() => void retry()}>
           {WAITING.includes(send.status) ? m.emails_try_now() : m.emails_send_again()}
