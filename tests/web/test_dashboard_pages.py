@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,11 @@ WEB = ROOT / "web"
 SPECS = sorted(file.name for file in (WEB / "tests").glob("*.spec.ts"))
 LIMIT_SECONDS = 600
 SETTINGS: dict[str, dict[str, Any]] = {
+    "developers.spec.ts": {"outbound_allow": (ip_network("127.0.0.0/8"),)},
     "domains.spec.ts": {"sending_addresses": ("192.0.2.10",)},
     "settings.spec.ts": {"host": "localhost"},
 }
-"""Settings of the servers of single files, beside the usual ones."""
+"""Settings of the servers of single files, beside the usual ones. Webhooks are received on this machine."""
 
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
 needs_packages = pytest.mark.skipif(

@@ -1,4 +1,5 @@
 import { createRouter, parseSearchWith, stringifySearchWith } from "@tanstack/react-router";
+import { developerRoutes } from "./pages/developers/routes";
 import { domainRoutes } from "./pages/domains/routes";
 import { emailRoutes } from "./pages/emails/routes";
 import { overviewRoutes } from "./pages/overview/routes";
@@ -10,7 +11,13 @@ const routeTree = rootRoute.addChildren([
   welcomeRoute,
   sessionRoute.addChildren([
     homeRoute,
-    projectRoute.addChildren([...overviewRoutes, ...emailRoutes, ...domainRoutes, ...settingsRoutes]),
+    projectRoute.addChildren([
+      ...overviewRoutes,
+      ...emailRoutes,
+      ...domainRoutes,
+      ...developerRoutes,
+      ...settingsRoutes,
+    ]),
   ]),
 ]);
 

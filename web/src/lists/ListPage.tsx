@@ -10,6 +10,8 @@ import { type Neighbours, NeighboursContext } from "./neighbours";
 /** A page with a list: title, actions, tabs, the list, and the panel of what is open beside it. */
 export function ListPage({
   title,
+  crumb,
+  state,
   name,
   request,
   onExport,
@@ -21,6 +23,10 @@ export function ListPage({
   children,
 }: {
   title: string;
+  /** The way back to what the page is a part of. */
+  crumb?: ReactNode;
+  /** The state of what the page is about, beside the title. */
+  state?: ReactNode;
   /** A class of the page, for the widths of its columns. */
   name: string;
   /** What the list shows, for "Copy as curl". */
@@ -44,8 +50,10 @@ export function ListPage({
     <NeighboursContext value={neighbours}>
       <main id="main" className={`page listpage ${name}`} data-panel={panel ? "open" : "closed"}>
         <div className="listing">
+          {crumb && <p className="crumb">{crumb}</p>}
           <div className="head">
             <h1>{title}</h1>
+            {state}
             <div className="acts">
               <CopyRequest request={request} icon />
               {onExport && (

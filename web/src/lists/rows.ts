@@ -28,6 +28,8 @@ interface Source<T> {
   types: string[];
   /** Whether new rows may move in by themselves. */
   live: boolean;
+  /** Milliseconds between two looks although the stream is open, if there are changes that it does not tell. */
+  pollMs?: number | undefined;
 }
 
 export interface RowList<T> {
@@ -57,7 +59,14 @@ function loaded<T>(page: Page<T> | undefined): Loaded<T> {
 }
 
 /** A list of the API, newest first, that loads further pages on demand and follows the live stream. */
-export function useRowList<T extends { id: string }>({ queryKey, first, one, types, live }: Source<T>): RowList<T> {
+export function useRowList<T extends { id: string }>({
+  queryKey,
+  first,
+  one,
+  types,
+  live,
+  pollMs,
+}: Source<T>): RowList<T> {
   const client = useQueryClient();
   const projectId = queryKey[1];
   const query = useInfiniteQuery({
@@ -143,12 +152,13 @@ export function useRowList<T extends { id: string }>({ queryKey, first, one, typ
     const look = () => !document.hidden && syncSoon();
     look();
     document.addEventListener("visibilitychange", look);
-    const polling = state === "off" ? setInterval(look, POLL_MS) : undefined;
+    const interval = state === "off" ? POLL_MS : pollMs;
+    const polling = interval ? setInterval(look, interval) : undefined;
     return () => {
       document.removeEventListener("visibilitychange", look);
       clearInterval(polling);
     };
-  }, [state, syncSoon]);
+  }, [state, pollMs, syncSoon]);
 
   // What waits moves in when the person comes back to the top.
   useEffect(() => {

@@ -27,7 +27,7 @@ export function CopyRequest({ request, icon = false }: { request: ApiRequest; ic
           {label}
         </Button>
       )}
-      <Menu position="bottom-end" width={220}>
+      <Menu position="bottom-end" width={220} portalProps={{ target: "#menus" }} withInitialFocusPlaceholder={false}>
         <Menu.Target>
           <button className="iconbtn small" type="button" aria-label={m.copy_other()} title={m.copy_other()}>
             <IconChevronDown {...ICON} />

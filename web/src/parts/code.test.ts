@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { BOOLEANS, LISTS, NUMBERS, pythonName, pythonOf, STATUS_LISTS, typescriptOf } from "./code.ts";
+import { credentialOf } from "./credential.ts";
 import type { ApiRequest } from "./request.ts";
 
 const PLACE = { url: "https://mail.example.com" };
@@ -73,6 +74,22 @@ test("an answer without content is not printed, and http to another host has to 
   assert.match(typescriptOf(LIST, { url: "http://mail.lan" }) ?? "", /insecure: true/);
   assert.match(pythonOf(LIST, { url: "http://mail.lan" }) ?? "", /insecure=True/);
   assert.doesNotMatch(pythonOf(LIST, { url: "http://127.0.0.1:8025" }) ?? "", /insecure/);
+});
+
+test("what only developers may call takes the token of one", () => {
+  const keys: ApiRequest = { method: "GET", path: "/projects/p1/api-keys?limit=10" };
+  assert.match(typescriptOf(keys, PLACE) ?? "", /project: "p1", key: process\.env\.POSTERN_TOKEN/);
+  assert.match(pythonOf(keys, PLACE) ?? "", /^import os$[\s\S]*key=os\.environ\["POSTERN_TOKEN"\]/m);
+  for (const [method, path, credential] of [
+    ["GET", "/account/members", "POSTERN_TOKEN"],
+    ["POST", "/projects", "POSTERN_TOKEN"],
+    ["PATCH", "/projects/p1", "POSTERN_TOKEN"],
+    ["DELETE", "/projects/p1/api-keys/k1", "POSTERN_TOKEN"],
+    ["GET", "/projects/p1", "POSTERN_KEY"],
+    ["POST", "/projects/p1/auth/sign-in", "POSTERN_KEY"],
+    ["GET", "/projects/p1/emails/logs?q=/account/", "POSTERN_KEY"],
+  ] as const)
+    assert.equal(credentialOf({ method, path }), credential, `${method} ${path}`);
 });
 
 test("what the clients cannot do has no code", () => {

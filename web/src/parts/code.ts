@@ -1,4 +1,5 @@
 import { OPERATIONS } from "../../../sdk/typescript/src/generated/operations.ts";
+import { type Credential, credentialOf } from "./credential.ts";
 import type { ApiRequest } from "./request.ts";
 
 /** Query parameters that are not text in the clients. Lists stand in the URL with commas. */
@@ -146,6 +147,12 @@ export function pythonName(name: string): string {
   return RESERVED.has(snake) ? `${snake}_` : snake;
 }
 
+/** What the variable of a credential contains. The clients read POSTERN_KEY by themselves. */
+const CREDENTIALS: Record<Credential, string> = {
+  POSTERN_KEY: "a secret key",
+  POSTERN_TOKEN: "the access token of a developer",
+};
+
 /** The key is a text of the code if it is given, and comes from the environment otherwise. */
 export interface Place {
   /** Base URL of the server. */
@@ -158,16 +165,22 @@ export function typescriptOf(request: ApiRequest, { url, key }: Place): string |
   const call = callOf(request);
   if (!call) return undefined;
   const { method, path, fields, flags, project } = call;
-  const options = scriptValue({ url, project, key, insecure: needsPermission(url) || undefined });
+  const credential = credentialOf(request);
+  const options = [
+    `url: ${JSON.stringify(url)}`,
+    ...(project ? [`project: ${JSON.stringify(project)}`] : []),
+    ...(key ? [`key: ${JSON.stringify(key)}`] : credential === "POSTERN_KEY" ? [] : [`key: process.env.${credential}`]),
+    ...(needsPermission(url) ? ["insecure: true"] : []),
+  ];
   const parameters = fields.length ? [scriptValue(Object.fromEntries(fields))] : [];
   const args = [...path.map((each) => JSON.stringify(each)), ...parameters].join(", ");
   const run = `await postern.${method}(${args});`;
   const lines = [
     "// npm install @postern/sdk",
-    ...(key ? [] : ["// POSTERN_KEY: a secret key"]),
+    ...(key ? [] : [`// ${credential}: ${CREDENTIALS[credential]}`]),
     'import { Postern } from "@postern/sdk";',
     "",
-    `const postern = new Postern(${options});`,
+    `const postern = new Postern(${wrapped("{", options, "}", "", "  ", " ")});`,
     "",
     ...(flags.includes("E") ? [run] : result(flags, run)),
   ];
@@ -185,9 +198,11 @@ export function pythonOf(request: ApiRequest, { url, key }: Place): string | und
   const call = callOf(request);
   if (!call) return undefined;
   const { method, path, fields, flags, project } = call;
+  const credential = credentialOf(request);
+  const fromEnvironment = !key && credential !== "POSTERN_KEY";
   const options = [
     JSON.stringify(url),
-    ...(key ? [`key=${JSON.stringify(key)}`] : []),
+    ...(key ? [`key=${JSON.stringify(key)}`] : fromEnvironment ? [`key=os.environ["${credential}"]`] : []),
     ...(project ? [`project=${JSON.stringify(project)}`] : []),
     ...(needsPermission(url) ? ["insecure=True"] : []),
   ];
@@ -200,7 +215,8 @@ export function pythonOf(request: ApiRequest, { url, key }: Place): string | und
   const target = flags.includes("E") ? "" : isList ? "page = " : "result = ";
   const lines = [
     "# pip install postern-sdk",
-    ...(key ? [] : ["# POSTERN_KEY: a secret key"]),
+    ...(key ? [] : [`# ${credential}: ${CREDENTIALS[credential]}`]),
+    ...(fromEnvironment ? ["import os", ""] : []),
     "from postern_sdk import Postern",
     "",
     wrapped("postern = Postern(", options, ")", "", "    "),

@@ -1,4 +1,4 @@
-import { type Icon, IconHome2, IconMail, IconSettings, IconWorld } from "@tabler/icons-react";
+import { type Icon, IconCode, IconHome2, IconMail, IconSettings, IconWorld } from "@tabler/icons-react";
 import { m } from "../messages/messages.js";
 
 /** An entry of the menu. `key` is the letter after G that leads there. */
@@ -7,6 +7,7 @@ export interface Entry {
     | "/projects/$projectId"
     | "/projects/$projectId/emails"
     | "/projects/$projectId/domains"
+    | "/projects/$projectId/developers"
     | "/projects/$projectId/settings";
   label: () => string;
   icon: Icon;
@@ -21,6 +22,7 @@ export const MENU: { title?: () => string; entries: Entry[] }[] = [
     title: m.nav_setup,
     entries: [
       { to: "/projects/$projectId/domains", label: m.domains, icon: IconWorld, key: "d" },
+      { to: "/projects/$projectId/developers", label: m.developers, icon: IconCode, key: "v" },
       { to: "/projects/$projectId/settings", label: m.settings_nav, icon: IconSettings, key: "s" },
     ],
   },

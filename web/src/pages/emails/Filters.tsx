@@ -3,6 +3,7 @@ import type { Campaign, Domain } from "@postern/sdk";
 import { IconPlus, IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useRef, useState } from "react";
+import { LiveToggle } from "../../lists/LiveToggle";
 import { SEARCH_CHARACTERS, SearchBox } from "../../lists/SearchBox";
 import { Glyph } from "../../look/glyphs";
 import { m } from "../../messages/messages.js";
@@ -112,17 +113,6 @@ export function Filters({
         </p>
       ))}
     </form>
-  );
-}
-
-/** Whether new rows move in by themselves. */
-function LiveToggle({ live, state, onLive }: { live: boolean; state: LiveState; onLive: (live: boolean) => void }) {
-  const title = !live ? m.emails_live_off() : state === "off" ? m.emails_live_polling() : m.emails_live_on();
-  return (
-    <button type="button" className="btn" aria-pressed={live} title={title} onClick={() => onLive(!live)}>
-      <span className={live && state === "live" ? "live" : live ? "live still" : "live none"} />
-      {m.emails_live()}
-    </button>
   );
 }
 

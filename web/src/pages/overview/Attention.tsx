@@ -1,4 +1,5 @@
 import { notifications } from "@mantine/notifications";
+import type { Webhook } from "@postern/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
@@ -8,6 +9,7 @@ import { count, percent, shortTime } from "../../parts/format";
 import { Button } from "../../parts/parts";
 import { useProfile, useProject } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
+import { nameOf } from "../developers/health";
 import { BOUNCE_LIMIT, COMPLAINT_LIMIT, type Finding, findingsOf, transportSeen } from "./attention";
 import { type Range, sumOf } from "./period";
 import {
@@ -180,6 +182,7 @@ function Item({ finding, projectId, onTransport }: { finding: Finding; projectId
           shape="failed"
           title={m.overview_webhook_failing({ host: nameOf(webhook), since: shortTime(webhook.failingSince ?? "") })}
           why={`${answer} ${m.overview_webhook_failing_why()}`}
+          action={<AnswersLink projectId={projectId} webhook={webhook} status={waiting && "PENDING"} />}
         />
       );
     }
@@ -189,6 +192,7 @@ function Item({ finding, projectId, onTransport }: { finding: Finding; projectId
           shape="failed"
           title={m.overview_webhook_disabled({ host: nameOf(finding.webhook) })}
           why={`${finding.webhook.disabledReason ?? ""} ${m.overview_webhook_disabled_why()}`}
+          action={<AnswersLink projectId={projectId} webhook={finding.webhook} status="FAILED" />}
         />
       );
     case "failed":
@@ -249,9 +253,26 @@ function Item({ finding, projectId, onTransport }: { finding: Finding; projectId
   }
 }
 
-/** A webhook's description, else the host that it calls. */
-function nameOf({ description, url }: { description: string; url: string }): string {
-  return description || (URL.canParse(url) ? new URL(url).host : url);
+/** The deliveries of a webhook, with what it answered. */
+function AnswersLink({
+  projectId,
+  webhook,
+  status,
+}: {
+  projectId: string;
+  webhook: Webhook;
+  status: "PENDING" | "FAILED" | undefined;
+}) {
+  return (
+    <Link
+      className="btn small"
+      to="/projects/$projectId/developers/webhooks/$webhookId"
+      params={{ projectId, webhookId: webhook.id }}
+      search={{ status }}
+    >
+      {m.overview_show_answers()}
+    </Link>
+  );
 }
 
 /** The words of a server or of Postern, shortened. */
