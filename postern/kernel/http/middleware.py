@@ -86,9 +86,10 @@ class HttpMiddleware:
             return message
 
         async def send_with_headers(message: Message) -> None:
-            nonlocal status
+            nonlocal status, body_follows
             if message["type"] == "http.response.start":
-                status = message["status"]
+                # From here on, a closed connection ends the response: of a stream, for example.
+                status, body_follows = message["status"], False
                 headers = [*message["headers"], (b"x-request-id", request_id.encode())]
                 headers.append((b"x-content-type-options", b"nosniff"))
                 headers += self._protection(headers)

@@ -62,15 +62,13 @@ class OpenStream:
         return [event for event in events if event is not None]
 
 
-@asynccontextmanager
-async def open_stream(
+def stream_scope(
     client: Client, path: str = "/events/stream", *, headers: dict[str, str] | None = None, **query: str
-) -> AsyncIterator[OpenStream]:
-    """Open a stream and read its first block; disconnects at the end of the context. Parts of the response wait until
-    they are read, as on a slow connection."""
+) -> dict[str, Any]:
+    """The ASGI scope of a request for a stream."""
     path = client.base + path
     sent = {"host": "postern.test", "authorization": f"Bearer {client.token}", **(headers or {})}
-    scope = {
+    return {
         "type": "http",
         "asgi": {"version": "3.0"},
         "http_version": "1.1",
@@ -83,6 +81,16 @@ async def open_stream(
         "client": (client.ip, 40_000),
         "server": ("postern.test", 80),
     }
+
+
+@asynccontextmanager
+async def open_stream(
+    client: Client, path: str = "/events/stream", *, headers: dict[str, str] | None = None, **query: str
+) -> AsyncIterator[OpenStream]:
+    """Open a stream and read its first block; disconnects at the end of the context. Parts of the response wait until
+    they are read, as on a slow connection."""
+    scope = stream_scope(client, path, headers=headers, **query)
+    path = scope["path"]
     chunks: asyncio.Queue[bytes] = asyncio.Queue(maxsize=1)
     started: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
     requests = [{"type": "http.request", "body": b"", "more_body": False}]

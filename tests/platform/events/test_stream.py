@@ -13,7 +13,7 @@ from postern.platform.events import feed, stream
 from postern.platform.events import operations as events
 from tests.event_data import MADE_BY_TEST
 from tests.platform.accounts.members import AccountHelper
-from tests.platform.events.open_stream import OpenStream, open_stream
+from tests.platform.events.open_stream import WAIT_SECONDS, OpenStream, open_stream, stream_scope
 from tests.workers import in_another_process
 
 
@@ -285,6 +285,25 @@ async def test_head_has_no_body(project):
     response = await project.client.request("HEAD", "/events/stream")
     assert (response.status_code, response.content) == (200, b"")
     assert response.headers["content-type"].startswith("text/event-stream")
+
+
+async def test_a_client_that_leaves_before_its_request_is_read_ends_the_stream(project):
+    """uvicorn then gives no end of the request, only the end of the connection."""
+    statuses = []
+    has_started = asyncio.Event()
+
+    async def receive():
+        await has_started.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message):
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+            has_started.set()
+
+    scope = stream_scope(project.client)
+    await asyncio.wait_for(in_another_process(project.client.app(scope, receive, send)), WAIT_SECONDS)
+    assert statuses == [200]
 
 
 async def test_groups_of_types_filter_the_list(project, world):
