@@ -81,6 +81,28 @@ test("keys alone open pages, the search and the list of keys", async ({ signedIn
   await expect(page).toHaveURL(new RegExp(`${at()}/?$`));
 });
 
+test("what is typed while the palette is loaded is not lost", async ({ signedIn: page }) => {
+  await page.route("**/assets/Palette*.js", async (route) => {
+    await typed;
+    await route.continue();
+  });
+  let finish = () => {};
+  const typed = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  await page.goto(at("/emails"));
+  await expect(page.getByRole("heading", { name: "Emails", level: 1 })).toBeVisible();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("dom");
+  finish();
+  const field = page.getByRole("combobox", { name: "Search or jump to" });
+  await expect(field).toHaveValue("dom");
+  await expect(field).toBeFocused();
+  await page.keyboard.type("ains");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(new RegExp(`${at("/domains")}$`));
+});
+
 test("the page as a curl command runs with a key", async ({ signedIn: page, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.goto(at("/emails?q=ada"));

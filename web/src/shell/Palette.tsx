@@ -27,8 +27,17 @@ interface Item {
 }
 
 /** Search and jump: pages, projects, e-mails of this project, and things to do. */
-export default function Palette({ onClose, onKeys }: { onClose: () => void; onKeys: () => void }) {
-  const [text, setText] = useState("");
+export default function Palette({
+  text,
+  onText,
+  onClose,
+  onKeys,
+}: {
+  text: string;
+  onText: (text: string) => void;
+  onClose: () => void;
+  onKeys: () => void;
+}) {
   const [at, setAt] = useState(0);
   const [typed] = useDebouncedValue(text.trim(), TYPING_MS);
   const items = useItems(text.trim(), typed, onKeys);
@@ -56,7 +65,7 @@ export default function Palette({ onClose, onKeys }: { onClose: () => void; onKe
       yOffset="12vh"
       centered={false}
       title={m.search_or_jump()}
-      classNames={{ header: "sr" }}
+      classNames={{ header: "sr", body: "palette-modal" }}
     >
       <div className="palette-box">
         <div className="searchbox">
@@ -71,7 +80,7 @@ export default function Palette({ onClose, onKeys }: { onClose: () => void; onKe
             placeholder={m.search_or_jump()}
             value={text}
             onChange={(event) => {
-              setText(event.target.value);
+              onText(event.target.value);
               setAt(0);
             }}
             onKeyDown={move}

@@ -25,8 +25,18 @@ const Keys = lazy(() => import("./Keys"));
 export function Shell() {
   const project = useProject();
   const [dialog, setDialog] = useState<"" | "palette" | "keys" | "project">("");
+  const [search, setSearch] = useState("");
   const navigate = useNavigate();
-  useKeys({ onPalette: () => setDialog("palette"), onHelp: () => setDialog("keys") });
+  const openPalette = () => {
+    setSearch("");
+    setDialog("palette");
+  };
+  useKeys({
+    onPalette: openPalette,
+    onHelp: () => setDialog("keys"),
+    // Keys between Ctrl K and the moment when the palette has the focus.
+    onTypedAhead: dialog === "palette" ? (key) => setSearch((text) => text + key) : undefined,
+  });
   const close = () => setDialog("");
   if (!project) return <NotFound />;
   return (
@@ -37,7 +47,7 @@ export function Shell() {
       <ConnectionBanner />
       <header className="side">
         <ProjectMenu onNew={() => setDialog("project")} />
-        <button type="button" className="find" onClick={() => setDialog("palette")}>
+        <button type="button" className="find" onClick={openPalette}>
           <IconSearch {...ICON} />
           <span className="grow">{m.search_or_jump()}</span>
           <kbd>Ctrl K</kbd>
@@ -48,11 +58,13 @@ export function Shell() {
           <AccountMenu onKeys={() => setDialog("keys")} />
         </div>
       </header>
-      <PhoneBar name={project.name} onSearch={() => setDialog("palette")} onNew={() => setDialog("project")} />
+      <PhoneBar name={project.name} onSearch={openPalette} onNew={() => setDialog("project")} />
       <Outlet />
       <PhoneTabs onKeys={() => setDialog("keys")} />
       <Suspense>
-        {dialog === "palette" && <Palette onClose={close} onKeys={() => setDialog("keys")} />}
+        {dialog === "palette" && (
+          <Palette text={search} onText={setSearch} onClose={close} onKeys={() => setDialog("keys")} />
+        )}
         {dialog === "keys" && <Keys onClose={close} />}
       </Suspense>
       <Modal
