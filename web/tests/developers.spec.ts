@@ -327,10 +327,10 @@ test("failures are seen on the overview and in the list, and sent again when the
     .getByRole("row", { name: /Failing since/ })
     .getByRole("link")
     .click();
-  isMended = true;
   await page.getByRole("button", { name: "Send again…" }).click();
   await dialog(page).getByLabel("Outcome").selectOption("Waiting: try them now");
   await expectAccessible(page);
+  isMended = true;
   await dialog(page).getByRole("button", { name: "Send again", exact: true }).click();
   await expect(page.getByText(/deliveries are being sent again/)).toBeVisible();
   await expect(page.locator(".head .pill").getByText("Working")).toBeVisible({ timeout: 30_000 });
@@ -439,6 +439,7 @@ test("a page is copied in the language that was chosen last", async ({ signedIn:
   await expect.poll(() => clipboard(page)).toContain('page = postern.events.list(type="email.*", limit=100)');
   await page.keyboard.press("Control+k");
   await page.keyboard.type("as typescr");
+  await expect(page.getByRole("option", { name: "Copy as TypeScript" })).toHaveAttribute("aria-selected", "true");
   await page.keyboard.press("Enter");
   await expect.poll(() => clipboard(page)).toContain('postern.events.list({ type: "email.*", limit: 100 })');
   await page.reload();

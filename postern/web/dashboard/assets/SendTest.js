@@ -1,4 +1,4 @@
-import{B as e,I as t,U as n}from"./index.js";import{A as r,St as i,U as a,a as o,c as s,d as c,j as l,o as u,s as d}from"./profile.js";import{t as f}from"./cancel.js";import{t as p}from"./emails_col_subject.js";import{t as m}from"./emails_col_to.js";import{a as h}from"./Frame.js";import{t as g}from"./emails_from.js";import{t as _}from"./loading.js";import{a as v,n as y,s as b,u as x}from"./createReactComponent.js";var S=e=>`Hello ${e?.name},
+import{B as e,I as t,U as n}from"./index.js";import{A as r,St as i,U as a,a as o,c as s,d as c,j as l,o as u,s as d}from"./profile.js";import{t as f}from"./cancel.js";import{t as p}from"./emails_col_subject.js";import{t as m}from"./emails_col_to.js";import{i as h}from"./Frame.js";import{t as g}from"./emails_from.js";import{t as _}from"./loading.js";import{a as v,n as y,s as b,u as x}from"./createReactComponent.js";var S=e=>`Hello ${e?.name},
 
 this is a test from the dashboard.`,C=e=>`Hallo ${e?.name},
 

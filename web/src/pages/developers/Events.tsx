@@ -170,7 +170,13 @@ function TypeMenu({
   const [area, setArea] = useState("");
   const names = EVENT_NAMES.filter((each) => areaOf(each) === area);
   return (
-    <Menu position="bottom-end" width={300} portalProps={{ target: "#menus" }} onClose={() => setArea("")} withInitialFocusPlaceholder={false}>
+    <Menu
+      position="bottom-end"
+      width={300}
+      portalProps={{ target: "#menus" }}
+      onClose={() => setArea("")}
+      withInitialFocusPlaceholder={false}
+    >
       <Menu.Target>
         <Button>
           {m.developers_event()} <IconChevronDown {...ICON} />

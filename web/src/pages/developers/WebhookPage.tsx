@@ -145,7 +145,12 @@ function Loaded({ webhook }: { webhook: Webhook }) {
           <>
             {mayWrite && <TestButton webhook={webhook} />}
             {mayWrite && <Button onClick={() => setDialog("edit")}>{m.developers_edit()}</Button>}
-            <Menu position="bottom-end" width={240} portalProps={{ target: "#menus" }} withInitialFocusPlaceholder={false}>
+            <Menu
+              position="bottom-end"
+              width={240}
+              portalProps={{ target: "#menus" }}
+              withInitialFocusPlaceholder={false}
+            >
               <Menu.Target>
                 <button className="iconbtn" type="button" aria-label={m.developers_more()}>
                   <IconDots {...ICON} />

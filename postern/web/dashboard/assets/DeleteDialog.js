@@ -1,0 +1,1 @@
+import{a as e,n as t}from"./createReactComponent.js";import{t as n}from"./TypedConfirm.js";import{t as r}from"./ConfirmDialog.js";var i=()=>`All`,a=()=>`Alle`,o=((e={},n={})=>(n.locale??t())===`de`?a(e):i(e)),s=e();function c({name:e,keep:t,...i}){return e===void 0?(0,s.jsx)(r,{...i,keep:t}):(0,s.jsx)(n,{...i,name:e})}export{o as n,c as t};
