@@ -1,4 +1,5 @@
 import { createRouter, parseSearchWith, stringifySearchWith } from "@tanstack/react-router";
+import { campaignRoutes } from "./pages/campaigns/routes";
 import { developerRoutes } from "./pages/developers/routes";
 import { domainRoutes } from "./pages/domains/routes";
 import { emailRoutes } from "./pages/emails/routes";
@@ -14,6 +15,7 @@ const routeTree = rootRoute.addChildren([
     projectRoute.addChildren([
       ...overviewRoutes,
       ...emailRoutes,
+      ...campaignRoutes,
       ...domainRoutes,
       ...developerRoutes,
       ...settingsRoutes,

@@ -1,4 +1,12 @@
-import { type Icon, IconCode, IconHome2, IconMail, IconSettings, IconWorld } from "@tabler/icons-react";
+import {
+  type Icon,
+  IconCode,
+  IconHome2,
+  IconMail,
+  IconSettings,
+  IconSpeakerphone,
+  IconWorld,
+} from "@tabler/icons-react";
 import { m } from "../messages/messages.js";
 
 /** An entry of the menu. `key` is the letter after G that leads there. */
@@ -6,6 +14,7 @@ export interface Entry {
   to:
     | "/projects/$projectId"
     | "/projects/$projectId/emails"
+    | "/projects/$projectId/campaigns"
     | "/projects/$projectId/domains"
     | "/projects/$projectId/developers"
     | "/projects/$projectId/settings";
@@ -17,7 +26,13 @@ export interface Entry {
 /** The menu, in groups with their titles. */
 export const MENU: { title?: () => string; entries: Entry[] }[] = [
   { entries: [{ to: "/projects/$projectId", label: m.overview, icon: IconHome2, key: "o" }] },
-  { title: m.nav_email, entries: [{ to: "/projects/$projectId/emails", label: m.emails, icon: IconMail, key: "e" }] },
+  {
+    title: m.nav_email,
+    entries: [
+      { to: "/projects/$projectId/emails", label: m.emails, icon: IconMail, key: "e" },
+      { to: "/projects/$projectId/campaigns", label: m.campaigns, icon: IconSpeakerphone, key: "m" },
+    ],
+  },
   {
     title: m.nav_setup,
     entries: [
