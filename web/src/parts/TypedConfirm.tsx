@@ -10,6 +10,7 @@ export function TypedConfirm({
   title,
   name,
   deed,
+  kind = "solid-danger",
   run,
   explain = messageOf,
   onClose,
@@ -19,6 +20,8 @@ export function TypedConfirm({
   /** What is to be typed; upper and lower case are alike. */
   name: string;
   deed: string;
+  /** Primary if it is what the page is for, and not the end of something. */
+  kind?: "primary" | "solid-danger";
   run: () => Promise<void>;
   /** The words for an error, if others than the server's. */
   explain?: (error: unknown) => ReactNode;
@@ -67,7 +70,7 @@ export function TypedConfirm({
         )}
         <div className="dialog-actions">
           <Button onClick={onClose}>{m.cancel()}</Button>
-          <Button kind="solid-danger" type="submit" busy={isBusy}>
+          <Button kind={kind} type="submit" busy={isBusy}>
             {deed}
           </Button>
         </div>
