@@ -63,6 +63,7 @@ export function SendDialog({
             ? m.campaigns_send_one()
             : m.campaigns_send({ count: count(number) })
       }
+      kind="primary"
       explain={explain}
       onClose={onClose}
       run={async () => {
