@@ -1,5 +1,6 @@
 import { createRouter, parseSearchWith, stringifySearchWith } from "@tanstack/react-router";
 import { campaignRoutes } from "./pages/campaigns/routes";
+import { customerRoutes } from "./pages/customers/routes";
 import { developerRoutes } from "./pages/developers/routes";
 import { domainRoutes } from "./pages/domains/routes";
 import { emailRoutes } from "./pages/emails/routes";
@@ -16,6 +17,7 @@ const routeTree = rootRoute.addChildren([
       ...overviewRoutes,
       ...emailRoutes,
       ...campaignRoutes,
+      ...customerRoutes,
       ...domainRoutes,
       ...developerRoutes,
       ...settingsRoutes,

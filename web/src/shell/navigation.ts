@@ -5,6 +5,7 @@ import {
   IconMail,
   IconSettings,
   IconSpeakerphone,
+  IconUsers,
   IconWorld,
 } from "@tabler/icons-react";
 import { m } from "../messages/messages.js";
@@ -15,6 +16,7 @@ export interface Entry {
     | "/projects/$projectId"
     | "/projects/$projectId/emails"
     | "/projects/$projectId/campaigns"
+    | "/projects/$projectId/customers"
     | "/projects/$projectId/domains"
     | "/projects/$projectId/developers"
     | "/projects/$projectId/settings";
@@ -32,6 +34,10 @@ export const MENU: { title?: () => string; entries: Entry[] }[] = [
       { to: "/projects/$projectId/emails", label: m.emails, icon: IconMail, key: "e" },
       { to: "/projects/$projectId/campaigns", label: m.campaigns, icon: IconSpeakerphone, key: "m" },
     ],
+  },
+  {
+    title: m.nav_people,
+    entries: [{ to: "/projects/$projectId/customers", label: m.customers, icon: IconUsers, key: "u" }],
   },
   {
     title: m.nav_setup,
