@@ -38,7 +38,7 @@ test("the list is searched, filtered in the URL, and exported", async ({ signedI
   await expect(page.getByRole("rowheader")).toHaveText([bob.email ?? "", ada.email ?? ""]);
   await expect(page.getByText("2 customers", { exact: true })).toBeVisible();
   await expectAccessible(page);
-  await page.getByRole("button", { name: "Blocked" }).click();
+  await page.getByRole("button", { name: "Blocked", exact: true }).click();
   await expect(page).toHaveURL(/status=banned/);
   await expect(page.getByRole("rowheader")).toHaveText([bob.email ?? ""]);
   const saved = page.waitForEvent("download");
