@@ -7,7 +7,6 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { Glyph } from "../../look/glyphs";
 import { m } from "../../messages/messages.js";
-import { longTime } from "../../parts/format";
 import { Button, Copy, Empty, ICON, LoadingFailed, Pill, Time } from "../../parts/parts";
 import { copyCurl, usePageRequest } from "../../parts/request";
 import { plannedTime } from "../../parts/when";
@@ -288,7 +287,7 @@ function Trouble({
             <b>{m.customers_blocked_lead({ name })}</b>{" "}
             {customer.bannedAt && (
               <>
-                {m.customers_since()} <Time at={customer.bannedAt} format={longTime} />,{" "}
+                {m.customers_since()} <Time at={customer.bannedAt} format={plannedTime} />,{" "}
               </>
             )}
             {customer.banExpiresAt
