@@ -278,7 +278,7 @@ test("keys alone find a customer and edit its name", async ({ signedIn: page }) 
   await page.goto(at());
   await expect(page.getByRole("heading", { level: 1 }).first()).toBeAttached();
   await page.keyboard.press("g");
-  await page.keyboard.press("c");
+  await page.keyboard.press("u");
   await expect(page).toHaveURL(at("/customers"));
   await expect(page.getByRole("rowheader").first()).toBeVisible();
   await page.keyboard.press("/");
