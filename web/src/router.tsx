@@ -1,5 +1,6 @@
 import { createRouter, parseSearchWith, stringifySearchWith } from "@tanstack/react-router";
 import { campaignRoutes } from "./pages/campaigns/routes";
+import { contactRoutes } from "./pages/contacts/routes";
 import { customerRoutes } from "./pages/customers/routes";
 import { developerRoutes } from "./pages/developers/routes";
 import { domainRoutes } from "./pages/domains/routes";
@@ -17,6 +18,7 @@ const routeTree = rootRoute.addChildren([
       ...overviewRoutes,
       ...emailRoutes,
       ...campaignRoutes,
+      ...contactRoutes,
       ...customerRoutes,
       ...domainRoutes,
       ...developerRoutes,

@@ -1,5 +1,6 @@
 import {
   type Icon,
+  IconAddressBook,
   IconCode,
   IconHome2,
   IconMail,
@@ -16,6 +17,7 @@ export interface Entry {
     | "/projects/$projectId"
     | "/projects/$projectId/emails"
     | "/projects/$projectId/campaigns"
+    | "/projects/$projectId/contacts"
     | "/projects/$projectId/customers"
     | "/projects/$projectId/domains"
     | "/projects/$projectId/developers"
@@ -33,6 +35,7 @@ export const MENU: { title?: () => string; entries: Entry[] }[] = [
     entries: [
       { to: "/projects/$projectId/emails", label: m.emails, icon: IconMail, key: "e" },
       { to: "/projects/$projectId/campaigns", label: m.campaigns, icon: IconSpeakerphone, key: "m" },
+      { to: "/projects/$projectId/contacts", label: m.contacts, icon: IconAddressBook, key: "c" },
     ],
   },
   {

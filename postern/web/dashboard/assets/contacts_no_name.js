@@ -1,0 +1,1 @@
+import{n as e}from"./createReactComponent.js";var t=()=>`Encoding`,n=()=>`Kodierung`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r)),i=()=>`Columns of the file`,a=()=>`Spalten der Datei`,o=((t={},n={})=>(n.locale??e())===`de`?a(t):i(t)),s=()=>`Without a name`,c=()=>`Ohne Namen`,l=((t={},n={})=>(n.locale??e())===`de`?c(t):s(t));export{o as n,r,l as t};

@@ -1,0 +1,1 @@
+import{n as e}from"./createReactComponent.js";var t=()=>`Your role cannot change contacts`,n=()=>`Deine Rolle kann keine Kontakte ändern`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r)),i=()=>`Ask somebody who may change this project.`,a=()=>`Frag jemanden, der dieses Projekt ändern darf.`,o=((t={},n={})=>(n.locale??e())===`de`?a(t):i(t));export{r as n,o as t};

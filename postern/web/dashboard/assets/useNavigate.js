@@ -1,0 +1,1 @@
+import{$ as e}from"./profile.js";import{s as t,u as n}from"./createReactComponent.js";var r=n(t(),1);function i(t){let n=e();return r.useCallback(e=>n.navigate({...e,from:e.from??t?.from}),[t?.from,n])}export{i as t};
