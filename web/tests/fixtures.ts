@@ -37,7 +37,9 @@ export async function signIn(
 
 /** Fail if axe finds a violation on the page as it is now. */
 export async function expectAccessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
+  // Without frames of other origins, which hold mail, axe needs no second page; without passes it takes a third.
+  const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
+  const { violations } = await axe.analyze();
   expect(violations.map((each) => ({ id: each.id, nodes: each.nodes.map((node) => node.html) }))).toEqual([]);
 }
 
