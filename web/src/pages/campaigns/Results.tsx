@@ -6,8 +6,8 @@ import { Glyph, type Shape } from "../../look/glyphs";
 import { m } from "../../messages/messages.js";
 import { count, percent } from "../../parts/format";
 import { LoadingFailed } from "../../parts/parts";
+import { BOUNCE_LIMIT, COMPLAINT_LIMIT } from "../../parts/rateLimits";
 import { useProjectId } from "../../session/profile";
-import { BOUNCE_LIMIT, COMPLAINT_LIMIT } from "../overview/attention";
 import { Chart, NumbersTable } from "../overview/Chart";
 import { bucketsOf } from "../overview/period";
 import { AbTest } from "./AbTest";
@@ -60,7 +60,7 @@ function Figures({ campaign }: { campaign: CampaignDetail }) {
         <Figure shape="bounced" label={m.status_bounced()} value={stats.bounced} of={all} decimals={2}>
           <span className="was">{m.campaigns_limit({ rate: percent(BOUNCE_LIMIT, 0) })}</span>
         </Figure>
-        <Figure shape="complaint" label={m.overview_complaints()} value={stats.complained} of={stats.sent} decimals={2}>
+        <Figure shape="complaint" label={m.rates_complaints()} value={stats.complained} of={stats.sent} decimals={2}>
           <span className="was">{m.campaigns_limit({ rate: percent(COMPLAINT_LIMIT, 1) })}</span>
         </Figure>
       </dl>

@@ -7,11 +7,11 @@ import { type FormEvent, useState } from "react";
 import { m } from "../../messages/messages.js";
 import { count } from "../../parts/format";
 import { Button, Field } from "../../parts/parts";
+import { relative, useNow } from "../../parts/relative";
 import { useReturnFocus } from "../../parts/returnFocus";
 import { localInput, timeZoneName } from "../../parts/when";
 import { useMayWrite, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
-import { relative, useNow } from "../domains/time";
 import { campaignQuery, recipientsQuery } from "./queries";
 import { plannedInWords } from "./words";
 

@@ -6,13 +6,13 @@ import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { m } from "../../messages/messages.js";
 import { Button, Field } from "../../parts/parts";
+import { Wrong } from "../../parts/Wrong";
 import { useProjectId } from "../../session/profile";
 import { api } from "../../session/server";
 import { AttributeFields, changeOf, type Draft } from "./AttributeFields";
 import { type ContactErrors, contactErrors } from "./contactErrors";
 import { ADDRESS_CHARACTERS } from "./limits";
 import { useAttributes } from "./queries";
-import { Wrong } from "./Wrong";
 
 interface Errors extends ContactErrors {
   /** Id of the contact that has the address. */

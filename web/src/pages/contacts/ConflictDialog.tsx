@@ -77,14 +77,11 @@ export function ConflictDialog({
   );
 }
 
-/** Events among which the last change of a record is looked for. */
-const NEWEST_EVENTS = 50;
-
-/** Who changed a record last, by the events of the project; undefined if that is not among the newest. */
+/** Who changed a record last, by the events of the project; undefined if they do not tell. */
 export async function lastChangedBy(projectId: string, type: string, id: string): Promise<string | undefined> {
   try {
-    const { data } = await api(projectId).events.list({ type, limit: NEWEST_EVENTS });
-    return data.find((each) => each.subjectId === id)?.actorLabel ?? undefined;
+    const { data } = await api(projectId).events.list({ type, subjectId: id, limit: 1 });
+    return data[0]?.actorLabel ?? undefined;
   } catch {
     return undefined;
   }

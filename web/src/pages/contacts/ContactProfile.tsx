@@ -6,6 +6,7 @@ import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { m } from "../../messages/messages.js";
 import { Button, Field, ICON } from "../../parts/parts";
+import { Wrong } from "../../parts/Wrong";
 import { useMayWrite, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
 import { AddToAudience } from "./AddToAudience";
@@ -18,7 +19,6 @@ import { ADDRESS_CHARACTERS } from "./limits";
 import { useAttributes, useAudiences } from "./queries";
 import type { Types } from "./rules";
 import { inWords, typeName } from "./values";
-import { Wrong } from "./Wrong";
 
 /** What is stored about a contact, to be edited, and the audiences that it is in. */
 export function ContactProfile({ contact, onChange }: { contact: Contact; onChange: (contact: Contact) => void }) {

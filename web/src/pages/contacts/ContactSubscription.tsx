@@ -6,11 +6,11 @@ import { Glyph } from "../../look/glyphs";
 import { m } from "../../messages/messages.js";
 import { longTime } from "../../parts/format";
 import { Time } from "../../parts/parts";
+import { Wrong } from "../../parts/Wrong";
 import { useProjectId } from "../../session/profile";
 import { messageOf } from "../../session/server";
 import { SOURCES } from "../emails/why";
 import { suppressionOf } from "./queries";
-import { Wrong } from "./Wrong";
 
 /** Whether the contact gets marketing mail, and what is known about how that came. */
 export function ContactSubscription({ contact }: { contact: Contact }) {

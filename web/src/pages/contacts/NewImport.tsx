@@ -8,6 +8,7 @@ import { m } from "../../messages/messages.js";
 import { bytes, percent } from "../../parts/format";
 import { Button, Empty, ICON, LoadingFailed } from "../../parts/parts";
 import { queryString, usePageRequest } from "../../parts/request";
+import { Wrong } from "../../parts/Wrong";
 import { useMayWrite, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
 import { BeforeLeaving } from "./BeforeLeaving";
@@ -15,7 +16,6 @@ import { type Choice, parametersOf, START_BYTES, wholeLines } from "./csvStart";
 import { Encoding, Mapping, Notices, Rows } from "./ImportPreview";
 import { useAttributes } from "./queries";
 import { uploader } from "./upload";
-import { Wrong } from "./Wrong";
 
 /** Bytes of a file that the API takes. */
 const MOST_BYTES = 1_073_741_824;

@@ -3,6 +3,7 @@ import { IconPlus, IconX } from "@tabler/icons-react";
 import { useId } from "react";
 import { m } from "../../messages/messages.js";
 import { Button, ICON } from "../../parts/parts";
+import { Wrong } from "../../parts/Wrong";
 import {
   attributeOf,
   type Condition,
@@ -30,7 +31,6 @@ import {
 } from "./rules";
 import { fieldWords, operatorWords } from "./ruleWords";
 import { typeName } from "./values";
-import { Wrong } from "./Wrong";
 
 interface Shared {
   /** The audience that is edited: it cannot be part of its own rules. */

@@ -4,9 +4,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { m } from "../../messages/messages.js";
 import { count } from "../../parts/format";
+import { Wrong } from "../../parts/Wrong";
 import { useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
-import { Wrong } from "./Wrong";
 
 /** Milliseconds after the last change until the contacts are counted. */
 const TYPING_MS = 400;

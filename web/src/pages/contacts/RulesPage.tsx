@@ -10,6 +10,7 @@ import { m } from "../../messages/messages.js";
 import { count } from "../../parts/format";
 import { Button, Empty, Field, ICON, LoadingFailed } from "../../parts/parts";
 import { type ApiRequest, copyCurl, usePageRequest } from "../../parts/request";
+import { Wrong } from "../../parts/Wrong";
 import { useMayWrite, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
 import { BeforeLeaving } from "./BeforeLeaving";
@@ -31,7 +32,6 @@ import {
   treeOf,
 } from "./rules";
 import { groupWords } from "./ruleWords";
-import { Wrong } from "./Wrong";
 
 /** A new audience: by hand, or with rules. */
 export function NewAudiencePage() {

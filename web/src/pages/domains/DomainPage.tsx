@@ -8,6 +8,7 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { m } from "../../messages/messages.js";
 import { Button, Empty, ICON, LoadingFailed, Pill } from "../../parts/parts";
+import { relative, useNow } from "../../parts/relative";
 import { copyCurl, usePageRequest } from "../../parts/request";
 import { TypedConfirm } from "../../parts/TypedConfirm";
 import { useLive } from "../../session/live";
@@ -18,7 +19,6 @@ import { DOMAIN_EVENTS, domainQuery } from "./queries";
 import { Records } from "./Records";
 import { stateOf } from "./records";
 import { Dmarc, Reputation } from "./Standing";
-import { relative, useNow } from "./time";
 import { STATES } from "./words";
 import "./domains.css";
 

@@ -5,9 +5,9 @@ import { useEffect, useRef, useState } from "react";
 import { m } from "../../messages/messages.js";
 import { download } from "../../parts/download";
 import { Button, Copy, ICON, Status } from "../../parts/parts";
+import { relative, useNow } from "../../parts/relative";
 import { HandOver } from "./HandOver";
 import { difference, foundValue, inOrder, nameIn, type Piece, toPublish, zoneFile, zonesOf } from "./records";
-import { relative, useNow } from "./time";
 import { nameOf, PURPOSES, recordLook } from "./words";
 
 const page = getRouteApi("/session/projects/$projectId/domains/$domainId");

@@ -3,15 +3,13 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Glyph } from "../../look/glyphs";
 import { m } from "../../messages/messages.js";
-import { count, percent, shortTime } from "../../parts/format";
-import { Button, LoadingFailed, SkeletonRows } from "../../parts/parts";
+import { count, shortTime } from "../../parts/format";
+import { Button, LoadingFailed } from "../../parts/parts";
+import { Rates } from "../../parts/Rates";
+import { JUDGED_FROM } from "../../parts/rateLimits";
 import { useProjectId } from "../../session/profile";
-import { BOUNCE_LIMIT, COMPLAINT_LIMIT, JUDGED_FROM } from "../overview/attention";
 import { blocklistsQuery, RATE_DAYS, ratesQuery } from "./queries";
 import { type Policy, policyOf } from "./records";
-
-/** Where the limit stands on a meter, in per cent of its width. */
-const LIMIT_AT = 80;
 
 /** The rates of the domain's mail against their limits, and the blocklists. */
 export function Reputation({ domain }: { domain: Domain }) {
@@ -42,30 +40,7 @@ export function Reputation({ domain }: { domain: Domain }) {
       ) : rates.data && total === 0 ? (
         <p className="rule muted nomail">{m.domains_no_mail({ days: RATE_DAYS })}</p>
       ) : (
-        <table className="table plain">
-          <thead>
-            <tr>
-              <th scope="col">{m.domains_rate()}</th>
-              <th scope="col" className="num">
-                {m.domains_now()}
-              </th>
-              <th scope="col" className="num">
-                {m.domains_limit()}
-              </th>
-              <th scope="col" className="bar">
-                <span className="sr">{m.domains_share_of_limit()}</span>
-              </th>
-            </tr>
-          </thead>
-          {mail ? (
-            <tbody>
-              <Limited name={m.domains_bounces()} share={mail.bounceRate} limit={BOUNCE_LIMIT} />
-              <Limited name={m.domains_complaints()} share={mail.complaintRate} limit={COMPLAINT_LIMIT} />
-            </tbody>
-          ) : (
-            <SkeletonRows rows={2} widths={[110, 48, 48, 160]} />
-          )}
-        </table>
+        <Rates shares={mail && { bounced: mail.bounceRate, complained: mail.complaintRate }} />
       )}
       {total > 0 && (
         <p className="muted after">
@@ -74,25 +49,6 @@ export function Reputation({ domain }: { domain: Domain }) {
       )}
       <Blocklists domain={domain} />
     </section>
-  );
-}
-
-function Limited({ name, share, limit }: { name: string; share: number; limit: number }) {
-  const isOver = share > limit;
-  return (
-    <tr>
-      <th scope="row">{name}</th>
-      <td className="num">
-        <b>{percent(share, 2)}</b>
-      </td>
-      <td className="num">{percent(limit, 2)}</td>
-      <td>
-        <div className="meter" role="img" aria-label={m.domains_of_limit({ share: percent(share / limit, 0) })}>
-          <i className={isOver ? "warn" : ""} style={{ width: `${Math.min((share / limit) * LIMIT_AT, 100)}%` }} />
-          <u style={{ left: `${LIMIT_AT}%` }} />
-        </div>
-      </td>
-    </tr>
   );
 }
 

@@ -7,10 +7,11 @@ import { Glyph, type Shape } from "../../look/glyphs";
 import { m } from "../../messages/messages.js";
 import { count, percent, shortTime } from "../../parts/format";
 import { Button } from "../../parts/parts";
+import { BOUNCE_LIMIT, COMPLAINT_LIMIT } from "../../parts/rateLimits";
 import { useProfile, useProject } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
 import { nameOf } from "../developers/health";
-import { BOUNCE_LIMIT, COMPLAINT_LIMIT, type Finding, findingsOf, transportSeen } from "./attention";
+import { type Finding, findingsOf, transportSeen } from "./attention";
 import { type Range, sumOf } from "./period";
 import {
   domainsQuery,

@@ -21,7 +21,7 @@ export const NAMES: Record<Measure, () => string> = {
   opened: m.status_opened,
   clicked: m.status_clicked,
   bounced: m.status_bounced,
-  complained: m.overview_complaints,
+  complained: m.rates_complaints,
   failed: m.overview_not_sent,
 };
 const SHAPES = {

@@ -151,7 +151,7 @@ function Rate({
 }
 
 function Share({ value, decimals, of }: { value: number | undefined; decimals: number; of: () => string }) {
-  if (value === undefined) return <span>{m.overview_no_rate()}</span>;
+  if (value === undefined) return <span>{m.rates_none()}</span>;
   return (
     <span>
       <b>{percent(value, decimals)}</b> {of()}

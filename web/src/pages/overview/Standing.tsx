@@ -2,24 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import { m } from "../../messages/messages.js";
 import { count, percent } from "../../parts/format";
 import { LoadingFailed, SkeletonRows } from "../../parts/parts";
-import { BOUNCE_LIMIT, COMPLAINT_LIMIT, JUDGED_FROM } from "./attention";
+import { Rates } from "../../parts/Rates";
+import { BOUNCE_LIMIT, COMPLAINT_LIMIT, JUDGED_FROM } from "../../parts/rateLimits";
 import { type Range, ratesOf, shareOf, sumOf } from "./period";
 import { customersQuery, mailQuery, totalsQuery } from "./queries";
-
-/** Where the limit stands on a meter, in per cent of its width. */
-const LIMIT_AT = 80;
-
-/** A rate as a bar with a tick at its limit. */
-function Meter({ share, limit }: { share: number; limit: number }) {
-  const width = Math.min((share / limit) * LIMIT_AT, 100);
-  const label = m.overview_of_limit({ share: percent(share / limit, 0) });
-  return (
-    <div className="meter" role="img" aria-label={label}>
-      <i className={share > limit ? "warn" : ""} style={{ width: `${width}%` }} />
-      <u style={{ left: `${LIMIT_AT}%` }} />
-    </div>
-  );
-}
 
 /** The rates for which mailbox providers restrict a sender, against their limits. */
 export function Reputation({ projectId, range }: { projectId: string; range: Range }) {
@@ -39,42 +25,20 @@ export function Reputation({ projectId, range }: { projectId: string; range: Ran
       {mail.isError && !mail.data ? (
         <LoadingFailed error={mail.error} onRetry={() => void mail.refetch()} />
       ) : (
-        <table className="table plain">
-          <thead>
+        <Rates shares={rates}>
+          {contacts && contacts.total > 0 && (
             <tr>
-              <th scope="col">{m.overview_rate()}</th>
-              <th scope="col" className="num">
-                {m.overview_now()}
-              </th>
-              <th scope="col" className="num">
-                {m.overview_limit()}
-              </th>
-              <th scope="col" className="wide-col">
-                <span className="sr">{m.overview_share_of_limit()}</span>
-              </th>
+              <th scope="row">{m.overview_unsubscribed()}</th>
+              <td className="num">
+                <b>{percent(contacts.unsubscribeRate, 2)}</b>
+              </td>
+              <td className="num muted">{m.overview_no_limit()}</td>
+              <td className="muted">
+                {m.overview_of_contacts({ count: count(contacts.unsubscribed), total: count(contacts.total) })}
+              </td>
             </tr>
-          </thead>
-          {counts && rates ? (
-            <tbody>
-              <Limited name={m.overview_bounces()} share={rates.bounced} limit={BOUNCE_LIMIT} />
-              <Limited name={m.overview_complaints()} share={rates.complained} limit={COMPLAINT_LIMIT} />
-              {contacts && contacts.total > 0 && (
-                <tr>
-                  <th scope="row">{m.overview_unsubscribed()}</th>
-                  <td className="num">
-                    <b>{percent(contacts.unsubscribeRate, 2)}</b>
-                  </td>
-                  <td className="num muted">{m.overview_no_limit()}</td>
-                  <td className="muted">
-                    {m.overview_of_contacts({ count: count(contacts.unsubscribed), total: count(contacts.total) })}
-                  </td>
-                </tr>
-              )}
-            </tbody>
-          ) : (
-            <SkeletonRows rows={3} widths={[110, 48, 48, 160]} />
           )}
-        </table>
+        </Rates>
       )}
       {domains.length > 1 && (
         <table className="table plain domains">
@@ -85,10 +49,10 @@ export function Reputation({ projectId, range }: { projectId: string; range: Ran
                 {m.emails()}
               </th>
               <th scope="col" className="num">
-                {m.overview_bounces()}
+                {m.rates_bounces()}
               </th>
               <th scope="col" className="num">
-                {m.overview_complaints()}
+                {m.rates_complaints()}
               </th>
             </tr>
           </thead>
@@ -125,17 +89,6 @@ const SHOWN_DOMAINS = 5;
 
 function overLimit(share: number, limit: number, total: number): string {
   return share > limit && total >= JUDGED_FROM ? "num over" : "num";
-}
-
-function Limited({ name, share, limit }: { name: string; share: number | undefined; limit: number }) {
-  return (
-    <tr>
-      <th scope="row">{name}</th>
-      <td className="num">{share === undefined ? m.overview_no_rate() : <b>{percent(share, 2)}</b>}</td>
-      <td className="num">{percent(limit, 2)}</td>
-      <td>{share !== undefined && <Meter share={share} limit={limit} />}</td>
-    </tr>
-  );
 }
 
 /** How many customers there are, and in which state. The API has no numbers over time. */

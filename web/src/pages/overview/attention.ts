@@ -1,11 +1,7 @@
 import type { AccountProfile, Domain, EmailLogEntry, Passkey, Project, Webhook, WebhookDelivery } from "@postern/sdk";
+import { BOUNCE_LIMIT, COMPLAINT_LIMIT, JUDGED_FROM } from "../../parts/rateLimits.ts";
 import { type Counts, ratesOf } from "./period.ts";
 
-/** Rates above these make mailbox providers restrict a sender: shares from 0 to 1. */
-export const BOUNCE_LIMIT = 0.02;
-export const COMPLAINT_LIMIT = 0.001;
-/** Fewer e-mails than this say little about a rate. */
-export const JUDGED_FROM = 200;
 /** This many e-mails that wait or failed are reported, or fewer if they are a large share of the day's. */
 const MANY = 10;
 const LARGE_SHARE = 0.2;

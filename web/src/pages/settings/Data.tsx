@@ -7,11 +7,12 @@ import { m } from "../../messages/messages.js";
 import { download } from "../../parts/download";
 import { bytes, count, percent } from "../../parts/format";
 import { Button, Empty, Field, LoadingFailed, Status, Time } from "../../parts/parts";
+import { Wrong } from "../../parts/Wrong";
 import { useProfile, useProject, useProjectId } from "../../session/profile";
 import { queries } from "../../session/queries";
 import { API, api, messageOf, send } from "../../session/server";
 import { Frame } from "./Frame";
-import { FormDialog, LoadingRows, ReadOnly, Row, Section, useMay, Wrong } from "./pieces";
+import { FormDialog, LoadingRows, OwnPassword, ReadOnly, Row, Section, useMay } from "./pieces";
 import { received } from "./stream";
 
 /** Milliseconds between two looks at an import that runs. */
@@ -83,7 +84,7 @@ function AccountExport() {
               </Button>
             )}
           </p>
-          <Wrong text={error || undefined} />
+          <Wrong>{error || undefined}</Wrong>
         </>
       ) : (
         <ReadOnly what="account" />
@@ -311,13 +312,7 @@ function DeleteAccountDialog({ onClose }: { onClose: () => void }) {
             spellCheck={false}
             data-autofocus
           />
-          <Field
-            label={m.settings_your_password()}
-            name="password"
-            type="password"
-            autoComplete="current-password"
-            error={errors.password}
-          />
+          <OwnPassword error={errors.password} />
         </>
       )}
     </FormDialog>

@@ -9,7 +9,7 @@ import { Button, Field, ICON, LoadingFailed } from "../../parts/parts";
 import { useUndo } from "../../parts/undo";
 import { queries } from "../../session/queries";
 import { api, messageOf } from "../../session/server";
-import { FormDialog, Row, textOf } from "./pieces";
+import { FormDialog, OwnPassword, Row, textOf } from "./pieces";
 import { browserOf } from "./userAgent";
 
 const PASSKEYS = ["account", "passkeys"];
@@ -138,14 +138,7 @@ function AddPasskey({ needsCode, onClose }: { needsCode: boolean; onClose: () =>
             autoComplete="off"
             error={errors.name}
           />
-          <Field
-            label={m.settings_your_password()}
-            name="password"
-            type="password"
-            autoComplete="current-password"
-            error={errors.password}
-            data-autofocus
-          />
+          <OwnPassword error={errors.password} isFirst />
           {needsCode && (
             <Field label={m.code()} name="code" autoComplete="one-time-code" hint={m.code_hint()} error={errors.code} />
           )}

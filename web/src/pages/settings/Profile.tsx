@@ -13,7 +13,7 @@ import { api, messageOf } from "../../session/server";
 import { LANGUAGES } from "../../shell/preferences";
 import { Frame } from "./Frame";
 import { Passkeys } from "./Passkeys";
-import { FormDialog, Row, Section, Setting, textOf } from "./pieces";
+import { FormDialog, OwnPassword, Row, Section, Setting, textOf } from "./pieces";
 import { ROLE_WORDS } from "./roles";
 import { Sessions } from "./Sessions";
 import { RenewCodes, TurnOff, TurnOn } from "./TwoFactor";
@@ -217,13 +217,7 @@ function EmailDialog({ onClose }: { onClose: () => void }) {
             error={errors.email}
             data-autofocus
           />
-          <Field
-            label={m.settings_your_password()}
-            name="password"
-            type="password"
-            autoComplete="current-password"
-            error={errors.password}
-          />
+          <OwnPassword error={errors.password} />
         </>
       )}
     </FormDialog>

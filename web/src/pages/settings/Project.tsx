@@ -8,12 +8,13 @@ import { ConfirmDialog } from "../../parts/ConfirmDialog";
 import { count } from "../../parts/format";
 import { Button, Copy, Field, LoadingFailed } from "../../parts/parts";
 import { TypedConfirm } from "../../parts/TypedConfirm";
+import { Wrong } from "../../parts/Wrong";
 import { profileQuery, useProjectId } from "../../session/profile";
 import { queries } from "../../session/queries";
 import { api } from "../../session/server";
 import { Conflict } from "./Conflict";
 import { Frame } from "./Frame";
-import { Choices, type Errors, errorsOf, ReadOnly, Section, Setting, useMay, Wrong } from "./pieces";
+import { Choices, type Errors, errorsOf, ReadOnly, Section, Setting, useMay } from "./pieces";
 import {
   changeOf,
   type Draft,
@@ -124,7 +125,7 @@ function ProjectForm({ loaded }: { loaded: Project }) {
         {changed.length > 0 && (
           <section className="savebar" aria-label={m.settings_unsaved_label()}>
             <p>{changed.length === 1 ? m.settings_unsaved_one() : m.settings_unsaved({ count: changed.length })}</p>
-            <Wrong text={errors[""] ?? (Object.keys(errors).length ? m.settings_see_above() : undefined)} />
+            <Wrong>{errors[""] ?? (Object.keys(errors).length ? m.settings_see_above() : undefined)}</Wrong>
             <div className="acts">
               <Button
                 kind="bare"
@@ -236,11 +237,11 @@ function Sending({ draft, errors, change }: PartProps) {
             { value: "relay", label: m.settings_transport_relay(), hint: m.settings_transport_relay_hint() },
           ]}
         />
-        <Wrong text={errors.transport} />
+        <Wrong>{errors.transport}</Wrong>
       </Setting>
       <Setting title={m.settings_relays()} lead={m.settings_relays_lead()}>
         <Relays relays={draft.relays} onChange={(relays) => change({ relays })} />
-        <Wrong text={errors.relays} />
+        <Wrong>{errors.relays}</Wrong>
       </Setting>
       <Setting title={m.settings_ambiguous()} lead={m.settings_ambiguous_lead()}>
         <Choices
@@ -253,7 +254,7 @@ function Sending({ draft, errors, change }: PartProps) {
             { value: "hold", label: m.settings_ambiguous_hold(), hint: m.settings_ambiguous_hold_hint() },
           ]}
         />
-        <Wrong text={errors.onAmbiguous} />
+        <Wrong>{errors.onAmbiguous}</Wrong>
       </Setting>
     </Section>
   );
@@ -281,7 +282,7 @@ function Tracking({ draft, errors, change }: PartProps) {
           />
           {m.settings_track_clicks()}
         </label>
-        <Wrong text={errors.trackOpens ?? errors.trackClicks} />
+        <Wrong>{errors.trackOpens ?? errors.trackClicks}</Wrong>
       </Setting>
       <Setting title={m.settings_tracking_domain()} lead={m.settings_tracking_domain_lead()}>
         <Field

@@ -13,7 +13,7 @@ import { queries } from "../../session/queries";
 import { api, messageOf } from "../../session/server";
 import { Frame } from "./Frame";
 import { MEMBERS, useMembers } from "./members";
-import { Choices, FormDialog, LoadingRows, ReadOnly, Row, Section, textOf, useMay } from "./pieces";
+import { Choices, FormDialog, LoadingRows, OwnPassword, ReadOnly, Row, Section, textOf, useMay } from "./pieces";
 import { INVITED_ROLES, ROLE_HINTS, ROLE_WORDS } from "./roles";
 
 const INVITATIONS = ["account", "invitations"];
@@ -504,13 +504,7 @@ function TransferDialog({ onClose }: { onClose: () => void }) {
             )}
           </Field>
           <p>{m.settings_transfer_lead({ name: email })}</p>
-          <Field
-            label={m.settings_your_password()}
-            name="password"
-            type="password"
-            autoComplete="current-password"
-            error={errors.password}
-          />
+          <OwnPassword error={errors.password} />
         </>
       )}
     </FormDialog>

@@ -7,10 +7,11 @@ import { m } from "../../messages/messages.js";
 import { download } from "../../parts/download";
 import { Button, Copy, Field, ICON } from "../../parts/parts";
 import { useReturnFocus } from "../../parts/returnFocus";
+import { Wrong } from "../../parts/Wrong";
 import { profileQuery, useProfile } from "../../session/profile";
 import { queries } from "../../session/queries";
 import { api } from "../../session/server";
-import { DIALOG, type Errors, errorsOf, FormDialog, STAY, textOf, Wrong } from "./pieces";
+import { DIALOG, type Errors, errorsOf, FormDialog, OwnPassword, STAY, textOf } from "./pieces";
 import { qrMatrix, qrPath } from "./qr";
 
 /** Modules of light around a QR code. */
@@ -58,17 +59,10 @@ export function TurnOn({ onClose }: { onClose: () => void }) {
         ) : (
           <>
             <p className="muted">{m.settings_totp_lead()}</p>
-            <Field
-              label={m.settings_your_password()}
-              name="password"
-              type="password"
-              autoComplete="current-password"
-              error={errors.password}
-              data-autofocus
-            />
+            <OwnPassword error={errors.password} isFirst />
           </>
         )}
-        <Wrong text={errors[""]} />
+        <Wrong>{errors[""]}</Wrong>
         <div className="dialog-actions">
           <Button onClick={onClose}>{m.cancel()}</Button>
           <Button kind="primary" type="submit" busy={isBusy}>
@@ -192,14 +186,7 @@ const PLACES = { password: ["/password", "password_wrong"], code: ["/code", "cod
 function PasswordAndCode({ errors }: { errors: Errors }) {
   return (
     <>
-      <Field
-        label={m.settings_your_password()}
-        name="password"
-        type="password"
-        autoComplete="current-password"
-        error={errors.password}
-        data-autofocus
-      />
+      <OwnPassword error={errors.password} isFirst />
       <Field label={m.code()} name="code" autoComplete="one-time-code" hint={m.code_hint()} error={errors.code} />
     </>
   );

@@ -3,8 +3,9 @@ import { APIError } from "@postern/sdk";
 import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import { Glyph } from "../../look/glyphs";
 import { m } from "../../messages/messages.js";
-import { Button } from "../../parts/parts";
+import { Button, Field } from "../../parts/parts";
 import { useReturnFocus } from "../../parts/returnFocus";
+import { Wrong } from "../../parts/Wrong";
 import { useProfile } from "../../session/profile";
 import { messageOf } from "../../session/server";
 import { type Places, placed } from "./placed";
@@ -228,7 +229,7 @@ export function FormDialog({
     >
       <form className="form" onSubmit={submit} noValidate>
         {children(errors)}
-        <Wrong text={errors[""]} />
+        <Wrong>{errors[""]}</Wrong>
         <div className="dialog-actions">
           <Button onClick={onClose}>{m.cancel()}</Button>
           <Button kind={kind} type="submit" busy={isBusy} disabled={!ready}>
@@ -240,14 +241,17 @@ export function FormDialog({
   );
 }
 
-/** An error that is about no single field. */
-export function Wrong({ text }: { text: string | undefined }) {
-  if (!text) return null;
+/** The password of who is signed in, as a proof that it is them. */
+export function OwnPassword({ error, isFirst = false }: { error: string | undefined; isFirst?: boolean }) {
   return (
-    <p className="wrong" role="alert">
-      <Glyph shape="failed" />
-      <span>{text}</span>
-    </p>
+    <Field
+      label={m.settings_your_password()}
+      name="password"
+      type="password"
+      autoComplete="current-password"
+      error={error}
+      data-autofocus={isFirst || undefined}
+    />
   );
 }
 

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
-import { getLocale } from "../../messages/runtime.js";
-import { shortTime } from "../../parts/format";
+import { getLocale } from "../messages/runtime.js";
+import { shortTime } from "./format";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -1,0 +1,1 @@
+var e=.02,t=.001;export{t as n,e as t};
