@@ -374,10 +374,10 @@ test.describe("with others who write, and a server that refuses", () => {
     await expect(subject).toBeVisible();
     await shop.client.campaigns.update(id, { subject: "Theirs" });
     await subject.fill("Mine");
-    const dialog = page.getByRole("dialog", { name: "Somebody else has changed this draft" });
+    const dialog = page.getByRole("dialog", { name: "Somebody changed this meanwhile" });
     await expect(dialog.getByRole("row", { name: "Subject" })).toContainText("Theirs");
     await expectAccessible(page);
-    await dialog.getByRole("button", { name: "Take the other one" }).click();
+    await dialog.getByRole("button", { name: "Take theirs" }).click();
     await expect(subject).toHaveValue("Theirs");
     await shop.client.campaigns.update(id, { subject: "Theirs again" });
     await subject.fill("Mine again");

@@ -193,7 +193,7 @@ test.describe("editing a contact", () => {
     const conflict = page.getByRole("dialog", { name: /changed this meanwhile/ });
     await expect(conflict.getByRole("row", { name: "city Kyoto Lisbon" })).toBeVisible();
     await expectAccessible(page);
-    await conflict.getByRole("button", { name: "Save my changes" }).click();
+    await conflict.getByRole("button", { name: "Keep mine" }).click();
     await expect(form).toHaveCount(0);
     expect((await api.contacts.get(id)).attributes).toEqual({
       city: "Lisbon",
@@ -416,7 +416,7 @@ test.describe("with rules", () => {
     await expect(conflict).toContainText("Email address is x");
     await expect(conflict).toContainText("plan is pro");
     await expectAccessible(page);
-    await conflict.getByRole("button", { name: "Save my changes" }).click();
+    await conflict.getByRole("button", { name: "Keep mine" }).click();
     await expect(page.getByRole("heading", { name, exact: true })).toBeVisible();
     expect((await api.audiences.get(id)).rules).toMatchObject({ conditions: [{ field: "plan", value: "pro" }] });
   });

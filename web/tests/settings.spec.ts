@@ -178,7 +178,7 @@ test.describe("while somebody else saves", () => {
     await page.getByLabel("Name", { exact: true }).fill("Mine");
     await owner.projects.update({ name: "Theirs", settings: { retentionDays: 7 } }, { project: id });
     await page.getByRole("button", { name: "Save changes" }).click();
-    const dialog = page.getByRole("dialog", { name: "The project was changed meanwhile" });
+    const dialog = page.getByRole("dialog", { name: /changed this meanwhile/ });
     await expect(dialog.getByText(SERVER.developerEmail)).toBeVisible();
     await expect(dialog.getByRole("row", { name: "Name" })).toHaveText("NameTheirsMine");
     await expect(dialog.getByRole("row", { name: "Content of messages" })).toContainText("7Not changed by you");

@@ -1,8 +1,5 @@
-import { Modal } from "@mantine/core";
-import { useState } from "react";
 import { m } from "../../messages/messages.js";
-import { Button } from "../../parts/parts";
-import { useReturnFocus } from "../../parts/returnFocus";
+import { ConflictDialog } from "../../parts/ConflictDialog";
 import { type DraftForm, differences } from "./draft";
 import { minutesInWords, PART_WORDS } from "./words";
 
@@ -18,57 +15,18 @@ export function Conflict({
   onMine: () => Promise<void>;
   onTheirs: () => void;
 }) {
-  useReturnFocus();
-  const [isBusy, setBusy] = useState(false);
-  const parts = differences(mine, theirs);
   return (
     // One of the two has to be chosen: nothing is stored until then.
-    <Modal
-      opened
-      onClose={() => {}}
-      withCloseButton={false}
-      closeOnClickOutside={false}
-      closeOnEscape={false}
-      size={640}
-      title={m.campaigns_conflict()}
-    >
-      <p>{m.campaigns_conflict_lead()}</p>
-      <div className="scrollx">
-        <table className="table plain versions">
-          <thead>
-            <tr>
-              <th scope="col">{m.campaigns_conflict_part()}</th>
-              <th scope="col">{m.campaigns_conflict_mine()}</th>
-              <th scope="col">{m.campaigns_conflict_theirs()}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {parts.map((part) => (
-              <tr key={part}>
-                <th scope="row">{PART_WORDS[part]()}</th>
-                <td>{inWords(mine, part)}</td>
-                <td>{inWords(theirs, part)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      <div className="dialog-actions">
-        <Button onClick={onTheirs} data-autofocus>
-          {m.campaigns_take_theirs()}
-        </Button>
-        <Button
-          kind="primary"
-          busy={isBusy}
-          onClick={() => {
-            setBusy(true);
-            void onMine();
-          }}
-        >
-          {m.campaigns_keep_mine()}
-        </Button>
-      </div>
-    </Modal>
+    <ConflictDialog
+      lead={m.campaigns_conflict_lead()}
+      rows={differences(mine, theirs).map((part) => ({
+        name: PART_WORDS[part](),
+        theirs: inWords(theirs, part),
+        mine: inWords(mine, part),
+      }))}
+      onTheirs={onTheirs}
+      onMine={onMine}
+    />
   );
 }
 

@@ -5,6 +5,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { m } from "../../messages/messages.js";
+import { ConflictDialog, type Difference } from "../../parts/ConflictDialog";
 import { Button, Field, ICON } from "../../parts/parts";
 import { Wrong } from "../../parts/Wrong";
 import { useMayWrite, useProjectId } from "../../session/profile";
@@ -13,8 +14,8 @@ import { AddToAudience } from "./AddToAudience";
 import { AttributeFields, changeOf, type Draft, draftsOf } from "./AttributeFields";
 import { isSame } from "./attributes";
 import { BeforeLeaving } from "./BeforeLeaving";
-import { ConflictDialog, lastChangedBy, type Version } from "./ConflictDialog";
 import { type ContactErrors, contactErrors } from "./contactErrors";
+import { lastChangedBy } from "./lastChange";
 import { ADDRESS_CHARACTERS } from "./limits";
 import { useAttributes, useAudiences } from "./queries";
 import type { Types } from "./rules";
@@ -94,7 +95,7 @@ interface Conflict {
   theirs: Contact;
   who: string | undefined;
   change: Record<string, unknown>;
-  rows: Version[];
+  rows: Difference[];
 }
 
 /** Address and attributes as a form. Only what differs is sent, and only if nobody else has changed the contact. */
@@ -178,6 +179,7 @@ function EditForm({
       {conflict && (
         <ConflictDialog
           who={conflict.who}
+          lead={m.contacts_conflict_lead()}
           rows={conflict.rows}
           onClose={() => setConflict(undefined)}
           onTheirs={() => {
@@ -201,7 +203,7 @@ function versionsOf(
   email: string,
   change: Record<string, unknown>,
   types: Types,
-): Version[] {
+): Difference[] {
   const words = (value: unknown, name: string) => inWords(value, types.get(name)) || m.contacts_nothing();
   const differing = Object.keys(change)
     .sort()

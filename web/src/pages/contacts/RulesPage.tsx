@@ -7,6 +7,7 @@ import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { type FormEvent, useMemo, useRef, useState } from "react";
 import { Glyph } from "../../look/glyphs";
 import { m } from "../../messages/messages.js";
+import { ConflictDialog } from "../../parts/ConflictDialog";
 import { count } from "../../parts/format";
 import { Button, Empty, Field, ICON, LoadingFailed } from "../../parts/parts";
 import { type ApiRequest, copyCurl, usePageRequest } from "../../parts/request";
@@ -14,7 +15,7 @@ import { Wrong } from "../../parts/Wrong";
 import { useMayWrite, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
 import { BeforeLeaving } from "./BeforeLeaving";
-import { ConflictDialog, lastChangedBy } from "./ConflictDialog";
+import { lastChangedBy } from "./lastChange";
 import { AUDIENCE_NAME_CHARACTERS } from "./limits";
 import { useAttributes, useAudiences } from "./queries";
 import { RuleBuilder } from "./RuleBuilder";
@@ -353,6 +354,7 @@ function Editor({ audience }: { audience: Audience | undefined }) {
       {conflict && audience && (
         <ConflictDialog
           who={conflict.who}
+          lead={m.contacts_conflict_lead()}
           rows={[{ name: m.contacts_rules(), theirs: words(conflict.theirs.rules, names), mine: words(rules, names) }]}
           onClose={() => setConflict(undefined)}
           onTheirs={() => void leaveTo(audience.id)}

@@ -1,13 +1,11 @@
-import { Modal } from "@mantine/core";
 import type { Project } from "@postern/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { m } from "../../messages/messages.js";
+import { ConflictDialog } from "../../parts/ConflictDialog";
 import { longTime } from "../../parts/format";
-import { Button, Time } from "../../parts/parts";
-import { useReturnFocus } from "../../parts/returnFocus";
+import { Time } from "../../parts/parts";
 import { api } from "../../session/server";
 import { settingWord } from "./auditWords";
-import { DIALOG } from "./pieces";
 import { type Draft, differences, draftOf, FIELDS, type Field } from "./project";
 
 /** The project was changed by somebody else meanwhile: what they changed beside what was typed here. */
@@ -15,7 +13,6 @@ export function Conflict({
   base,
   mine,
   theirs,
-  isBusy,
   onMine,
   onTheirs,
   onClose,
@@ -23,12 +20,10 @@ export function Conflict({
   base: Project;
   mine: Draft;
   theirs: Project;
-  isBusy: boolean;
-  onMine: () => void;
+  onMine: () => Promise<void> | void;
   onTheirs: () => void;
   onClose: () => void;
 }) {
-  useReturnFocus();
   const before = draftOf(base);
   const after = draftOf(theirs);
   const ours = differences(before, mine);
@@ -43,56 +38,28 @@ export function Conflict({
       return page.data[0] ?? null;
     },
   });
-  const who = author.data?.actorEmail ?? m.settings_conflict_somebody();
   return (
-    <Modal
-      opened
+    <ConflictDialog
+      who={author.data?.actorEmail ?? undefined}
+      lead={
+        <>
+          {m.settings_conflict_lead()} <Time at={theirs.updatedAt} format={longTime} />
+        </>
+      }
+      rows={FIELDS.filter((field) => ours.includes(field) || others.includes(field)).map((field) => ({
+        name: settingWord(field),
+        theirs: <Value field={field} draft={after} changed={others.includes(field)} />,
+        mine: ours.includes(field) ? (
+          <Value field={field} draft={mine} changed />
+        ) : (
+          <span className="muted">{m.settings_conflict_untouched()}</span>
+        ),
+      }))}
+      hint={m.settings_conflict_mine_hint()}
+      onTheirs={onTheirs}
+      onMine={onMine}
       onClose={onClose}
-      size={640}
-      title={m.settings_conflict_title()}
-      closeButtonProps={{ "aria-label": m.close() }}
-      classNames={{ body: DIALOG }}
-    >
-      <p>
-        {m.settings_conflict_lead({ who })} <Time at={theirs.updatedAt} format={longTime} />
-      </p>
-      <table className="table plain tight conflict">
-        <caption className="sr">{m.settings_conflict_title()}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{m.settings_conflict_setting()}</th>
-            <th scope="col">{m.settings_conflict_now()}</th>
-            <th scope="col">{m.settings_conflict_yours()}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {FIELDS.filter((field) => ours.includes(field) || others.includes(field)).map((field) => (
-            <tr key={field}>
-              <th scope="row">{settingWord(field)}</th>
-              <td>
-                <Value field={field} draft={after} changed={others.includes(field)} />
-              </td>
-              <td>
-                {ours.includes(field) ? (
-                  <Value field={field} draft={mine} changed />
-                ) : (
-                  <span className="muted">{m.settings_conflict_untouched()}</span>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      <p className="muted">{m.settings_conflict_mine_hint()}</p>
-      <div className="dialog-actions">
-        <Button onClick={onTheirs} disabled={isBusy}>
-          {m.settings_conflict_theirs()}
-        </Button>
-        <Button kind="primary" busy={isBusy} onClick={onMine} data-autofocus>
-          {m.settings_conflict_mine()}
-        </Button>
-      </div>
-    </Modal>
+    />
   );
 }
 

@@ -150,13 +150,12 @@ function ProjectForm({ loaded }: { loaded: Project }) {
           base={base}
           mine={draft}
           theirs={theirs}
-          isBusy={isBusy}
-          onMine={() => {
+          onMine={async () => {
             const wanted = takenOver(draftOf(theirs), draft, changed);
             setBase(theirs);
             setDraft(wanted);
             setTheirs(undefined);
-            if (differences(draftOf(theirs), wanted).length) void save(theirs, wanted);
+            if (differences(draftOf(theirs), wanted).length) await save(theirs, wanted);
           }}
           onTheirs={() => accept(theirs)}
           onClose={() => setTheirs(undefined)}
