@@ -7,6 +7,7 @@ import { domainRoutes } from "./pages/domains/routes";
 import { emailRoutes } from "./pages/emails/routes";
 import { overviewRoutes } from "./pages/overview/routes";
 import { settingsRoutes } from "./pages/settings/routes";
+import { templateRoutes } from "./pages/templates/routes";
 import { homeRoute, projectRoute, rootRoute, sessionRoute, signInRoute, welcomeRoute } from "./routes";
 
 const routeTree = rootRoute.addChildren([
@@ -18,6 +19,7 @@ const routeTree = rootRoute.addChildren([
       ...overviewRoutes,
       ...emailRoutes,
       ...campaignRoutes,
+      ...templateRoutes,
       ...contactRoutes,
       ...customerRoutes,
       ...domainRoutes,

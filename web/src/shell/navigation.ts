@@ -3,6 +3,7 @@ import {
   IconAddressBook,
   IconCode,
   IconHome2,
+  IconLayout,
   IconMail,
   IconSettings,
   IconSpeakerphone,
@@ -17,6 +18,7 @@ export interface Entry {
     | "/projects/$projectId"
     | "/projects/$projectId/emails"
     | "/projects/$projectId/campaigns"
+    | "/projects/$projectId/templates"
     | "/projects/$projectId/contacts"
     | "/projects/$projectId/customers"
     | "/projects/$projectId/domains"
@@ -35,6 +37,7 @@ export const MENU: { title?: () => string; entries: Entry[] }[] = [
     entries: [
       { to: "/projects/$projectId/emails", label: m.emails, icon: IconMail, key: "e" },
       { to: "/projects/$projectId/campaigns", label: m.campaigns, icon: IconSpeakerphone, key: "m" },
+      { to: "/projects/$projectId/templates", label: m.templates, icon: IconLayout, key: "t" },
       { to: "/projects/$projectId/contacts", label: m.contacts, icon: IconAddressBook, key: "c" },
     ],
   },

@@ -142,7 +142,7 @@ export default function SendTest({ onClose }: { onClose: () => void }) {
 }
 
 /** Addresses that may stand in From: one of each verified domain, and the confirmed single senders. */
-async function verifiedSenders(projectId: string): Promise<string[]> {
+export async function verifiedSenders(projectId: string): Promise<string[]> {
   const [domains, senders] = await Promise.all([api(projectId).domains.list({}), api(projectId).senders.list()]);
   return [
     ...domains.data.filter((each) => each.status === "VERIFIED").map((each) => `hello@${each.domain}`),
