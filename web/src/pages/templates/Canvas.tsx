@@ -80,13 +80,13 @@ function Blocks({
     event.stopPropagation();
     if (drop?.index !== place.index || !isHere) onDrop(place);
   };
-  const put = (event: DragEvent) => {
+  const put = (event: DragEvent, place: Place) => {
+    if (!accepts) return;
     event.preventDefault();
     event.stopPropagation();
-    if (dragged && drop) {
-      if (placeOf(document, dragged.id)) move(dragged.id, drop);
-      else insert(dragged, drop);
-    }
+    // Where the pointer is now: the line may be one event late.
+    if (placeOf(document, dragged.id)) move(dragged.id, place);
+    else insert(dragged, place);
     drag(undefined);
     onDrop(undefined);
   };
@@ -99,7 +99,7 @@ function Blocks({
     <div
       className={at.parent === undefined ? "stack" : "stack incolumn"}
       onDragOver={(event) => over(event, { ...at, index: blocks.length })}
-      onDrop={put}
+      onDrop={(event) => put(event, { ...at, index: blocks.length })}
       onDragLeave={(event) => !event.currentTarget.contains(event.relatedTarget as Node | null) && onDrop(undefined)}
     >
       {blocks.map((block, index) => (
@@ -109,6 +109,7 @@ function Blocks({
           <div
             className={dragged?.id === block.id ? "dragged" : undefined}
             onDragOver={(event) => over(event, halfOf(event, index))}
+            onDrop={(event) => put(event, halfOf(event, index))}
           >
             <BlockView block={block} drop={drop} onDrop={onDrop} />
           </div>
