@@ -27,6 +27,22 @@ async function withoutFrames(page: Page): Promise<void> {
   });
 }
 
+// The page may render once more while a test ends.
+test.afterEach(({ page }) => page.unrouteAll({ behavior: "ignoreErrors" }));
+
+/** Let requests of this method wait until the returned function is called. */
+async function held(page: Page, url: string, method: string): Promise<() => void> {
+  let release = () => {};
+  const gate = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route(url, async (route) => {
+    if (route.request().method() === method) await gate;
+    await route.continue();
+  });
+  return release;
+}
+
 /** What the page gives to the frame next. */
 async function nextFrame(page: Page): Promise<string> {
   const request = await page.waitForRequest("**/dashboard/preview");
@@ -77,6 +93,7 @@ test("keys move through the list and open a template", async ({ signedIn: page }
   await page.keyboard.press("t");
   await expect(page.getByRole("heading", { name: "Templates", level: 1 })).toBeVisible();
   await page.keyboard.press("/");
+  await expect(page.getByRole("searchbox")).toBeFocused();
   await page.keyboard.type(word);
   await expect(page.getByText("2 templates", { exact: true })).toBeVisible();
   await page.getByRole("searchbox").blur();
@@ -129,13 +146,11 @@ test.describe("with HTML that the server refuses", () => {
     await expectAccessible(page);
     await page.getByRole("textbox", { name: "HTML" }).fill("<p>Hello {{ firstName }}</p>");
     // On a slow network, one press is one template.
-    await page.route("**/dashboard/api/projects/*/templates", async (route) => {
-      await new Promise((resolve) => setTimeout(resolve, 500));
-      await route.continue();
-    });
+    const release = await held(page, "**/dashboard/api/projects/*/templates", "POST");
     const create = page.getByRole("button", { name: "Create template" });
     await create.click();
     await expect(create).toBeDisabled();
+    release();
     await expect(page.getByRole("heading", { name, level: 1 })).toBeVisible();
     expect((await api.templates.list({ q: name })).data.map((each) => each.html)).toEqual([
       "<p>Hello {{ firstName }}</p>",
@@ -223,6 +238,7 @@ test.describe("with a template that is in use", () => {
     });
     await page.getByRole("button", { name: "Delete template" }).click();
     const dialog = page.getByRole("dialog");
+    await expect(dialog).toBeVisible();
     await expectAccessible(page);
     await dialog.getByRole("button", { name: "Delete template" }).click();
     await expect(dialog.getByRole("alert")).toContainText("The automation After the order uses it.");
@@ -332,13 +348,11 @@ test("blocks are written, added, moved and taken back, and published once", asyn
   await expect(page.getByRole("button", { name: "Edit Button: Follow it" })).toBeVisible();
   await page.getByRole("button", { name: "Redo" }).click();
   await page.getByRole("button", { name: "Undo" }).click();
-  await page.route(`**/templates/${id}`, async (route) => {
-    if (route.request().method() === "PATCH") await new Promise((resolve) => setTimeout(resolve, 400));
-    await route.continue();
-  });
+  const release = await held(page, `**/templates/${id}`, "PATCH");
   const button = page.getByRole("button", { name: /Publish/ });
   await button.click();
   await expect(button).toBeDisabled();
+  release();
   await expect(page.getByText("Version 2 is in use", { exact: true })).toBeVisible();
   expect(await storedBlocks(id)).toEqual([
     { type: "heading", text: `Hello ${ATTACK}`, level: 2 },
@@ -489,17 +503,30 @@ for (const shape of SHAPES) {
     await signIn(page);
     await page.setViewportSize(shape);
     await page.emulateMedia({ colorScheme: shape.colorScheme });
-    const id = await newTemplate(`A name that is rather long for the title of a page ${ATTACK}`);
+    const word = unique("long");
+    const name = `A name that is rather ${word} for the title of a page ${ATTACK}`;
+    const id = await newTemplate(name);
     await api.templates.update(id, { subject: `${"Long subject ".repeat(12)}{{ firstName }}` });
     const source = (await api.templates.create({ name: "Source", html: "<p>Hello {{ firstName }}</p>" })).id;
+    const fits = async (of: string) => {
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      expect(wide, of).toBeLessThanOrEqual(0);
+    };
+    const dialogs = ["?q=none&new=gallery", "?q=none&new=html"];
     const pages = [`/${id}`, `/${id}?tab=versions`, `/${id}?tab=usage`, `/${id}/edit`, `/${source}/edit`];
-    for (const path of ["", "?as=pictures&q=no-such-name", "?new=gallery", "?new=html", ...pages]) {
+    for (const path of [`?q=${word}`, "?as=pictures&q=no-such-name", ...dialogs, ...pages]) {
       await page.goto(at(`/templates${path}`));
       await expect(page.locator("main h1, .ebar h1")).toBeVisible();
       await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
-      await expectAccessible(page);
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-      expect(wide, path).toBeLessThanOrEqual(0);
+      if (dialogs.includes(path)) await expect(page.getByRole("dialog")).toBeVisible();
+      // The small window has the parts and colours of the large one.
+      if (shape.width !== 900) await expectAccessible(page);
+      await fits(path);
+      if (path !== `/${id}/edit`) continue;
+      // The bar of a block has room, too.
+      await page.getByRole("button", { name: /^Edit Text: Hello/ }).click();
+      await expect(page.getByRole("toolbar")).toBeInViewport({ ratio: 1 });
+      await fits("a block");
     }
   });
 }
