@@ -410,7 +410,7 @@ export function EmailSettings({
   return (
     <>
       <fieldset>
-        <legend>{m.templates_settings_email()}</legend>
+        <legend>{m.templates_facts()}</legend>
         <TextRow label={m.templates_name()} value={name} onChange={onName} />
         <TextRow
           label={m.templates_preview_text()}

@@ -298,7 +298,15 @@ function UsedBy({ template }: { template: Template }) {
           <tbody>
             {users.map((each) => (
               <tr key={each.id}>
-                <th scope="row">{each.name}</th>
+                <th scope="row">
+                  {each.kind === "campaign" ? (
+                    <Link to="/projects/$projectId/campaigns/$campaignId" params={{ projectId, campaignId: each.id }}>
+                      {each.name}
+                    </Link>
+                  ) : (
+                    each.name
+                  )}
+                </th>
                 <td>{each.kind === "campaign" ? m.templates_campaign() : m.templates_automation()}</td>
                 <td>{STATES[each.state]?.() ?? each.state}</td>
               </tr>

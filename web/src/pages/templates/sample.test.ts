@@ -4,6 +4,7 @@ import { readTyped, variablesOf, withNames, wordsOf } from "./sample.ts";
 
 test("names of variables become words", () => {
   for (const name of ["orderNumber", "order_number", "order.number"]) assert.equal(wordsOf(name), "Order number");
+  assert.equal(wordsOf("trackingUrl"), "Tracking URL");
 });
 
 test("lists and objects are read as JSON, everything else is text", () => {
