@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { defineConfig } from "@playwright/test";
 
-const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
+/** The headless shell is the same browser without windows; the tests take a third less processor time in it. */
+const PROGRAMS = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
+const CHROMIUM = PROGRAMS.map((name) => `/usr/bin/${name}`).find(existsSync);
 
 /** The tests run in one browser against a server that tests/web/test_dashboard_pages.py starts for each file. */
 export default defineConfig({
