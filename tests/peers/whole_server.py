@@ -4,7 +4,7 @@ import asyncio
 import os
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -63,8 +63,13 @@ class WholeServer:
     """The host name of the URL. Browsers create passkeys only for names, such as localhost."""
 
     def __post_init__(self) -> None:
-        self._started = threading.Event()
+        self._started, self._away = threading.Event(), threading.Event()
         self._server: uvicorn.Server | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._shut_down: Callable[[], None] | None = None
+        self._continue: asyncio.Event | None = None
+        """Set when the server shall serve again, or end. None until it is stopped with `pause`."""
+        self._paused = False
 
     def run(self) -> None:
         """Serve until `stop` is called; must run in a separate thread, in which it starts an event loop."""
@@ -75,40 +80,61 @@ class WholeServer:
             self._started.set()
 
     async def _run(self) -> None:
+        self._loop = asyncio.get_running_loop()
         async with dns_zone() as zone:
             self.zone = zone
-            listener = socket.create_server(("127.0.0.1", 0))
-            self.url = f"http://{self.host}:{listener.getsockname()[1]}"
-            settings = Settings(
-                data=self.folder,
-                dns=(f"{zone.address}:{zone.port}",),
-                base_url=self.url,
-                send_wait=timedelta(seconds=START_SECONDS),
-                **self.settings,
+            port = 0
+            while True:
+                listener = socket.create_server(("127.0.0.1", port))
+                port = listener.getsockname()[1]
+                self.url = f"http://{self.host}:{port}"
+                self._continue = asyncio.Event()
+                await self._serve(zone, listener)
+                self._away.set()
+                if not self._paused:
+                    return
+                await self._continue.wait()
+                if not self._paused:
+                    return
+                self._paused = False
+
+    async def _serve(self, zone: DnsZone, listener: socket.socket) -> None:
+        settings = Settings(
+            data=self.folder,
+            dns=(f"{zone.address}:{zone.port}",),
+            base_url=self.url,
+            send_wait=timedelta(seconds=START_SECONDS),
+            **self.settings,
+        )
+        async with open_world(settings, self.database_url, HOOKS, clock=self.clock) as world:
+            config = uvicorn.Config(
+                make_app(world, dashboard_folder=self.dashboard_folder),  # pyright: ignore[reportArgumentType]
+                http=limited_protocol(settings),
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                access_log=False,
             )
-            async with open_world(settings, self.database_url, HOOKS, clock=self.clock) as world:
-                config = uvicorn.Config(
-                    make_app(world, dashboard_folder=self.dashboard_folder),  # pyright: ignore[reportArgumentType]
-                    http=limited_protocol(settings),
-                    ws="none",
-                    lifespan="off",
-                    log_config=None,
-                    access_log=False,
-                )
-                self._server = uvicorn.Server(config)
-                worker = Worker(world, WORK)
-                # The heartbeat is an hour ahead, so that this worker counts as alive without further heartbeats.
-                await heartbeat(world.db, id=uuid4(), now=world.clock() + timedelta(hours=1))
-                worker_task, server_task = (
-                    asyncio.create_task(worker.run()),
-                    asyncio.create_task(self._server.serve([listener])),
-                )
-                while not self._server.started:
-                    await asyncio.sleep(0.01)
-                self._started.set()
-                await server_task
-                worker.stop()
-                await worker_task
+            server = self._server = uvicorn.Server(config)
+            worker = Worker(world, WORK)
+
+            def shut_down() -> None:
+                server.should_exit = True
+                world.stopping.set()
+
+            self._shut_down = shut_down
+            # The heartbeat is an hour ahead, so that this worker counts as alive without further heartbeats.
+            await heartbeat(world.db, id=uuid4(), now=world.clock() + timedelta(hours=1))
+            worker_task, server_task = (
+                asyncio.create_task(worker.run()),
+                asyncio.create_task(server.serve([listener])),
+            )
+            while not server.started:
+                await asyncio.sleep(0.01)
+            self._started.set()
+            await server_task
+            worker.stop()
+            await worker_task
 
     async def account(self) -> BootstrapResult:
         """Create an account with a project and a live secret key, as `postern bootstrap` does."""
@@ -122,8 +148,28 @@ class WholeServer:
 
     def stop(self) -> None:
         """Let `run` return."""
+        self._paused = False
         if self._server:
             self._server.should_exit = True
+        if self._loop and self._continue and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._continue.set)
+
+    def pause(self) -> None:
+        """Shut down as after SIGTERM, and return when nothing listens any more. `resume` serves again."""
+        assert self._loop is not None
+        assert self._shut_down is not None
+        self._away.clear()
+        self._started.clear()
+        self._paused = True
+        self._loop.call_soon_threadsafe(self._shut_down)
+        assert self._away.wait(START_SECONDS), "The server did not stop."
+
+    def resume(self) -> None:
+        """Serve again, as another process at the same URL with the same data, and return when it has started."""
+        assert self._loop is not None
+        assert self._continue is not None
+        self._loop.call_soon_threadsafe(self._continue.set)
+        self.wait()
 
 
 @contextmanager

@@ -16,6 +16,7 @@ import pytest
 from tests.peers.chromium import CHROMIUM
 from tests.peers.dns_zone import DnsZone
 from tests.peers.interfaces import interfaces_stay
+from tests.peers.server_control import server_control
 from tests.peers.whole_server import WholeServer, whole_server
 from tests.peers.zone_control import zone_control
 
@@ -24,6 +25,7 @@ WEB = ROOT / "web"
 SPECS = sorted(file.name for file in (WEB / "tests").glob("*.spec.ts"))
 LIMIT_SECONDS = 600
 SETTINGS: dict[str, dict[str, Any]] = {
+    "attacks.spec.ts": {"outbound_allow": (ip_network("127.0.0.0/8"),)},
     "developers.spec.ts": {"outbound_allow": (ip_network("127.0.0.0/8"),)},
     "domains.spec.ts": {"sending_addresses": ("192.0.2.10",)},
     "settings.spec.ts": {"host": "localhost"},
@@ -49,10 +51,11 @@ def test_the_dashboard_in_a_browser(spec, tmp_path):
         interfaces_stay(),
         whole_server(tmp_path / "server", **settings) as server,
         zone_control(_zone_of(server)) as zone_url,
+        server_control(server) as control_url,
     ):
         account = msgspec.to_builtins(asyncio.run(server.account()))
         environment = {
-            "POSTERN_TEST": json.dumps(account | {"zoneUrl": zone_url}),
+            "POSTERN_TEST": json.dumps(account | {"zoneUrl": zone_url, "controlUrl": control_url}),
             # With these, a file runs the commands of `postern` for this server.
             "POSTERN_PYTHON": sys.executable,
             "POSTERN_DATA": str(server.folder),

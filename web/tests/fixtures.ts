@@ -12,6 +12,8 @@ export const SERVER = JSON.parse(process.env.POSTERN_TEST ?? "{}") as {
   developerToken: string;
   /** Changes what the server finds in the DNS. */
   zoneUrl: string;
+  /** Stops the server and starts it again: `POST /stop`, `POST /start`. */
+  controlUrl: string;
 };
 
 /** The API with the secret key of the project: makes what a page shows. */
