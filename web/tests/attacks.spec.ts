@@ -424,8 +424,7 @@ test.describe("from a page of the attacker", () => {
         },
         { project, name, base: SERVER.baseUrl },
       );
-      // An opaque response is one of 403, as the rest of this test shows.
-      expect(outcomes).toEqual(["opaque", "refused", "refused", "opaque"]);
+      expect(outcomes).toEqual(["refused", "refused", "refused", "refused"]);
       for (const form of ["form", "out", "show"]) {
         await page.goto(`${origin}/page`);
         const answered = page.waitForResponse((response) => response.request().isNavigationRequest());

@@ -1,4 +1,4 @@
-import { APIError } from "@postern/sdk";
+import { APIError, type Developer, type DeveloperSignInResult } from "@postern/sdk";
 import { IconFingerprint } from "@tabler/icons-react";
 import { type FormEvent, useState } from "react";
 import { m } from "../messages/messages.js";
@@ -6,17 +6,16 @@ import { Button, Field, ICON } from "../parts/parts";
 import { api, messageOf } from "./server";
 
 /** Sign in with password and, if the account has a second factor, its code; or with a passkey. */
-export function SignInForm({ email = "", onSignedIn }: { email?: string; onSignedIn: () => void }) {
+export function SignInForm({ email = "", onSignedIn }: { email?: string; onSignedIn: (developer: Developer) => void }) {
   const [needsCode, setNeedsCode] = useState(false);
   const [busy, setBusy] = useState<"" | "password" | "passkey">("");
   const [error, setError] = useState("");
 
-  const signIn = async (kind: "password" | "passkey", run: () => Promise<unknown>) => {
+  const signIn = async (kind: "password" | "passkey", run: () => Promise<DeveloperSignInResult>) => {
     setBusy(kind);
     setError("");
     try {
-      await run();
-      onSignedIn();
+      onSignedIn((await run()).developer);
     } catch (caught) {
       if (caught instanceof APIError && caught.code === "mfa_required") setNeedsCode(true);
       // The person closed the browser's own dialog.
@@ -39,7 +38,7 @@ export function SignInForm({ email = "", onSignedIn }: { email?: string; onSigne
       const begun = await api().developers.passkeys.beginSignIn();
       const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(begun.options as never);
       const credential = (await navigator.credentials.get({ publicKey })) as PublicKeyCredential;
-      await api().developers.passkeys.signIn({
+      return api().developers.passkeys.signIn({
         challengeId: begun.challengeId,
         credential: credential.toJSON() as never,
       });

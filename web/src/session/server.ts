@@ -47,6 +47,28 @@ export function api(project = ""): Postern {
   return client;
 }
 
+/** Milliseconds for which a request without a response counts as the same when it is sent again. */
+const UNCERTAIN_MS = 600_000;
+/** The idempotency keys of requests that may have been executed although nobody knows. */
+const uncertain = new Map<string, { key: string; at: number }>();
+
+/** What is sent again, such as an e-mail after a lost response, has the idempotency key of the first time. */
+function sameKey(url: string, { method, body }: RequestInit, headers: Headers) {
+  const own = headers.get("idempotency-key");
+  if (!own || typeof body !== "string") return { failed: () => {}, answered: () => {} };
+  const name = `${method} ${url} ${body}`;
+  const before = uncertain.get(name);
+  const key = before && Date.now() - before.at < UNCERTAIN_MS ? before.key : own;
+  headers.set("idempotency-key", key);
+  return {
+    failed: () => {
+      for (const [each, { at }] of uncertain) if (Date.now() - at >= UNCERTAIN_MS) uncertain.delete(each);
+      uncertain.set(name, { key, at: Date.now() });
+    },
+    answered: () => uncertain.delete(name),
+  };
+}
+
 /**
  * Fetch below the prefix. If the session has ended, wait until somebody has signed in, then send the request again.
  * One attempt, with the body of its response, may take `limit` milliseconds.
@@ -55,8 +77,15 @@ export async function send(url: string, init: RequestInit, limit = ATTEMPT_MS): 
   const headers = new Headers(init.headers);
   headers.delete("authorization");
   headers.set(OWN_HEADER, "1");
+  const outcome = sameKey(url, init, headers);
   for (;;) {
-    const response = await attempt(url, { ...init, headers }, limit);
+    const response = await attempt(url, { ...init, headers }, limit).catch((error: unknown) => {
+      outcome.failed();
+      throw error;
+    });
+    // A proxy answers while the server is away.
+    if (response.status >= 500) outcome.failed();
+    else outcome.answered();
     if (response.status !== 401 || !started || !(await isEnded(response))) return response;
     signedOut.set(true);
     await new Promise<void>((resolve) => signedIn.push(resolve));

@@ -299,7 +299,10 @@ function ConnectionBanner() {
   );
 }
 
-/** Over the page when the session has ended. After the sign-in, the requests that wait are sent. */
+/**
+ * Over the page when the session has ended. After the sign-in, the requests that wait are sent, unless it was somebody
+ * else who has signed in: what one person has written is not sent in the name of another.
+ */
 function SignInAgain() {
   const open = signedOut.use();
   const profile = useProfile();
@@ -314,7 +317,10 @@ function SignInAgain() {
       zIndex={400}
     >
       <p className="muted">{m.sign_in_again_lead()}</p>
-      <SignInForm email={profile.email} onSignedIn={resume} />
+      <SignInForm
+        email={profile.email}
+        onSignedIn={({ id }) => (id === profile.id ? resume() : location.assign("/dashboard"))}
+      />
     </Modal>
   );
 }

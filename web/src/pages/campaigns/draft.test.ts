@@ -7,10 +7,12 @@ import {
   differences,
   evenly,
   formOf,
+  isKept,
   type Known,
   localPart,
   needsOf,
   timeOf,
+  withKept,
 } from "./draft.ts";
 
 const campaign: Campaign = {
@@ -162,4 +164,22 @@ test("the part before the @ is taken from an address", () => {
   assert.equal(localPart("news@acme.example"), "news");
   assert.equal(localPart("news"), "news");
   assert.equal(localPart(""), "");
+});
+
+test("what was typed and not stored goes on top of what is stored now", () => {
+  const base = formOf(campaign, local);
+  const form = { ...base, subject: "Mine" };
+  assert.deepEqual(withKept({ base, form }, base), { form, isConflict: false });
+  const renamed = { ...base, name: "Theirs" };
+  assert.deepEqual(withKept({ base, form }, renamed), { form: { ...renamed, subject: "Mine" }, isConflict: false });
+  assert.deepEqual(withKept({ base, form }, form), { form, isConflict: false });
+  const other = { ...base, subject: "Theirs" };
+  assert.deepEqual(withKept({ base, form }, other), { form: { ...other, subject: "Mine" }, isConflict: true });
+});
+
+test("only whole drafts are taken from the browser", () => {
+  const form = formOf(campaign, local);
+  assert.equal(isKept({ base: form, form }, form), true);
+  for (const value of [null, 1, {}, { base: form }, { base: form, form: { ...form, variants: {} } }, { base: 1, form }])
+    assert.equal(isKept(value, form), false);
 });

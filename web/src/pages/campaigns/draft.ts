@@ -173,6 +173,43 @@ export function differences(mine: DraftForm, theirs: DraftForm): (keyof DraftFor
   return (Object.keys(mine) as (keyof DraftForm)[]).filter((key) => plain(mine, key) !== plain(theirs, key));
 }
 
+/** What a browser keeps of a draft until the server has it: what was typed, and what it was typed over. */
+export interface KeptForm {
+  base: DraftForm;
+  form: DraftForm;
+}
+
+/** Whether something that a browser kept is a draft with all parts of one that was loaded. */
+export function isKept(value: unknown, loaded: DraftForm): value is KeptForm {
+  const isForm = (form: unknown) =>
+    typeof form === "object" &&
+    form !== null &&
+    Object.entries(loaded).every(([key, part]) => {
+      const kept = (form as Record<string, unknown>)[key];
+      return typeof kept === typeof part && Array.isArray(kept) === Array.isArray(part);
+    });
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "base" in value &&
+    isForm(value.base) &&
+    "form" in value &&
+    isForm(value.form)
+  );
+}
+
+/**
+ * What was typed and not stored, on top of the draft as it is stored now. `isConflict` says that somebody else has
+ * stored another value of the same part.
+ */
+export function withKept({ base, form }: KeptForm, loaded: DraftForm): { form: DraftForm; isConflict: boolean } {
+  const typed = differences(base, form);
+  const stored = new Set(differences(base, loaded));
+  const wanted = new Set(differences(form, loaded));
+  const merged = Object.assign({ ...loaded }, ...typed.map((part) => ({ [part]: form[part] }))) as DraftForm;
+  return { form: merged, isConflict: typed.some((part) => stored.has(part) && wanted.has(part)) };
+}
+
 /** Something that must be there before the campaign can be sent. */
 export type Need =
   | "name"

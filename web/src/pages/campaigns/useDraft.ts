@@ -3,10 +3,11 @@ import { APIError } from "@postern/sdk";
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { m } from "../../messages/messages.js";
+import { drop, keep, kept } from "../../parts/kept";
 import { localInput } from "../../parts/when";
-import { useProjectId } from "../../session/profile";
+import { useMayWrite, useProfile, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
-import { changeOf, type DraftForm, differences, formOf } from "./draft";
+import { changeOf, type DraftForm, differences, formOf, isKept, type KeptForm, withKept } from "./draft";
 import { campaignQuery } from "./queries";
 
 /** Milliseconds after the last change until it is stored. */
@@ -46,17 +47,31 @@ function fieldOf(path: string): string {
 export function useDraft(loaded: CampaignDetail): Draft {
   const projectId = useProjectId();
   const client = useQueryClient();
-  const [form, setForm] = useState(() => formOf(loaded, localInput));
-  const [state, setState] = useState<SaveState>("saved");
+  const mayWrite = useMayWrite();
+  const { id } = loaded;
+  const name = `campaign.${useProfile().id}.${id}`;
+  /** The draft as it was loaded, and with what this browser had typed before and could not store. */
+  const [first] = useState(() => {
+    const form = formOf(loaded, localInput);
+    const before = mayWrite && kept(name, (value): value is KeptForm => isKept(value, form));
+    return { loaded: form, ...(before ? withKept(before, form) : { form, isConflict: false }) };
+  });
+  const [form, setForm] = useState(first.form);
+  const [state, setState] = useState<SaveState>(first.isConflict ? "conflict" : "saved");
   const [errors, setErrors] = useState<Record<string, string>>({});
-  const [theirs, setTheirs] = useState<DraftForm>();
+  const [theirs, setTheirs] = useState<DraftForm | undefined>(first.isConflict ? first.loaded : undefined);
   /** The form as the server has it, and the record that has its version. */
-  const saved = useRef(form);
+  const saved = useRef(first.loaded);
   const version = useRef<Campaign | CampaignDetail>(loaded);
   const latest = useRef(form);
   const running = useRef<Promise<boolean>>(undefined);
-  const isBlocked = useRef(false);
-  const { id } = loaded;
+  const isBlocked = useRef(first.isConflict);
+
+  /** Keep in this browser what the server does not have yet. */
+  const keepTyped = useCallback(() => {
+    if (differences(saved.current, latest.current).length === 0) drop(name);
+    else keep(name, { base: saved.current, form: latest.current } satisfies KeptForm);
+  }, [name]);
 
   const store = useCallback(async (): Promise<boolean> => {
     const { change, stored } = changeOf(saved.current, latest.current);
@@ -69,6 +84,7 @@ export function useDraft(loaded: CampaignDetail): Draft {
       const row = await api(projectId).campaigns.update(id, change, { ifMatch: version.current });
       version.current = row;
       saved.current = stored;
+      keepTyped();
       setErrors({});
       setState(changeOf(stored, latest.current).change ? "unsaved" : "saved");
       // What else is known of it, such as warnings about the size of a test, may be different now.
@@ -85,6 +101,7 @@ export function useDraft(loaded: CampaignDetail): Draft {
             saved.current = form;
             // The same was written by somebody else, or by this page in an attempt whose answer was lost.
             if (changeOf(form, latest.current).change === undefined) {
+              keepTyped();
               setState("saved");
               return true;
             }
@@ -110,7 +127,7 @@ export function useDraft(loaded: CampaignDetail): Draft {
         void client.invalidateQueries({ queryKey: campaignQuery(projectId, id).queryKey });
       return false;
     }
-  }, [client, projectId, id]);
+  }, [client, projectId, id, keepTyped]);
 
   /** One request at a time, each with the version that the one before has made. */
   const save = useCallback(async (): Promise<boolean> => {
@@ -129,6 +146,7 @@ export function useDraft(loaded: CampaignDetail): Draft {
     (change: Partial<DraftForm>) => {
       latest.current = { ...latest.current, ...change };
       setForm(latest.current);
+      keepTyped();
       setErrors((before) => {
         const left = Object.entries(before).filter(([field]) => field !== "" && !(field in change));
         return Object.fromEntries(left);
@@ -138,8 +156,13 @@ export function useDraft(loaded: CampaignDetail): Draft {
       setState("unsaved");
       timer.current = setTimeout(() => void save(), PAUSE_MS);
     },
-    [save],
+    [save, keepTyped],
   );
+
+  // What this browser had kept is stored now.
+  useEffect(() => {
+    if (!isBlocked.current && differences(saved.current, latest.current).length > 0) void save();
+  }, [save]);
 
   // What is typed last is stored when the page is left.
   useEffect(
@@ -191,6 +214,7 @@ export function useDraft(loaded: CampaignDetail): Draft {
     takeTheirs: () => {
       isBlocked.current = false;
       if (theirs) adopt(theirs);
+      keepTyped();
       setTheirs(undefined);
       setErrors({});
       setState("saved");

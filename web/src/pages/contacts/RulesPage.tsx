@@ -1,18 +1,19 @@
 import "./contacts.css";
 import { notifications } from "@mantine/notifications";
-import { APIError, type Audience, type Rules } from "@postern/sdk";
+import { APIError, type Audience, headersOf, type Rules } from "@postern/sdk";
 import { IconTerminal2 } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { type FormEvent, useMemo, useRef, useState } from "react";
+import { type FormEvent, useEffect, useMemo, useRef, useState } from "react";
 import { Glyph } from "../../look/glyphs";
 import { m } from "../../messages/messages.js";
 import { ConflictDialog } from "../../parts/ConflictDialog";
 import { count } from "../../parts/format";
+import { drop, keep, kept } from "../../parts/kept";
 import { Button, Empty, Field, ICON, LoadingFailed } from "../../parts/parts";
 import { type ApiRequest, copyCurl, usePageRequest } from "../../parts/request";
 import { Wrong } from "../../parts/Wrong";
-import { useMayWrite, useProjectId } from "../../session/profile";
+import { useMayWrite, useProfile, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
 import { BeforeLeaving } from "./BeforeLeaving";
 import { lastChangedBy } from "./lastChange";
@@ -23,6 +24,7 @@ import { useRulePreview, WhoMatches } from "./RulePreview";
 import {
   conditionsIn,
   type Group,
+  isTree,
   type Missing,
   missingIn,
   newCondition,
@@ -31,6 +33,7 @@ import {
   type Reason,
   rulesOf,
   treeOf,
+  withNewKeys,
 } from "./rules";
 import { groupWords } from "./ruleWords";
 
@@ -100,7 +103,50 @@ function parsed(text: string): { rules: unknown } | undefined {
   }
 }
 
+/** What this browser keeps of rules that were typed and not saved. */
+interface KeptRules {
+  name: string;
+  isDynamic: boolean;
+  source: Source;
+  /** The version of the audience that was edited. */
+  etag: string;
+}
+
+function isKeptRules(value: unknown): value is KeptRules {
+  if (typeof value !== "object" || value === null) return false;
+  const { name, isDynamic, source, etag } = value as Partial<KeptRules>;
+  if (typeof name !== "string" || typeof isDynamic !== "boolean" || typeof etag !== "string") return false;
+  if (typeof source !== "object" || source === null) return false;
+  return source.view === "text" ? typeof source.text === "string" : source.view === "builder" && isTree(source.tree);
+}
+
 function Editor({ audience }: { audience: Audience | undefined }) {
+  const projectId = useProjectId();
+  const keptName = `rules.${useProfile().id}.${projectId}.${audience?.id ?? "new"}`;
+  /** Counts how often what was kept has been discarded: the editor begins anew then. */
+  const [round, setRound] = useState(0);
+  return (
+    <RulesEditor
+      key={round}
+      audience={audience}
+      keptName={keptName}
+      onDiscard={() => {
+        drop(keptName);
+        setRound(round + 1);
+      }}
+    />
+  );
+}
+
+function RulesEditor({
+  audience,
+  keptName,
+  onDiscard,
+}: {
+  audience: Audience | undefined;
+  keptName: string;
+  onDiscard: () => void;
+}) {
   const projectId = useProjectId();
   const navigate = useNavigate();
   const client = useQueryClient();
@@ -108,14 +154,23 @@ function Editor({ audience }: { audience: Audience | undefined }) {
   const { attributes, types } = useAttributes();
   const { audiences } = useAudiences();
   const names = useMemo(() => new Map(audiences.map((each) => [each.id, each.name])), [audiences]);
-  const [name, setName] = useState("");
-  const [isDynamic, setDynamic] = useState(true);
-  const [source, setSource] = useState<Source>(() =>
-    audience?.rules
-      ? sourceOf(audience.rules)
-      : { view: "builder", tree: newGroup("all", [newCondition("email", new Map())]) },
+  /** What was typed before the browser was closed. */
+  const [before] = useState(() => {
+    const rules = mayWrite ? kept(keptName, isKeptRules) : undefined;
+    if (rules?.source.view !== "builder") return rules;
+    return { ...rules, source: { ...rules.source, tree: withNewKeys(rules.source.tree) } };
+  });
+  const etag = before?.etag ?? (audience && headersOf(audience)?.get("etag")) ?? "";
+  const [name, setName] = useState(before?.name ?? "");
+  const [isDynamic, setDynamic] = useState(before?.isDynamic ?? true);
+  const [source, setSource] = useState<Source>(
+    () =>
+      before?.source ??
+      (audience?.rules
+        ? sourceOf(audience.rules)
+        : { view: "builder", tree: newGroup("all", [newCondition("email", new Map())]) }),
   );
-  const [isTouched, setTouched] = useState(false);
+  const [isTouched, setTouched] = useState(before !== undefined);
   const [isTried, setTried] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const [nameError, setNameError] = useState<string>();
@@ -157,11 +212,19 @@ function Editor({ audience }: { audience: Audience | undefined }) {
   if (saveError !== undefined && details.length === 0) loose.push(messageOf(saveError));
 
   const isUnsaved = () => isTouched && mayWrite && !isSaved.current;
+  useEffect(() => {
+    if (isTouched && mayWrite && !isSaved.current)
+      keep(keptName, { name, isDynamic, source, etag } satisfies KeptRules);
+  }, [isTouched, mayWrite, keptName, name, isDynamic, source, etag]);
   const change = (next: Source) => {
     setSource(next);
     setTouched(true);
     setSaveError(undefined);
     setCannotShow(undefined);
+  };
+  const fill = (withRules: boolean) => {
+    setDynamic(withRules);
+    setTouched(true);
   };
   const show = (view: Source["view"]) => {
     if (view === source.view) return;
@@ -181,6 +244,7 @@ function Editor({ audience }: { audience: Audience | undefined }) {
 
   const leaveTo = async (id: string) => {
     isSaved.current = true;
+    drop(keptName);
     void client.invalidateQueries({ queryKey: ["contacts", projectId] });
     void client.invalidateQueries({ queryKey: ["audience", projectId, id] });
     await navigate({
@@ -195,15 +259,16 @@ function Editor({ audience }: { audience: Audience | undefined }) {
     ]);
     setConflict({ theirs, who });
   };
-  const save = async (base: Audience | undefined) => {
+  const save = async (over?: Audience) => {
     setBusy(true);
     setSaveError(undefined);
     setNameError(undefined);
     try {
-      if (base) {
-        const { added, removed } = await api(projectId).audiences.setRules(base.id, rules as Rules, { ifMatch: base });
+      if (audience) {
+        const options = { ifMatch: over ?? etag };
+        const { added, removed } = await api(projectId).audiences.setRules(audience.id, rules as Rules, options);
         notifications.show({ message: m.contacts_rules_saved({ added: count(added), removed: count(removed) }) });
-        await leaveTo(base.id);
+        await leaveTo(audience.id);
       } else {
         const created = await api(projectId).audiences.create({
           name: name.trim(),
@@ -213,7 +278,7 @@ function Editor({ audience }: { audience: Audience | undefined }) {
         await leaveTo(created.id);
       }
     } catch (error) {
-      if (base && error instanceof APIError && error.status === 412) await compare(base.id).catch(setSaveError);
+      if (audience && error instanceof APIError && error.status === 412) await compare(audience.id).catch(setSaveError);
       else if (error instanceof APIError && error.errors.some((each) => each.path === "/name"))
         setNameError(messageOf(error));
       else setSaveError(error);
@@ -226,7 +291,7 @@ function Editor({ audience }: { audience: Audience | undefined }) {
     setTried(true);
     if (!audience && !name.trim()) return setNameError(m.contacts_name_missing());
     if (withRules && !isComplete) return;
-    await save(audience);
+    await save();
   };
   const title = audience ? m.contacts_rules_of({ name: audience.name }) : m.contacts_new_audience();
   return (
@@ -272,15 +337,24 @@ function Editor({ audience }: { audience: Audience | undefined }) {
             <div className="field">
               <span className="label">{m.contacts_filled()}</span>
               <div className="seg" role="group" aria-label={m.contacts_filled()}>
-                <button type="button" aria-pressed={isDynamic} onClick={() => setDynamic(true)}>
+                <button type="button" aria-pressed={isDynamic} onClick={() => fill(true)}>
                   {m.contacts_filled_rules()}
                 </button>
-                <button type="button" aria-pressed={!isDynamic} onClick={() => setDynamic(false)}>
+                <button type="button" aria-pressed={!isDynamic} onClick={() => fill(false)}>
                   {m.contacts_filled_hand()}
                 </button>
               </div>
             </div>
           </div>
+        )}
+        {before && (
+          <p className="note" role="status">
+            <Glyph shape="attention" />
+            <span>{m.contacts_rules_kept()}</span>
+            <Button size="small" onClick={onDiscard}>
+              {m.contacts_discard()}
+            </Button>
+          </p>
         )}
         {audience?.type === "STATIC" && (
           <p className="note wait">
@@ -364,7 +438,13 @@ function Editor({ audience }: { audience: Audience | undefined }) {
           }}
         />
       )}
-      <BeforeLeaving isUnsaved={isUnsaved} />
+      <BeforeLeaving
+        isUnsaved={isUnsaved}
+        onLeave={() => {
+          isSaved.current = true;
+          drop(keptName);
+        }}
+      />
     </main>
   );
 }

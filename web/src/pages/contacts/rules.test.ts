@@ -3,6 +3,7 @@ import { test } from "node:test";
 import {
   conditionsIn,
   type Group,
+  isTree,
   missingIn,
   newCondition,
   newGroup,
@@ -11,6 +12,7 @@ import {
   rulesOf,
   treeOf,
   withField,
+  withNewKeys,
   withOperator,
 } from "./rules.ts";
 
@@ -129,4 +131,24 @@ test("nodes are replaced and removed at any depth", () => {
   const both = replaced(whole, inner.key, { ...inner, nodes: [...inner.nodes, newCondition("email", TYPES)] });
   assert.equal(conditionsIn(both).length, 2);
   assert.equal(replaced(whole, whole.key, { ...whole, match: "any" }).match, "any");
+});
+
+test("only whole rules are taken from the browser", () => {
+  const tree = newGroup("all", [newCondition("email", TYPES), newGroup("any", [newCondition("seats", TYPES)])]);
+  const kept = JSON.parse(JSON.stringify(tree));
+  assert.equal(isTree(kept), true);
+  const again = withNewKeys(kept);
+  assert.deepEqual(rulesOf(again), rulesOf(tree));
+  const keys = [...conditionsIn(again), ...conditionsIn(tree)].map((each) => each.key);
+  assert.equal(new Set(keys).size, 4);
+  const broken = { ...newCondition("email", TYPES), text: 1 };
+  for (const value of [
+    null,
+    "x",
+    {},
+    { ...tree, match: "some" },
+    { ...tree, nodes: [broken] },
+    { ...tree, nodes: [[]] },
+  ])
+    assert.equal(isTree(value), false);
 });

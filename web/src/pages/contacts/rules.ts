@@ -394,3 +394,23 @@ export function nodeAt(tree: Group, path: string): Node | undefined {
   }
   return node;
 }
+
+/** Whether something that a browser kept is a group with all that the builder needs. */
+export function isTree(value: unknown): value is Group {
+  if (typeof value !== "object" || value === null || !("nodes" in value) || !Array.isArray(value.nodes)) return false;
+  if (!("key" in value) || typeof value.key !== "string") return false;
+  if (!("match" in value) || !MATCHES.includes(value.match as Match)) return false;
+  return value.nodes.every((node: unknown) => isTree(node) || isCondition(node));
+}
+
+/** The same group with keys that nothing else on this page has. */
+export function withNewKeys(group: Group): Group {
+  const nodes = group.nodes.map((node) => (isGroup(node) ? withNewKeys(node) : { ...node, key: newKey() }));
+  return { ...group, key: newKey(), nodes };
+}
+
+function isCondition(value: unknown): value is Condition {
+  const isText = (key: keyof Condition) =>
+    typeof value === "object" && value !== null && typeof (value as Condition)[key] === "string";
+  return (["key", "field", "operator", "kind", "text", "within"] as const).every(isText);
+}

@@ -8,6 +8,7 @@ import { longTime } from "../../parts/format";
 import { Button } from "../../parts/parts";
 import { useProjectId } from "../../session/profile";
 import { nameOfBlock } from "./blocks";
+import { fromFirstDifference } from "./diff";
 import type { Difference, Merge, Side } from "./merge";
 import { versionsQuery } from "./queries";
 
@@ -75,7 +76,7 @@ export function ConflictDialog<T>({
                         <span className="muted">
                           {side === "mine" ? m.templates_conflict_unpublished() : longTime(theirs.updatedAt)}
                         </span>
-                        <span className="said">{saidBy(each[side])}</span>
+                        <span className="said">{saidBy(each[side], each[side === "mine" ? "theirs" : "mine"])}</span>
                       </span>
                     </label>
                   ))}
@@ -95,10 +96,10 @@ export function ConflictDialog<T>({
   );
 }
 
-function saidBy(text: string | undefined): string {
+function saidBy(text: string | undefined, other: string | undefined): string {
   if (text === undefined) return m.templates_conflict_removed();
   if (!text) return m.templates_conflict_nothing();
-  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
+  return fromFirstDifference(text, other ?? "", SHOWN_CHARACTERS);
 }
 
 function nameOf({ part, type }: Difference): string {

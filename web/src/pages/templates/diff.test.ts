@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { excerpt, lineDiff } from "./diff.ts";
+import { excerpt, fromFirstDifference, lineDiff } from "./diff.ts";
 
 /** The lines of a comparison, each with its sign. */
 function signs(before: string, after: string): string {
@@ -25,4 +25,15 @@ test("lines far from a difference are left out", () => {
     { kind: "old", text: "6" },
     { kind: "new", text: "x" },
   ]);
+});
+
+test("long texts are shown from where they differ", () => {
+  const head = "<p>Hello</p>\n".repeat(50);
+  assert.equal(fromFirstDifference("Mine", "Theirs", 40), "Mine");
+  assert.equal(
+    fromFirstDifference(`${head}<p>Mine</p>\n${head}`, `${head}<p>Theirs</p>`, 20),
+    "…<p>Mine</p>\n<p>Hello…",
+  );
+  assert.equal(fromFirstDifference(`${"x".repeat(90)}mine`, `${"x".repeat(90)}theirs`, 40), "…xxxxxxxxxxmine");
+  assert.equal(fromFirstDifference("x".repeat(50), "x".repeat(90), 40), `…${"x".repeat(40)}`);
 });

@@ -61,3 +61,20 @@ export function excerpt(lines: DiffLine[], around = 2): (DiffLine | { kind: "gap
   }
   return result;
 }
+
+/** At most so many characters of a text, from the line on in which it begins to differ from another text. */
+export function fromFirstDifference(text: string, other: string, characters: number): string {
+  if (text.length <= characters) return text;
+  let same = 0;
+  while (same < text.length && text[same] === other[same]) same++;
+  // Of a very long line, its beginning would not show the difference.
+  const line = text.lastIndexOf("\n", same - 1) + 1;
+  const start =
+    same === text.length
+      ? text.length - characters
+      : same - line < characters / 2
+        ? line
+        : same - Math.floor(characters / 4);
+  const end = start + characters;
+  return `${start ? "…" : ""}${text.slice(start, end)}${end < text.length ? "…" : ""}`;
+}
