@@ -58,6 +58,13 @@ async def create_feature(call: Call, data: NewFeature) -> Feature:
     return build_view(Feature, row)
 
 
+@get(f"{HERE}/{{key}}", needs="entitlements:read", problems=(FeatureMissing,))
+async def get_feature(call: Call, key: str) -> Feature:
+    """Get a feature by its key."""
+    row = await store.feature(call.db, project_id=call.project_id, key=key)
+    return build_view(Feature, require_found(row, FeatureMissing))
+
+
 @patch(
     f"{HERE}/{{key}}",
     needs="entitlements:write",

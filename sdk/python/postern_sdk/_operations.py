@@ -2712,6 +2712,14 @@ CREATE_FEATURE = Operation(
     body="json",
     media_type="application/json",
 )
+GET_FEATURE = Operation(
+    "getFeature",
+    "GET",
+    "/projects/{projectId}/b2b/features/{key}",
+    "json",
+    result="Feature",
+    permission="entitlements:read",
+)
 CHANGE_FEATURE = Operation(
     "changeFeature",
     "PATCH",

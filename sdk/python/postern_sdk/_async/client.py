@@ -9954,6 +9954,29 @@ class AsyncFeatures:
             timeout=timeout,
         )
 
+    async def get(
+        self,
+        key: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Feature:
+        """Get a feature by its key.
+
+        Permission: `entitlements:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            key: The key.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            FeatureMissing
+        """
+        return await self._client._call(operations.GET_FEATURE, (key,), project=project, timeout=timeout)
+
     async def update(
         self,
         key: str,

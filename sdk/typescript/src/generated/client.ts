@@ -6285,6 +6285,16 @@ export interface FeaturesApi {
    */
   create(params: NewFeature, options?: RequestOptions): Promise<Feature>;
   /**
+   * Get a feature by its key
+   *
+   * Permission: `entitlements:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `feature_missing`, `too_many_requests`, `database_away`.
+   */
+  get(key: string, options?: RequestOptions): Promise<Feature>;
+  /**
    * Change the name or the defaults of a feature
    *
    * The change applies from the next check on. Honours `If-Match`.

@@ -373,6 +373,7 @@ billing.beginB2bCheckout POST /account/auth-billing/b2b-enhanced j
 billing.openPortal POST /account/auth-billing/portal
 features.list GET /projects/{projectId}/b2b/features ql
 features.create POST /projects/{projectId}/b2b/features j
+features.get GET /projects/{projectId}/b2b/features/{key}
 features.update PATCH /projects/{projectId}/b2b/features/{key} j
 features.delete DELETE /projects/{projectId}/b2b/features/{key} E
 plans.list GET /projects/{projectId}/b2b/plans ql
