@@ -7,6 +7,7 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { Glyph } from "../../look/glyphs";
 import { m } from "../../messages/messages.js";
+import { membershipsQuery } from "../../parts/accessQueries";
 import { Button, Copy, Empty, ICON, LoadingFailed, Pill, Time } from "../../parts/parts";
 import { copyCurl, usePageRequest } from "../../parts/request";
 import { plannedTime } from "../../parts/when";
@@ -19,14 +20,7 @@ import { BanDialog, EraseDialog, LinkDialog, MergeDialog } from "./deeds";
 import { stateOf } from "./history";
 import { Organizations } from "./Organizations";
 import { Check, Entitlements, Roles } from "./Permissions";
-import {
-  CUSTOMER_EVENTS,
-  customerQuery,
-  isMissing,
-  membershipsQuery,
-  ORGANIZATION_EVENTS,
-  useShowChanged,
-} from "./queries";
+import { CUSTOMER_EVENTS, customerQuery, isMissing, ORGANIZATION_EVENTS, useShowChanged } from "./queries";
 import { TABS, type Tab } from "./routes";
 import { EndAllDialog, Sessions } from "./Sessions";
 import { SignIn } from "./SignIn";

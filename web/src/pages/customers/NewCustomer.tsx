@@ -5,13 +5,14 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { m } from "../../messages/messages.js";
+import { rolesQuery } from "../../parts/accessQueries";
 import { Button, Field } from "../../parts/parts";
 import { copyCurl } from "../../parts/request";
 import { useReturnFocus } from "../../parts/returnFocus";
 import { useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
 import { holderOf } from "./find";
-import { customerQuery, messagesByField, rolesQuery } from "./queries";
+import { customerQuery, messagesByField } from "./queries";
 import { RoleBoxes } from "./RoleBoxes";
 import { nameOf } from "./words";
 

@@ -6,15 +6,16 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { m } from "../../messages/messages.js";
+import { roleOf } from "../../parts/access";
+import { membershipsQuery, rolesQuery } from "../../parts/accessQueries";
 import { ConfirmDialog } from "../../parts/ConfirmDialog";
 import { Button, LoadingFailed, Time } from "../../parts/parts";
 import { copyCurl } from "../../parts/request";
 import { useReturnFocus } from "../../parts/returnFocus";
 import { useMayWrite, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
-import { roleOf } from "./access";
 import { Picker } from "./Picker";
-import { isConflict, membershipsQuery, rolesQuery, useShowChanged } from "./queries";
+import { isConflict, useShowChanged } from "./queries";
 import { RoleBoxes } from "./RoleBoxes";
 import { nameOf } from "./words";
 

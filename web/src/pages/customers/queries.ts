@@ -56,14 +56,6 @@ export function customerQuery(projectId: string, id: string) {
   });
 }
 
-export function membershipsQuery(projectId: string, id: string) {
-  return queryOptions({
-    queryKey: ["customers", projectId, "organizations", id],
-    queryFn: async ({ signal }) =>
-      (await api(projectId).customers.listOrganizations(id, { limit: MOST }, { signal })).data,
-  });
-}
-
 /** The accounts at providers that wait to be linked to a customer. The API has no filter by customer. */
 export function requestsQuery(projectId: string, id: string) {
   return queryOptions({
@@ -73,25 +65,6 @@ export function requestsQuery(projectId: string, id: string) {
       const { data } = await api(projectId).customers.identityRequests.list(parameters, { signal });
       return data.filter((each) => each.customerId === id);
     },
-  });
-}
-
-export function rolesQuery(projectId: string) {
-  return queryOptions({
-    queryKey: ["customers", projectId, "roles"],
-    queryFn: async ({ signal }) => (await api(projectId).access.roles.list({ limit: MOST }, { signal })).data,
-    staleTime: QUIET_MS,
-  });
-}
-
-export function permissionsQuery(projectId: string) {
-  return queryOptions({
-    queryKey: ["customers", projectId, "permissions"],
-    queryFn: async ({ signal }) => {
-      const { data } = await api(projectId).access.permissions.list({ limit: MOST }, { signal });
-      return data.toSorted((first, second) => first.key.localeCompare(second.key));
-    },
-    staleTime: QUIET_MS,
   });
 }
 

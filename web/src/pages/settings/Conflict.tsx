@@ -8,6 +8,21 @@ import { api } from "../../session/server";
 import { settingWord } from "./auditWords";
 import { type Draft, differences, draftOf, FIELDS, type Field } from "./project";
 
+/** Who has changed a project since it was read, as far as that is known. */
+export function useAuthor(base: Project, theirs: Project): string | undefined {
+  const { data } = useQuery({
+    queryKey: ["settings", base.id, "author", theirs.updatedAt],
+    queryFn: async ({ signal }) => {
+      const page = await api().account.auditLog.list(
+        { projectId: base.id, action: "project.updated", from: base.updatedAt, limit: 1 },
+        { signal },
+      );
+      return page.data[0] ?? null;
+    },
+  });
+  return data?.actorEmail ?? undefined;
+}
+
 /** The project was changed by somebody else meanwhile: what they changed beside what was typed here. */
 export function Conflict({
   base,
@@ -28,19 +43,10 @@ export function Conflict({
   const after = draftOf(theirs);
   const ours = differences(before, mine);
   const others = differences(before, after);
-  const author = useQuery({
-    queryKey: ["settings", base.id, "author", theirs.updatedAt],
-    queryFn: async ({ signal }) => {
-      const page = await api().account.auditLog.list(
-        { projectId: base.id, action: "project.updated", from: base.updatedAt, limit: 1 },
-        { signal },
-      );
-      return page.data[0] ?? null;
-    },
-  });
+  const who = useAuthor(base, theirs);
   return (
     <ConflictDialog
-      who={author.data?.actorEmail ?? undefined}
+      who={who}
       lead={
         <>
           {m.settings_conflict_lead()} <Time at={theirs.updatedAt} format={longTime} />

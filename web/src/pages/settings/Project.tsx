@@ -1,11 +1,11 @@
 import { notifications } from "@mantine/notifications";
 import { APIError, type Project } from "@postern/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { useBlocker, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { m } from "../../messages/messages.js";
-import { ConfirmDialog } from "../../parts/ConfirmDialog";
 import { count } from "../../parts/format";
+import { LeaveGuard } from "../../parts/LeaveGuard";
 import { Button, Copy, Field, LoadingFailed } from "../../parts/parts";
 import { TypedConfirm } from "../../parts/TypedConfirm";
 import { Wrong } from "../../parts/Wrong";
@@ -26,18 +26,10 @@ import {
   takenOver,
   unreadable,
 } from "./project";
+import { projectQuery } from "./projectQuery";
 import { Relays } from "./Relays";
 
 const PRECONDITION_FAILED = 412;
-
-function projectQuery(projectId: string) {
-  return {
-    queryKey: ["settings", projectId, "project"],
-    queryFn: ({ signal }: { signal: AbortSignal }) => api(projectId).projects.get({ signal }),
-    // `ifMatch` needs the very object that the client returned.
-    structuralSharing: false,
-  };
-}
 
 /** Name, mail, tracking, limits and deletion of the project. */
 export function ProjectPart() {
@@ -163,27 +155,6 @@ function ProjectForm({ loaded }: { loaded: Project }) {
       )}
       <LeaveGuard active={changed.length > 0 && mayWrite} />
     </>
-  );
-}
-
-/** Asks before a page with typed changes is left. */
-function LeaveGuard({ active }: { active: boolean }) {
-  const blocker = useBlocker({
-    shouldBlockFn: ({ current, next }) => active && current.pathname !== next.pathname,
-    enableBeforeUnload: active,
-    withResolver: true,
-  });
-  if (blocker.status !== "blocked") return null;
-  return (
-    <ConfirmDialog
-      title={m.settings_leave_title()}
-      deed={m.settings_leave_deed()}
-      keep={m.settings_leave_keep()}
-      onClose={() => blocker.reset()}
-      run={async () => blocker.proceed()}
-    >
-      <p>{m.settings_leave_lead()}</p>
-    </ConfirmDialog>
   );
 }
 
