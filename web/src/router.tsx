@@ -1,4 +1,5 @@
 import { createRouter, parseSearchWith, stringifySearchWith } from "@tanstack/react-router";
+import { accessRoutes } from "./pages/access/routes";
 import { campaignRoutes } from "./pages/campaigns/routes";
 import { contactRoutes } from "./pages/contacts/routes";
 import { customerRoutes } from "./pages/customers/routes";
@@ -22,6 +23,7 @@ const routeTree = rootRoute.addChildren([
       ...templateRoutes,
       ...contactRoutes,
       ...customerRoutes,
+      ...accessRoutes,
       ...domainRoutes,
       ...developerRoutes,
       ...settingsRoutes,

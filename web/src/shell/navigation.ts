@@ -3,6 +3,7 @@ import {
   IconAddressBook,
   IconCode,
   IconHome2,
+  IconKey,
   IconLayout,
   IconMail,
   IconSettings,
@@ -21,6 +22,7 @@ export interface Entry {
     | "/projects/$projectId/templates"
     | "/projects/$projectId/contacts"
     | "/projects/$projectId/customers"
+    | "/projects/$projectId/access"
     | "/projects/$projectId/domains"
     | "/projects/$projectId/developers"
     | "/projects/$projectId/settings";
@@ -43,7 +45,10 @@ export const MENU: { title?: () => string; entries: Entry[] }[] = [
   },
   {
     title: m.nav_people,
-    entries: [{ to: "/projects/$projectId/customers", label: m.customers, icon: IconUsers, key: "u" }],
+    entries: [
+      { to: "/projects/$projectId/customers", label: m.customers, icon: IconUsers, key: "u" },
+      { to: "/projects/$projectId/access", label: m.access, icon: IconKey, key: "i" },
+    ],
   },
   {
     title: m.nav_setup,

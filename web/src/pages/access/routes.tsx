@@ -1,0 +1,51 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { text } from "../../parts/search";
+import { projectRoute } from "../../routes";
+
+export type Tab = "providers" | "pages" | "roles" | "why" | "plans" | "keys";
+export const TABS: Tab[] = ["providers", "pages", "roles", "why", "plans", "keys"];
+export type HostedPage = "sign-in" | "sign-up" | "forgot";
+export const HOSTED_PAGES: HostedPage[] = ["sign-in", "sign-up", "forgot"];
+export type Look = "computer" | "phone";
+
+export interface AccessSearch {
+  tab?: Tab;
+  /** The hosted page of the preview, how wide it is, and whether it is dark. */
+  page?: HostedPage;
+  look?: "phone";
+  scheme?: "dark";
+  /** The roles of the matrix; without it, those of the project. */
+  scope?: "organization";
+  /** Key of the role that the matrix shows on a phone. */
+  role?: string;
+  q?: string;
+  /** What is checked: ids of the customer and the organization, and the permission. */
+  customer?: string;
+  can?: string;
+  in?: string;
+}
+
+const accessRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/access",
+  validateSearch: (search): AccessSearch => {
+    const tab = TABS.find((each) => each === search.tab);
+    const page = HOSTED_PAGES.find((each) => each === search.page);
+    const [role, q, customer, can, place] = [search.role, search.q, search.customer, search.can, search.in].map(text);
+    return {
+      ...(tab && { tab }),
+      ...(page && { page }),
+      ...(search.look === "phone" && { look: "phone" as const }),
+      ...(search.scheme === "dark" && { scheme: "dark" as const }),
+      ...(search.scope === "organization" && { scope: "organization" as const }),
+      ...(role && { role }),
+      ...(q && { q }),
+      ...(customer && { customer }),
+      ...(can && { can }),
+      ...(place && { in: place }),
+    };
+  },
+  component: lazyRouteComponent(() => import("./Access"), "Access"),
+});
+
+export const accessRoutes = [accessRoute] as const;

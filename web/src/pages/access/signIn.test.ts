@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { changeOf, DEFAULTS, differences, draftOf, METHODS, RULES, takenOver } from "./signIn.ts";
+
+const settings = {
+  methods: ["PASSKEY", "PASSWORD"],
+  signUp: true,
+  verifyEmail: "REQUIRED",
+  allowedOrigins: [],
+  redirectUrls: ["https://a.example/back", "https://b.example/back"],
+  mailFrom: null,
+  securityMails: [],
+  contacts: "NONE",
+  passkeyDomain: null,
+  appName: "Acme",
+  logoUrl: null,
+  accentColor: null,
+  requireSso: false,
+  requireMfa: false,
+  tokenClaims: { customer: ["plan"], organization: [] },
+};
+
+test("what differs from the default is found, whatever the order", () => {
+  const draft = draftOf(settings);
+  assert.deepEqual(draft.methods, ["PASSWORD", "PASSKEY"]);
+  assert.deepEqual(differences(DEFAULTS, draft), [
+    "methods",
+    "redirectUrls",
+    "securityMails",
+    "customerClaims",
+    "appName",
+  ]);
+  assert.deepEqual(differences(DEFAULTS, { ...DEFAULTS, methods: METHODS.toReversed() }), []);
+  assert.deepEqual(differences(DEFAULTS, draft, ["appName"]), ["appName"]);
+  assert.equal(RULES.includes("appName"), false);
+});
+
+test("a change has only what differs, and lists as lists", () => {
+  const base = draftOf(settings);
+  assert.deepEqual(changeOf(base, base), { settings: { signIn: {} } });
+  const draft = {
+    ...base,
+    redirectUrls: "https://a.example/back\n\n  https://c.example/back \n",
+    appName: " ",
+    organizationClaims: "region",
+    customerClaims: "",
+    requireMfa: true,
+  };
+  assert.deepEqual(changeOf(base, draft), {
+    settings: {
+      signIn: {
+        redirectUrls: ["https://a.example/back", "https://c.example/back"],
+        appName: null,
+        requireMfa: true,
+        tokenClaims: { customer: [], organization: ["region"] },
+      },
+    },
+  });
+  assert.deepEqual(differences(base, { ...base, redirectUrls: `${base.redirectUrls}\n ` }), []);
+});
+
+test("own changes are taken over into another version", () => {
+  const base = draftOf(settings);
+  const theirs = { ...base, signUp: false, appName: "Theirs" };
+  const mine = { ...base, appName: "Mine" };
+  const joined = takenOver(theirs, mine, differences(base, mine));
+  assert.equal(joined.signUp, false);
+  assert.equal(joined.appName, "Mine");
+});

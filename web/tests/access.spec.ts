@@ -1,0 +1,337 @@
+import type { Page } from "@playwright/test";
+import { Postern } from "@postern/sdk";
+import { api, at, expect, expectAccessible, SERVER, SHAPES, test } from "./fixtures";
+
+/** The API as the owner of the account. */
+const owner = new Postern({ url: SERVER.baseUrl, key: SERVER.developerToken });
+/** Text that would run if any page took it for HTML. */
+const ATTACK = "<img src=x onerror=window.hacked=1>";
+
+let made = 0;
+/** A name that only this run has. */
+const unique = (name: string) => `${name}${Date.now().toString(36)}${made++}`;
+
+/** A project of its own, so that no other test changes what a page shows. */
+async function newProject(name: string): Promise<{ id: string; client: Postern; path: (tab?: string) => string }> {
+  const { id } = await owner.projects.create({ name });
+  const client = new Postern({ url: SERVER.baseUrl, key: SERVER.developerToken, project: id });
+  return { id, client, path: (tab = "") => `/dashboard/projects/${id}/access${tab && `?tab=${tab}`}` };
+}
+
+async function asViewer(page: Page): Promise<void> {
+  await page.route("**/dashboard/api/account", async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), role: "VIEWER" } });
+  });
+}
+
+const settingOf = (page: Page, field: string) => page.locator(`[data-field="${field}"]`);
+
+test.describe("sign-in settings", () => {
+  test.use({ tolerated: /status of (400|412|422)/ });
+
+  test("are explained, marked when changed, saved together, and refused at their field", async ({ signedIn: page }) => {
+    const { client, path } = await newProject(unique("Harbour"));
+    await page.goto(path());
+    await expect(settingOf(page, "signUp").getByText("Default: Open")).toBeVisible();
+    await expect(page.getByText("Changed", { exact: true })).toHaveCount(0);
+    await page.getByRole("radio", { name: /^Closed/ }).check();
+    await page.getByRole("checkbox", { name: /^Link by email/ }).uncheck();
+    await page.getByRole("textbox", { name: "Redirect URLs" }).fill("not a url");
+    await expect(settingOf(page, "signUp").getByText("Changed", { exact: true })).toBeVisible();
+    const bar = page.getByRole("region", { name: "Unsaved changes" });
+    await expect(bar.getByText("3 unsaved changes")).toBeVisible();
+    await bar.getByRole("button", { name: "Save changes" }).click();
+    await expect(page.getByRole("textbox", { name: "Redirect URLs" })).toHaveAttribute("aria-invalid", "true");
+    await expectAccessible(page);
+    await page
+      .getByRole("textbox", { name: "Redirect URLs" })
+      .fill("https://app.example.com/a\nhttps://app.example.com/b");
+    await bar.getByRole("button", { name: "Save changes" }).click();
+    await expect(page.getByText("The settings are saved")).toBeVisible();
+    const { signIn } = (await client.projects.get()).settings;
+    expect([signIn.signUp, signIn.methods.includes("EMAIL_LINK"), signIn.redirectUrls]).toEqual([
+      false,
+      false,
+      ["https://app.example.com/a", "https://app.example.com/b"],
+    ]);
+    await page.getByRole("button", { name: "Use the default: Sign-up" }).click();
+    await expect(page.getByRole("radio", { name: /^Open/ })).toBeChecked();
+    await page.getByRole("link", { name: "Providers" }).click();
+    await page.getByRole("dialog").getByRole("button").last().click();
+    await expect(page.getByRole("heading", { name: "No providers yet" })).toBeVisible();
+  });
+
+  test("show both versions if somebody else has saved", async ({ signedIn: page }) => {
+    const { client, path } = await newProject(unique("Finch"));
+    await page.goto(path());
+    await page.getByLabel("Require a second factor").check();
+    await client.projects.update({ settings: { signIn: { signUp: false } } });
+    await page.getByRole("button", { name: "Save changes" }).click();
+    const dialog = page.getByRole("dialog");
+    await expect(dialog.getByRole("row", { name: /Sign-up/ })).toContainText("Closed");
+    await expect(dialog.getByRole("row", { name: /Second factor/ })).toContainText("On");
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: /Keep mine/ }).click();
+    await expect(page.getByText("The settings are saved")).toBeVisible();
+    const { signIn } = (await client.projects.get()).settings;
+    expect([signIn.signUp, signIn.requireMfa]).toEqual([false, true]);
+  });
+});
+
+test("providers are added, changed without showing the secret, and deleted", async ({ signedIn: page }) => {
+  const { id, client, path } = await newProject(unique("Providers"));
+  await page.goto(path("providers"));
+  await page.getByRole("button", { name: "Add provider" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Provider", { exact: true }).selectOption("OIDC");
+  await dialog.getByRole("button", { name: "Add provider" }).click();
+  await expect(dialog.getByLabel("Issuer")).toHaveAttribute("aria-invalid", "true");
+  await expect(dialog.getByText(`/projects/${id}/auth/providers/callback`)).toBeVisible();
+  await expectAccessible(page);
+  await dialog.getByLabel("Name on the button").fill(`Acme ${ATTACK}`);
+  await dialog.getByLabel("Issuer").fill("https://login.acme.example");
+  await dialog.getByLabel("Client ID").fill("postern");
+  await dialog.getByLabel("Client secret").fill("a very secret secret");
+  await dialog.getByRole("button", { name: "Add provider" }).click();
+  await expect(page.getByText(`Acme ${ATTACK}`).first()).toBeVisible();
+  const [provider] = await client.providers.list();
+  expect([provider?.issuer, provider?.hasSecret]).toEqual(["https://login.acme.example", true]);
+
+  await page.getByRole("button", { name: /^Edit Acme/ }).click();
+  await expect(dialog.getByLabel("Client secret")).toHaveValue("");
+  await dialog.getByLabel("Customers can use it").uncheck();
+  await dialog.getByRole("button", { name: "Save changes" }).click();
+  await expect(dialog).toHaveCount(0);
+  expect((await client.providers.list())[0]).toMatchObject({ enabled: false, hasSecret: true });
+
+  await page.getByRole("button", { name: /^Delete Acme/ }).click();
+  await dialog.getByRole("textbox").fill(provider?.key ?? "");
+  await dialog.getByRole("button", { name: "Delete provider" }).click();
+  await expect(page.getByRole("heading", { name: "No providers yet" })).toBeVisible();
+  expect(await page.evaluate(() => "hacked" in window)).toBe(false);
+});
+
+test("the preview shows the brand before it is saved, and the real pages cannot be framed", async ({
+  signedIn: page,
+}) => {
+  const { client, path } = await newProject(unique("Brand"));
+  await page.goto(path("pages"));
+  await expect(page.getByRole("heading", { name: "No redirect URL yet" })).toBeVisible();
+  await page.getByRole("button", { name: "Forgotten password" }).click();
+  await expect(
+    page.frameLocator("iframe[title='Forgotten password']").last().getByRole("heading").first(),
+  ).toBeVisible();
+  await client.projects.update({ settings: { signIn: { redirectUrls: ["https://app.example.com/back"] } } });
+  await page.goto(path("pages"));
+  await page.getByRole("textbox", { name: "Name of your product" }).fill(ATTACK);
+  await page.getByRole("textbox", { name: "Colour" }).fill("#0a7d55");
+  const frame = page.frameLocator("iframe[title='Sign in']:not(.next)");
+  await expect(frame.getByText(ATTACK)).toBeVisible();
+  await expect(frame.getByRole("button", { name: "Sign in" })).toHaveCSS("background-color", "rgb(10, 125, 85)");
+  await page.getByRole("button", { name: "Dark" }).click();
+  await expect(page).toHaveURL(/scheme=dark/);
+  await expect(frame.locator("body")).toHaveCSS("background-color", "rgb(15, 21, 22)");
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Save changes" }).click();
+  await expect(page.getByText("The settings are saved")).toBeVisible();
+  expect((await client.projects.get()).settings.signIn.accentColor).toBe("#0a7d55");
+  const href = await page.getByRole("link", { name: "Open the page" }).getAttribute("href");
+  const hosted = await page.request.get(href ?? "");
+  expect(hosted.headers()["content-security-policy"]).toContain("frame-ancestors 'none'");
+  expect(await hosted.text()).not.toContain(ATTACK);
+});
+
+test("roles get permissions in the matrix, with the keyboard too", async ({ signedIn: page }) => {
+  const { client, path } = await newProject(unique("Matrix"));
+  await page.goto(path("roles"));
+  await page.getByRole("button", { name: "New permission" }).first().click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Permission", { exact: true }).fill("posts:write");
+  await dialog.getByRole("button", { name: "Add permission" }).click();
+  await expect(page.getByRole("rowheader", { name: /posts:write/ })).toBeVisible();
+  await client.access.permissions.create({ key: "posts:read", description: ATTACK });
+  await page.getByRole("button", { name: "New role" }).click();
+  await dialog.getByLabel("Name", { exact: true }).fill("Editor");
+  await dialog.getByLabel("Key", { exact: true }).fill("editor");
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Add role" }).click();
+  const cell = (permission: string) => page.getByRole("checkbox", { name: new RegExp(`^Editor: ${permission}`) });
+  await cell("posts:read").check();
+  await expect.poll(async () => (await client.access.roles.get("editor")).permissions).toEqual(["posts:read"]);
+  await cell("posts:read").press("ArrowUp");
+  await expect(cell("posts:\\*")).toBeFocused();
+  await page.keyboard.press("Space");
+  await expect
+    .poll(async () => (await client.access.roles.get("editor")).permissions)
+    .toEqual(["posts:*", "posts:read"]);
+  await expect(page.getByRole("checkbox", { name: "Editor: posts:write, by posts:*" })).toBeChecked();
+  const locked = page.getByRole("checkbox", { name: /^Member: posts:read/i });
+  await expect(locked).toHaveAttribute("aria-disabled", "true");
+  await expect(page.getByText(ATTACK)).toBeVisible();
+  await expectAccessible(page);
+
+  await page.getByRole("button", { name: "Delete posts:read" }).click();
+  await expect(dialog.getByText("These roles have it, and lose it: Editor.")).toBeVisible();
+  await dialog.getByRole("textbox").fill("posts:read");
+  await dialog.getByRole("button", { name: "Delete permission" }).click();
+  await expect.poll(async () => (await client.access.roles.get("editor")).permissions).toEqual(["posts:*"]);
+  await page.getByRole("button", { name: "Delete posts:write" }).click();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(page.getByRole("rowheader", { name: /posts:write/ })).toBeVisible();
+  await page.getByRole("button", { name: "Edit Editor" }).click();
+  await dialog.getByRole("button", { name: "Delete role" }).click();
+  await dialog.getByRole("button", { name: "Delete role" }).click();
+  await expect(page.getByRole("columnheader", { name: /Editor/ })).toHaveCount(0);
+});
+
+test("a role that somebody else has changed shows both versions", async ({ signedIn: page }) => {
+  const { client, path } = await newProject(unique("Clash"));
+  await client.access.permissions.create({ key: "posts:write" });
+  await client.access.roles.create({ key: "editor", name: "Editor" });
+  await page.goto(path("roles"));
+  const cell = page.getByRole("checkbox", { name: "Editor: posts:write" });
+  await expect(cell).toBeVisible();
+  await client.access.roles.update("editor", { name: "Chief editor" });
+  await cell.check();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog.getByRole("row", { name: /Name/ })).toContainText("Chief editor");
+  await expect(dialog.getByRole("row", { name: /Permissions/ })).toContainText("posts:write");
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: /Keep mine/ }).click();
+  await expect(page.getByRole("columnheader", { name: /Chief editor/ })).toBeVisible();
+  expect(await client.access.roles.get("editor")).toMatchObject({ name: "Chief editor", permissions: ["posts:write"] });
+});
+
+test("the check says why, for a customer who is searched for", async ({ signedIn: page }) => {
+  const word = unique("why");
+  await api.access.permissions.create({ key: `${word}:approve` });
+  await api.access.roles.create({ key: word, name: `Approver ${word}`, permissions: [`${word}:*`] });
+  const customer = await api.customers.create({ email: `${word}@example.com`, name: `Ada ${word}` });
+  await api.customers.replaceRoles(customer.id, { roles: [word] });
+  const organization = await api.organizations.create({ name: `Linden ${word}` });
+  await page.goto(at("/access?tab=why"));
+  await page.getByRole("searchbox").fill(word);
+  await page.getByRole("radio", { name: new RegExp(`Ada ${word}`) }).check();
+  await page.getByRole("combobox", { name: `Can Ada ${word}` }).selectOption(`${word}:approve`);
+  await expect(page.getByText(`Ada ${word} has the role Approver ${word} in the whole project.`)).toBeVisible();
+  await expect(page.locator(".tree .decides")).toContainText(`${word}:*`);
+  await expectAccessible(page);
+  await page.getByRole("combobox", { name: "in" }).selectOption(organization.id);
+  await expect(page.getByText(`Ada ${word} is not a member there.`)).toBeVisible();
+  await expect(page).toHaveURL(new RegExp(`customer=${customer.id}.*in=${organization.id}`));
+});
+
+test.describe("plans", () => {
+  test.use({ tolerated: /status of (400|409|412|422)/ });
+
+  test("say what organizations can use, and warn before something is lost", async ({ signedIn: page }) => {
+    const { client, path } = await newProject(unique("Plans"));
+    await page.goto(path("plans"));
+    await page.getByRole("button", { name: "New feature" }).first().click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name", { exact: true }).fill("Seats");
+    await dialog.getByLabel("Key", { exact: true }).fill("two words");
+    await dialog.getByRole("radio", { name: /^With a limit/ }).check();
+    await dialog.getByRole("button", { name: "Add feature" }).click();
+    await expect(dialog.getByLabel("Key", { exact: true })).toHaveAttribute("aria-invalid", "true");
+    await expectAccessible(page);
+    await dialog.getByLabel("Key", { exact: true }).fill("seats");
+    await dialog.getByLabel("Limit without a plan").fill("5");
+    await dialog.getByRole("switch").or(dialog.locator("input.switch")).first().check();
+    await dialog.getByRole("button", { name: "Add feature" }).click();
+    await expect(page.getByRole("row", { name: /Seats/ })).toContainText("Up to 5");
+
+    await page.getByRole("button", { name: "New plan" }).click();
+    await dialog.getByLabel("Name", { exact: true }).fill("Pro");
+    await dialog.getByLabel("Key", { exact: true }).fill("pro");
+    await dialog.getByLabel("Seats", { exact: true }).selectOption("on");
+    await dialog.getByLabel("Limit of Seats").fill("1.5");
+    await dialog.getByRole("button", { name: "Add plan" }).click();
+    await expect(dialog.getByLabel("Limit of Seats")).toHaveAttribute("aria-invalid", "true");
+    await dialog.getByLabel("Limit of Seats").fill("50");
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Add plan" }).click();
+    await expect(page.getByRole("row", { name: /Seats/ })).toContainText("Up to 50");
+    expect((await client.plans.get("pro")).features).toMatchObject([{ featureKey: "seats", limit: 50 }]);
+    await expectAccessible(page);
+
+    const { id } = await client.organizations.create({ name: "Linden" });
+    await client.organizations.setPlan(id, { planKey: "pro" });
+    await page.reload();
+    await page.getByRole("button", { name: "Edit Pro" }).click();
+    await expect(dialog.getByText("1 organization has this plan.")).toBeVisible();
+    await expect(dialog.getByRole("button", { name: "Delete plan" })).toBeDisabled();
+    await client.plans.update("pro", { features: [{ featureKey: "seats", limit: 60 }] });
+    await dialog.getByLabel("Name", { exact: true }).fill("Professional");
+    await dialog.getByRole("button", { name: "Save changes" }).click();
+    await expect(dialog.getByRole("row", { name: /Seats/ })).toContainText("Up to 60");
+    await dialog.getByRole("button", { name: /Take theirs|Keep theirs|theirs/i }).click();
+    await page.getByRole("button", { name: "Delete Seats" }).click();
+    await expect(dialog.getByText("These plans set it (number of organizations): Pro (1).")).toBeVisible();
+    await dialog.getByRole("textbox").fill("seats");
+    await dialog.getByRole("button", { name: "Delete feature" }).click();
+    await expect(page.getByRole("rowheader", { name: /Seats/ })).toHaveCount(0);
+  });
+});
+
+test("signing keys are replaced without losing the one in use", async ({ signedIn: page }) => {
+  const { id, path } = await newProject(unique("Keys"));
+  await page.goto(path("keys"));
+  await expect(page.getByRole("definition").filter({ hasText: `/projects/${id}/.well-known/jwks.json` })).toBeVisible();
+  const keys = page.getByRole("list", { name: "Signing keys" }).getByRole("listitem");
+  await expect(keys).toHaveCount(1);
+  await page.getByRole("button", { name: "Replace the key" }).click();
+  await expectAccessible(page);
+  await page.getByRole("dialog").getByRole("button", { name: "Replace the key" }).click();
+  await expect(keys).toHaveCount(2);
+});
+
+test("a viewer reads everything and changes nothing", async ({ signedIn: page }) => {
+  const { client, path } = await newProject(unique("Viewer"));
+  await client.access.permissions.create({ key: "posts:write" });
+  await client.access.roles.create({ key: "editor", name: "Editor" });
+  await client.features.create({ key: "sso", name: "Single sign-on" });
+  await asViewer(page);
+  await page.goto(path());
+  await expect(page.getByRole("radio", { name: /^Open/ })).toBeDisabled();
+  await page.getByRole("link", { name: "Providers" }).click();
+  await expect(page.getByRole("heading", { name: "No providers yet" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Add provider" })).toHaveCount(0);
+  await page.getByRole("link", { name: "Roles and permissions" }).click();
+  await expect(page.getByRole("checkbox", { name: "Editor: posts:write" })).toHaveAttribute("aria-disabled", "true");
+  await expect(page.getByRole("button", { name: /^(New|Edit|Delete)/ })).toHaveCount(0);
+  await page.getByRole("link", { name: "Features and plans" }).click();
+  await expect(page.getByRole("rowheader", { name: /Single sign-on/ })).toBeVisible();
+  await expect(page.getByRole("button", { name: /^(New|Edit|Delete)/ })).toHaveCount(0);
+  await page.getByRole("link", { name: "Signing keys" }).click();
+  await expect(page.getByRole("list", { name: "Signing keys" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Replace the key" })).toHaveCount(0);
+});
+
+for (const { name, colorScheme, ...viewport } of SHAPES.filter((each) => each.width !== 900)) {
+  test(`every tab holds: ${name}`, async ({ signedIn: page }) => {
+    const { client, path } = await newProject(unique("Shapes"));
+    await client.access.permissions.create({ key: "posts:write" });
+    await client.access.roles.create({ key: "editor", name: "Editor", permissions: ["posts:*"] });
+    await client.features.create({ key: "sso", name: "Single sign-on" });
+    await client.plans.create({ key: "pro", name: "Pro", features: [{ featureKey: "sso" }] });
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme });
+    const shown: [string, string][] = [
+      ["", "Redirect URLs"],
+      ["providers", "No providers yet"],
+      ["pages", "No redirect URL yet"],
+      ["roles", "posts:write"],
+      ["why", "Who?"],
+      ["plans", "Single sign-on"],
+      ["keys", "ES256"],
+    ];
+    for (const [tab, text] of shown) {
+      await page.goto(path(tab));
+      await expect(page.locator("#main").getByText(text).first()).toBeVisible();
+      await expectAccessible(page);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    }
+  });
+}
