@@ -190,6 +190,9 @@ function LookButton({
   );
 }
 
+/** Links lead nowhere in the preview, but look like links. */
+const LINKS = "a:not(.button) { color: var(--accent-text); text-decoration: underline; }";
+
 interface Loaded {
   html: string;
   css: string;
@@ -215,8 +218,6 @@ function framed({ html, css }: Loaded, brand: Brand, isDark: boolean): string {
   for (const each of page.querySelectorAll("script, link, base, meta[http-equiv]")) each.remove();
   for (const each of page.querySelectorAll("[href], [action], [formaction]"))
     for (const name of ["href", "action", "formaction"]) each.removeAttribute(name);
-  for (const each of page.querySelectorAll("a")) each.setAttribute("style", "text-decoration: underline");
-  for (const each of page.querySelectorAll("a.button")) each.removeAttribute("style");
   // A script of the page shows them in browsers that have passkeys.
   page.querySelector("#passkeys")?.removeAttribute("hidden");
   const name = page.querySelector(".app");
@@ -228,8 +229,7 @@ function framed({ html, css }: Loaded, brand: Brand, isDark: boolean): string {
     logo.alt = "";
     page.querySelector("main")?.prepend(logo);
   }
-  const style = page.createElement("style");
-  style.textContent = inScheme(`${css}\n${accentStyle(brand.accentColor)}`, isDark);
-  page.head.append(style);
-  return `<!doctype html>${page.documentElement.outerHTML}`;
+  // As text: within an element of this document, styles would be subject to the policy of the dashboard.
+  const styles = inScheme(`${css}\n${accentStyle(brand.accentColor)}\n${LINKS}`, isDark);
+  return `<!doctype html>${page.documentElement.outerHTML.replace("</head>", () => `<style>${styles}</style></head>`)}`;
 }
