@@ -15,6 +15,7 @@ import pytest
 
 from tests.peers.chromium import CHROMIUM
 from tests.peers.dns_zone import DnsZone
+from tests.peers.identity_provider import IdentityProvider, Person
 from tests.peers.interfaces import interfaces_stay
 from tests.peers.server_control import server_control
 from tests.peers.whole_server import WholeServer, whole_server
@@ -28,9 +29,19 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "attacks.spec.ts": {"outbound_allow": (ip_network("127.0.0.0/8"),)},
     "developers.spec.ts": {"outbound_allow": (ip_network("127.0.0.0/8"),)},
     "domains.spec.ts": {"sending_addresses": ("192.0.2.10",)},
+    "organizations.spec.ts": {"outbound_allow": (ip_network("127.0.0.0/8"),)},
     "settings.spec.ts": {"host": "localhost"},
 }
-"""Settings of the servers of single files, beside the usual ones. Webhooks are received on this machine."""
+"""Settings of the servers of single files, beside the usual ones. Webhooks are received on this machine, and its
+identity provider is there, too."""
+MARIA = Person(
+    attributes={
+        "email": ["maria@acme.example"],
+        "displayName": ["<img src=x onerror=window.hacked=1>"],
+        "groups": ["staff", "<script>window.hacked=1</script>"],
+    }
+)
+"""Who signs on at the identity provider."""
 
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
 needs_packages = pytest.mark.skipif(
@@ -52,10 +63,12 @@ def test_the_dashboard_in_a_browser(spec, tmp_path):
         whole_server(tmp_path / "server", **settings) as server,
         zone_control(_zone_of(server)) as zone_url,
         server_control(server) as control_url,
+        IdentityProvider(person=MARIA).serving() as provider_url,
     ):
         account = msgspec.to_builtins(asyncio.run(server.account()))
+        urls = {"zoneUrl": zone_url, "controlUrl": control_url, "providerUrl": provider_url}
         environment = {
-            "POSTERN_TEST": json.dumps(account | {"zoneUrl": zone_url, "controlUrl": control_url}),
+            "POSTERN_TEST": json.dumps(account | urls),
             # With these, a file runs the commands of `postern` for this server.
             "POSTERN_PYTHON": sys.executable,
             "POSTERN_DATA": str(server.folder),

@@ -6,6 +6,7 @@ import { customerRoutes } from "./pages/customers/routes";
 import { developerRoutes } from "./pages/developers/routes";
 import { domainRoutes } from "./pages/domains/routes";
 import { emailRoutes } from "./pages/emails/routes";
+import { organizationRoutes } from "./pages/organizations/routes";
 import { overviewRoutes } from "./pages/overview/routes";
 import { settingsRoutes } from "./pages/settings/routes";
 import { templateRoutes } from "./pages/templates/routes";
@@ -23,6 +24,7 @@ const routeTree = rootRoute.addChildren([
       ...templateRoutes,
       ...contactRoutes,
       ...customerRoutes,
+      ...organizationRoutes,
       ...accessRoutes,
       ...domainRoutes,
       ...developerRoutes,

@@ -14,6 +14,8 @@ export const SERVER = JSON.parse(process.env.POSTERN_TEST ?? "{}") as {
   zoneUrl: string;
   /** Stops the server and starts it again: `POST /stop`, `POST /start`. */
   controlUrl: string;
+  /** A SAML identity provider, which signs everybody on as Maria. */
+  providerUrl: string;
 };
 
 /** The API with the secret key of the project: makes what a page shows. */

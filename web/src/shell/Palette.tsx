@@ -1,6 +1,6 @@
 import { Modal } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { IconSearch } from "@tabler/icons-react";
+import { IconBuilding, IconSearch } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, type ReactNode, useId, useState } from "react";
@@ -16,6 +16,7 @@ import { api } from "../session/server";
 import { ENTRIES } from "./navigation";
 
 const FOUND_EMAILS = 5;
+const FOUND_ORGANIZATIONS = 4;
 const TYPING_MS = 200;
 
 interface Item {
@@ -26,7 +27,7 @@ interface Item {
   run: () => void;
 }
 
-/** Search and jump: pages, projects, e-mails of this project, and things to do. */
+/** Search and jump: pages, projects, organizations and e-mails of this project, and things to do. */
 export default function Palette({
   text,
   onText,
@@ -133,6 +134,11 @@ function useItems(text: string, typed: string, onKeys: () => void): Item[] {
     queryFn: ({ signal }) => api(projectId).emails.list({ q: typed, limit: FOUND_EMAILS }, { signal }),
     enabled: typed.length > 1,
   });
+  const organizations = useQuery({
+    queryKey: ["palette", projectId, "organizations", typed],
+    queryFn: ({ signal }) => api(projectId).organizations.list({ q: typed, limit: FOUND_ORGANIZATIONS }, { signal }),
+    enabled: typed.length > 1,
+  });
   const matches = (label: string) => label.toLowerCase().includes(text.toLowerCase());
   const pages = ENTRIES.filter((each) => matches(each.label())).map(
     ({ to, label, icon: Icon }): Item => ({
@@ -159,6 +165,23 @@ function useItems(text: string, typed: string, onKeys: () => void): Item[] {
       run: () => void navigate({ to: "/projects/$projectId/emails/$sendId", params: { projectId, sendId: send.id } }),
     }),
   );
+  const companies = (typed.length > 1 && text === typed ? (organizations.data?.data ?? []) : []).map(
+    ({ id, name, slug }): Item => ({
+      key: id,
+      group: m.organizations(),
+      icon: <IconBuilding {...ICON} />,
+      label: (
+        <>
+          {name} <span className="muted">{slug}</span>
+        </>
+      ),
+      run: () =>
+        void navigate({
+          to: "/projects/$projectId/organizations/$organizationId",
+          params: { projectId, organizationId: id },
+        }),
+    }),
+  );
   const others = projects
     .filter((each) => each.id !== projectId && matches(each.name))
     .slice(0, 8)
@@ -180,5 +203,5 @@ function useItems(text: string, typed: string, onKeys: () => void): Item[] {
   ]
     .filter((each) => matches(each.label))
     .map((each) => ({ key: each.label, group: m.group_do(), icon: <span className="mark" />, ...each }));
-  return [...pages, ...sends, ...others, ...deeds];
+  return [...pages, ...companies, ...sends, ...others, ...deeds];
 }

@@ -1,6 +1,7 @@
 import {
   type Icon,
   IconAddressBook,
+  IconBuilding,
   IconCode,
   IconHome2,
   IconKey,
@@ -22,6 +23,7 @@ export interface Entry {
     | "/projects/$projectId/templates"
     | "/projects/$projectId/contacts"
     | "/projects/$projectId/customers"
+    | "/projects/$projectId/organizations"
     | "/projects/$projectId/access"
     | "/projects/$projectId/domains"
     | "/projects/$projectId/developers"
@@ -47,6 +49,7 @@ export const MENU: { title?: () => string; entries: Entry[] }[] = [
     title: m.nav_people,
     entries: [
       { to: "/projects/$projectId/customers", label: m.customers, icon: IconUsers, key: "u" },
+      { to: "/projects/$projectId/organizations", label: m.organizations, icon: IconBuilding, key: "r" },
       { to: "/projects/$projectId/access", label: m.access, icon: IconKey, key: "i" },
     ],
   },

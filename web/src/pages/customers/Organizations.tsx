@@ -61,7 +61,15 @@ export function Organizations({ customer, most }: { customer: Customer; most?: n
                 {[...membership.organization.name][0]?.toUpperCase()}
               </span>
               <div className="grow">
-                <b className="breaks">{membership.organization.name}</b>
+                <b className="breaks">
+                  <Link
+                    className="quiet"
+                    to="/projects/$projectId/organizations/$organizationId"
+                    params={{ projectId, organizationId: membership.organization.id }}
+                  >
+                    {membership.organization.name}
+                  </Link>
+                </b>
                 <p className="muted">
                   {membership.status === "SUSPENDED" && `${m.customers_org_suspended()} · `}
                   {membership.roles
