@@ -1,10 +1,13 @@
 import type { Event, Organization } from "@postern/sdk";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { m } from "../../messages/messages.js";
 import { longTime } from "../../parts/format";
 import { Button, Empty, LoadingFailed, SkeletonRows, Time } from "../../parts/parts";
 import { useProjectId } from "../../session/profile";
 import { api } from "../../session/server";
+import { roleOf } from "../customers/access";
+import { rolesQuery } from "../customers/queries";
 import { eventWords } from "../developers/events";
 import { keyOf, useParts } from "./queries";
 import { SOURCES } from "./words";
@@ -99,7 +102,10 @@ function actorOf({ actorType, actorLabel }: Event): string {
 function Detail({ event: { data } }: { event: Event }) {
   const projectId = useProjectId();
   const said = (name: string) => (typeof data[name] === "string" ? data[name] : "");
-  const roles = Array.isArray(data.roles) ? data.roles.map(String).join(", ") : "";
+  const known = useQuery(rolesQuery(projectId));
+  const roles = (Array.isArray(data.roles) ? data.roles.map(String) : [])
+    .map((key) => roleOf(known.data ?? [], key, "ORGANIZATION")?.name ?? key)
+    .join(", ");
   const status = said("status") === "SUSPENDED" ? m.organizations_suspended() : "";
   const source = said("source");
   const texts = [

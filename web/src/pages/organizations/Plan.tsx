@@ -236,7 +236,8 @@ function Features({ organization }: { organization: Organization }) {
             return (
               <li key={featureKey}>
                 <div className="grow">
-                  <b className="breaks">{nameOf(featureKey)}</b> <code className="muted breaks">{featureKey}</code>
+                  <b className="breaks">{nameOf(featureKey)}</b>{" "}
+                  {nameOf(featureKey) !== featureKey && <code className="muted breaks">{featureKey}</code>}
                   <p className="muted breaks">
                     {sourceOf(entitlement)}
                     {isOverride && reason && ` · ${reason}`}
@@ -254,7 +255,11 @@ function Features({ organization }: { organization: Organization }) {
                     <Button
                       kind="bare"
                       size="small"
-                      aria-label={m.organizations_override_of({ feature: nameOf(featureKey) })}
+                      aria-label={
+                        isOverride
+                          ? m.organizations_override_change_of({ feature: nameOf(featureKey) })
+                          : m.organizations_override_of({ feature: nameOf(featureKey) })
+                      }
                       onClick={() => setChanging(entitlement)}
                     >
                       {isOverride ? m.organizations_override_change() : m.organizations_override()}

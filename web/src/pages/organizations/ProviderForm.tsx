@@ -90,7 +90,7 @@ function Form({
   const show = useShowConnection(projectId);
   const readAgain = useReadAgain(projectId, organization.id);
   const { sso } = api(projectId);
-  const { theirs, isBusy, save, settle } = useEditing(
+  const { base, theirs, isBusy, save, rebase, settle } = useEditing(
     connection,
     () => sso.get(organization.id, connection.id),
     (saved) => {
@@ -108,6 +108,9 @@ function Form({
     idpCertificate: connection.idpCertificate.join("\n"),
   });
   const [errors, setErrors] = useState<Record<string, string>>({});
+  // A change of something else, such as of attributes and roles, is no conflict.
+  if (connection.updatedAt > base.updatedAt && !theirs && !isBusy && provider(connection) === provider(base))
+    rebase(connection);
   const change = (): SsoConnectionChange | undefined => {
     const needed: Record<string, string> = {};
     const require = (...names: (keyof typeof draft)[]) => {
@@ -256,6 +259,10 @@ function Form({
     </form>
   );
 }
+
+/** What this form is about, to compare two versions. */
+const provider = ({ idpEntityId, idpSsoUrl, idpSloUrl, idpMetadataUrl, idpCertificate }: SsoConnection) =>
+  JSON.stringify([idpEntityId, idpSsoUrl, idpSloUrl, idpMetadataUrl, idpCertificate]);
 
 /** The certificates in a text: each PEM block, or the whole text as one without its frame. */
 function certificatesIn(text: string): string[] {

@@ -10,6 +10,7 @@ import { useReturnFocus } from "../../parts/returnFocus";
 import { Wrong } from "../../parts/Wrong";
 import { useMayWrite, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
+import { roleOf } from "../customers/access";
 import { messagesByField, rolesQuery } from "../customers/queries";
 import { RoleBoxes } from "../customers/RoleBoxes";
 import { useEditing, useShowConnection } from "./queries";
@@ -42,7 +43,11 @@ const OPTION_WORDS: Record<Option, { label: () => string; hint: () => string }> 
 /** Which attribute is what, and what people get: in short, with a dialog that changes it. */
 export function RulesForm({ organization, connection }: { organization: Organization; connection: SsoConnection }) {
   const mayWrite = useMayWrite();
+  const projectId = useProjectId();
+  const roles = useQuery(rolesQuery(projectId));
   const [isOpen, setOpen] = useState(false);
+  const namesOf = (keys: string[]) =>
+    keys.map((key) => roleOf(roles.data ?? [], key, "ORGANIZATION")?.name ?? key).join(", ");
   const mapped = NAMES.filter((name) => connection.attributeMapping[name]);
   const groups = Object.entries(connection.groupRoles);
   const on = OPTIONS.filter((each) => connection[each]);
@@ -56,11 +61,11 @@ export function RulesForm({ organization, connection }: { organization: Organiza
             : mapped.map((name) => `${WORDS[name]()}: ${connection.attributeMapping[name]}`).join(", ")}
         </dd>
         <dt>{m.organizations_default_roles()}</dt>
-        <dd>{connection.defaultRoles.join(", ")}</dd>
+        <dd>{namesOf(connection.defaultRoles)}</dd>
         {groups.length > 0 && (
           <>
             <dt>{m.organizations_group_roles()}</dt>
-            <dd>{groups.map(([group, roles]) => `${group}: ${roles.join(", ")}`).join("; ")}</dd>
+            <dd>{groups.map(([group, keys]) => `${group}: ${namesOf(keys)}`).join("; ")}</dd>
           </>
         )}
         <dt>{m.organizations_options()}</dt>

@@ -56,7 +56,7 @@ function Details({ organization }: { organization: Organization }) {
   const mayWrite = useMayWrite();
   const show = useShowOrganization(projectId);
   const { id } = organization;
-  const { base, theirs, isBusy, save, takeTheirs, settle } = useEditing(
+  const { base, theirs, isBusy, save, takeTheirs, rebase, settle } = useEditing(
     organization,
     () => api(projectId).organizations.get(id),
     show,
@@ -78,6 +78,13 @@ function Details({ organization }: { organization: Organization }) {
   // What this person has changed: the rest stays as somebody else has stored it.
   const change = changeFrom(base);
   const isChanged = Object.keys(change).length > 0 || !edited;
+  const latest = draftOf(organization);
+  const isSame = (Object.keys(latest) as (keyof Draft)[]).every((name) => latest[name] === stored[name]);
+  // A change of something else, or one that this person does not overwrite, is no conflict.
+  if (organization.updatedAt > base.updatedAt && !theirs && !isBusy && (isSame || !isChanged)) {
+    rebase(organization);
+    if (!isChanged) setDraft(latest);
+  }
   const store = async (against?: Organization) => {
     setErrors({});
     const saved = await save((ifMatch) => api(projectId).organizations.update(id, change, { ifMatch }), against);

@@ -218,5 +218,5 @@ export function useEditing<T>(record: T, read: () => Promise<T>, onSaved: (recor
     if (theirs) setBase(theirs);
     setTheirs(undefined);
   };
-  return { base, theirs, isBusy, save, takeTheirs, settle: () => setTheirs(undefined) };
+  return { base, theirs, isBusy, save, takeTheirs, rebase: setBase, settle: () => setTheirs(undefined) };
 }
