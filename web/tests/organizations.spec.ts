@@ -96,16 +96,16 @@ test.describe("with a slug that is taken", () => {
     await expect(dialog.getByRole("alert")).toContainText("Enter a name");
     const name = unique("Acme");
     await dialog.getByLabel("Name", { exact: true }).fill(name);
-    await dialog.getByLabel("Slug").fill(taken.slug);
+    await dialog.getByLabel("Slug", { exact: true }).fill(taken.slug);
     await dialog.getByLabel("Plan").selectOption(plan.name);
     await dialog.getByLabel("With an owner").check();
     await dialog.getByLabel("Owner", { exact: true }).fill(owner.email ?? "");
     await dialog.getByRole("radio", { name: "Olga Owner" }).check();
     await expectAccessible(page);
     await dialog.getByRole("button", { name: "Create organization" }).click();
-    await expect(dialog.getByLabel("Slug")).toHaveAttribute("aria-invalid", "true");
-    await dialog.getByLabel("Slug").fill("");
-    await dialog.getByLabel("Slug").press("Enter");
+    await expect(dialog.getByLabel("Slug", { exact: true })).toHaveAttribute("aria-invalid", "true");
+    await dialog.getByLabel("Slug", { exact: true }).fill("");
+    await dialog.getByLabel("Slug", { exact: true }).press("Enter");
     await expect(page.getByRole("heading", { level: 1, name })).toBeVisible();
     await expect(page.locator("dl").getByRole("link", { name: plan.name })).toBeVisible();
     const [created] = (await api.organizations.list({ q: name })).data;
@@ -225,7 +225,7 @@ test.describe("with what the API refuses", () => {
     await expect(page.getByRole("heading", { name: "No domain yet" })).toBeVisible();
   });
 
-  test("single sign-on is set up, tested, activated and required", async ({ signedIn: page, context }) => {
+  test("single sign-on is set up, tested, activated and required", async ({ signedIn: page, context }, info) => {
     const organization = await newOrganization("Acme");
     const added = await api.organizations.domains.add(organization.id, { domain: "acme.example" });
     await page.goto(pageOf(organization, "sso"));
@@ -276,6 +276,7 @@ test.describe("with what the API refuses", () => {
     await expect(checks.getByText("Domain is verified", { exact: true })).toBeVisible();
     await expect(checks.locator("dl").getByText(ATTACK).first()).toBeVisible();
     await expectAccessible(page);
+    await page.screenshot({ path: info.outputPath("trace.png"), fullPage: true });
     await page.getByRole("button", { name: "Activate", exact: true }).click();
     await expect(page.getByText("This is missing:")).toBeVisible();
 
@@ -333,15 +334,15 @@ test.describe("with what the API refuses", () => {
     const organization = await newOrganization("Edit", { metadata: { tier: "gold", old: 1 } });
     const taken = await newOrganization("Other");
     await page.goto(pageOf(organization, "settings"));
-    await page.getByLabel("Slug").fill(taken.slug);
+    await page.getByLabel("Slug", { exact: true }).fill(taken.slug);
     await page.getByRole("button", { name: "Save" }).click();
-    await expect(page.getByLabel("Slug")).toHaveAttribute("aria-invalid", "true");
+    await expect(page.getByLabel("Slug", { exact: true })).toHaveAttribute("aria-invalid", "true");
     await page.getByRole("button", { name: "Discard changes" }).click();
-    await page.getByLabel("Metadata").fill("{");
+    await page.getByLabel("Metadata", { exact: true }).fill("{");
     await page.getByRole("button", { name: "Save" }).click();
-    await expect(page.getByLabel("Metadata")).toHaveAttribute("aria-invalid", "true");
+    await expect(page.getByLabel("Metadata", { exact: true })).toHaveAttribute("aria-invalid", "true");
     await expectAccessible(page);
-    await page.getByLabel("Metadata").fill(JSON.stringify({ tier: ATTACK }));
+    await page.getByLabel("Metadata", { exact: true }).fill(JSON.stringify({ tier: ATTACK }));
     await page.getByLabel("Name", { exact: true }).fill(`Mine ${ATTACK}`);
     await api.organizations.update(organization.id, { name: "Theirs", externalId: unique("crm") });
     await page.getByRole("button", { name: "Save" }).click();
@@ -493,7 +494,10 @@ test.describe("in each shape", () => {
     test(`pages hold: ${shape.name}`, async ({ signedIn: page }, info) => {
       await page.setViewportSize(shape);
       await page.emulateMedia({ colorScheme: shape.colorScheme });
-      for (const tab of ["list", "", "members", "invitations", "domains", "sso", "plan", "history", "settings"]) {
+      // Those that differ most in each shape; all of them on a computer and on a phone.
+      const main = ["list", "", "domains", "sso"];
+      const others = ["members", "invitations", "plan", "history", "settings"];
+      for (const tab of /^(desktop|phone), light$/.test(shape.name) ? [...main, ...others] : main) {
         await page.goto(tab === "list" ? at("/organizations") : pageOf(organization, tab));
         await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
         await settled(page);
