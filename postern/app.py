@@ -74,7 +74,7 @@ from postern.messaging.audiences import attributes, contacts, imports
 from postern.messaging.audiences import operations as audiences
 from postern.messaging.audiences import preview as audience_preview
 from postern.messaging.audiences import work as audience_work
-from postern.messaging.automations import custom_events
+from postern.messaging.automations import custom_events, dry_run
 from postern.messaging.automations import operations as automations
 from postern.messaging.automations import store as automation_store
 from postern.messaging.automations import work as automation_work
@@ -125,7 +125,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(imports, contacts, attributes, audiences, audience_preview, emails, logs, suppressions),
     *operations_of(customers, merging, end_users, tokens, sessions, sign_up, sign_in, credentials, totp, passkeys),
     *operations_of(providers, linking, identity_requests, customer_pages, sso, app_sso),
-    *operations_of(campaigns, analytics, tracking, inbox, previews, automations, custom_events),
+    *operations_of(campaigns, analytics, tracking, inbox, previews, automations, dry_run, custom_events),
     *operations_of(organizations, organization_members, invitations, invitation_pages, organization_domains),
     *operations_of(joining, app_organizations, billing, features, plans, entitlements, sso_endpoints, sso_logout),
 ]

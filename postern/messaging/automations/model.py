@@ -267,6 +267,10 @@ class ListedAutomation(Automation):
 
     totals: AutomationRunTotals | None = None
     """The numbers of its runs; null unless `include=counts` is requested."""
+    unfinished: int | None = None
+    """Number of its unfinished runs; null unless `include=counts` is requested."""
+    last_run_at: Moment | None = None
+    """When its latest run started; null without a run, and unless `include=counts` is requested."""
 
 
 class TriggerRow(Record):
@@ -426,6 +430,23 @@ class CounterSum(Record):
     count: int
 
 
+class AutomationRunPosition(Record):
+    """The number of unfinished runs at one step of one version of an automation."""
+
+    version: int
+    step: int
+    """Index in the flattened list of steps of this version."""
+    runs: int
+
+
+class AutomationActivity(Record):
+    """The number of unfinished runs of an automation, and when the latest run started."""
+
+    automation_id: UUID
+    unfinished: int
+    last_run_at: Moment | None
+
+
 class AutomationCounterSum(CounterSum):
     """The sum of one counter of an automation, with the automation."""
 
@@ -436,3 +457,80 @@ class AutomationWebhookSecret(Record):
     """The secret that signs the calls of an automation's WEBHOOK steps."""
 
     secret: str
+
+
+class DryRunRequest(Body):
+    """Whom to try an automation with, and what to assume."""
+
+    contact_id: str
+    event_data: dict[str, Any] = {}
+    """Data of the event that would start the run."""
+    happened: Annotated[list[int], msgspec.Meta(max_length=STEPS_LIMIT)] = []
+    """Indices, in the flattened list of steps, of the WAIT_FOR_EVENT steps whose event is assumed to occur at once. The
+    others time out."""
+    trigger: Trigger | None = None
+    """To try a trigger that is not stored."""
+    steps: Annotated[list[Step], msgspec.Meta(max_length=STEPS_LIMIT)] | None = None
+    """To try steps that are not stored."""
+
+
+class DryRunCondition(Record):
+    """A condition of the rules of a step or trigger, and whether it holds."""
+
+    path: str
+    """JSON pointer to the condition below the rules: `/conditions/0`."""
+    holds: bool
+    value: Any
+    """The value of the contact or of the event's data that is compared. Null if there is none, and for conditions on
+    audiences and events."""
+
+
+class DryRunReason(Record):
+    """Why the event would not start a run."""
+
+    code: Literal["where_not_matched", "already_run", "unfinished_run"]
+    message: str
+
+
+class DryRunMail(Record):
+    """The mail that a step would send, rendered."""
+
+    sender: str
+    to: str
+    reply_to: str | None
+    subject: str | None
+    html: str | None
+    text: str | None
+    problem: str | None
+    """Why it cannot be rendered."""
+
+
+class DryRunStep(Record):
+    """A step that would be executed."""
+
+    step: int
+    """Index in the flattened list of steps."""
+    path: str
+    """JSON pointer to the step: `/steps/1/then/0`."""
+    type: str
+    outcome: Outcome
+    detail: dict[str, Any]
+    starts_at: Moment
+    ends_at: Moment
+    """For steps that wait: when the run continues."""
+    conditions: list[DryRunCondition]
+    """For CONDITION steps: each condition of the rules. Empty beyond 200 conditions in one dry run."""
+    mail: DryRunMail | None
+
+
+class DryRun(Record):
+    """What an automation would do with a contact."""
+
+    reasons: list[DryRunReason]
+    """Why no run would start now; empty if one would. The steps are those of a run that starts anyway."""
+    conditions: list[DryRunCondition]
+    """Each condition of the trigger's `where` rules."""
+    status: RunStatus
+    """The status in which the run would end."""
+    error: str | None
+    steps: list[DryRunStep]

@@ -36,6 +36,7 @@ from postern.messaging.automations.model import (
     AutomationMissing,
     AutomationRun,
     AutomationRunDetail,
+    AutomationRunPosition,
     AutomationRunTotals,
     AutomationSettings,
     AutomationWebhookSecret,
@@ -133,7 +134,8 @@ async def list_automations(
 ) -> LinkedList[ListedAutomation]:
     """List the project's automations, newest first. All given filters must match.
 
-    With `include=counts` each automation has the `totals` of its runs.
+    With `include=counts` each automation has the `totals` of its runs, the number of `unfinished` ones, and
+    `lastRunAt`.
     """
     with_counts = query.with_counts
     filters = query.filters(q, active=[] if active is None else [active])
@@ -145,8 +147,15 @@ async def list_automations(
     counts: dict[UUID, dict[str, int]] = {automation.id: {} for automation in page.items}
     for row in await store.totals_of_each(call.db, project_id=call.project_id, automation_ids=[*counts]):
         counts[row.automation_id][row.measure] = row.count
+    rows = await store.activity_of_each(call.db, project_id=call.project_id, automation_ids=[*counts])
+    activity = {row.automation_id: row for row in rows}
     return page.convert_items(
-        lambda automation: msgspec.structs.replace(automation, totals=_run_totals(counts[automation.id]))
+        lambda automation: msgspec.structs.replace(
+            automation,
+            totals=_run_totals(counts[automation.id]),
+            unfinished=activity[automation.id].unfinished,
+            last_run_at=activity[automation.id].last_run_at,
+        )
     )
 
 
@@ -423,6 +432,16 @@ async def get_automation_totals(call: Call, id: UUID) -> AutomationRunTotals:
     """Get how many runs an automation has started, and how many completed or failed."""
     await _require(call.db, call.project_id, id)
     return await totals(call.db, call.project_id, id)
+
+
+@get("/projects/{project_id}/automations/{id}/positions", needs="automations:read", problems=[AutomationMissing])
+async def list_automation_positions(call: Call, id: UUID) -> list[AutomationRunPosition]:
+    """Count the unfinished runs of an automation by the version of the steps that they follow, and by their step.
+
+    Runs keep the version with which they started, so `version` can be lower than that of the automation.
+    """
+    await _require(call.db, call.project_id, id)
+    return await store.run_positions(call.db, project_id=call.project_id, automation_id=id)
 
 
 @get(

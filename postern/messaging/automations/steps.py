@@ -146,17 +146,42 @@ class RunBatch:
                 self._end(run, "EXITED")
 
     async def _send(self, group: list[RunState], step: SendEmail) -> None:
+        requests = await self._compose(group, step)
+        if requests and not group[0].row.test:
+            await self._enforce_quota(group, requests)
+        if not requests:
+            return
+        settings = (await projects.require_project(self.tx, self.project_id)).settings
+        cap = None if group[0].row.test else frequency_cap_of(settings)
+        sends = await enqueue_all(
+            self.world, self.tx, self.project_id, list(requests.values()), cap, self.now, test=group[0].row.test
+        )
+        for run in group:
+            if run.row.id not in requests:
+                continue
+            send = sends.get(requests[run.row.id].once_key)
+            if send is None or send.reason is None:  # A new send has a reason only if the frequency cap suppressed it.
+                self._next_step(run, "DONE", {"sendId": send.id} if send else {})
+            else:
+                self.capped[run.row.automation_id] += 1
+                self._next_step(run, "SKIPPED", {"sendId": send.id, "reason": send.reason})
+
+    async def _compose(self, group: list[RunState], step: SendEmail) -> dict[UUID, MailRequest]:
+        """The message of a SEND_EMAIL step for each run, keyed by run id, without storing it.
+
+        Runs whose contact has unsubscribed continue with their next step; runs that cannot send become FAILED.
+        """
         template = await templates.get_content(self.tx, self.project_id, as_id(step.template_id))
         if template is None:
             self.fail(group, "The template has been deleted.")
-            return
+            return {}
         if is_blank(template.html, template.text):
             self.fail(group, "The template is blank: it has neither html nor text.")
-            return
+            return {}
         subject = step.subject if step.subject is not None else template.subject
         if subject is None:
             self.fail(group, "Neither the step nor its template has a subject.")
-            return
+            return {}
         try:
             sender = sender_of(step)
             domain_id = await require_sending_domain_id(
@@ -164,15 +189,12 @@ class RunBatch:
             )
         except (LookupError, AddressInvalid) as error:
             self.fail(group, str(error))
-            return
+            return {}
         settings = (await projects.require_project(self.tx, self.project_id)).settings
         requests: dict[UUID, MailRequest] = {}
         trigger_events: dict[UUID, events.EventRow] = {}
         if any("event" in (part or "") for part in (subject, template.html, template.text, step.from_name)):
-            trigger_ids = sorted({run.row.trigger_event_id for run in group})
-            trigger_events = {
-                event_row.id: event_row for event_row in await events.with_ids(self.tx, self.project_id, trigger_ids)
-            }
+            trigger_events = await self._trigger_events(group)
         for run in group:
             event = trigger_events.get(run.row.trigger_event_id)
             contact = self.contacts[run.row.contact_id]
@@ -203,23 +225,12 @@ class RunBatch:
                 domain_id=domain_id,
                 body=body,
             )
-        if not group[0].row.test:
-            await self._enforce_quota(group, requests)
-        if not requests:
-            return
-        cap = None if group[0].row.test else frequency_cap_of(settings)
-        sends = await enqueue_all(
-            self.world, self.tx, self.project_id, list(requests.values()), cap, self.now, test=group[0].row.test
-        )
-        for run in group:
-            if run.row.id not in requests:
-                continue
-            send = sends.get(requests[run.row.id].once_key)
-            if send is None or send.reason is None:  # A new send has a reason only if the frequency cap suppressed it.
-                self._next_step(run, "DONE", {"sendId": send.id} if send else {})
-            else:
-                self.capped[run.row.automation_id] += 1
-                self._next_step(run, "SKIPPED", {"sendId": send.id, "reason": send.reason})
+        return requests
+
+    async def _trigger_events(self, group: list[RunState]) -> dict[UUID, events.EventRow]:
+        """The events that started the runs, keyed by event id."""
+        ids = sorted({run.row.trigger_event_id for run in group})
+        return {event.id: event for event in await events.with_ids(self.tx, self.project_id, ids)}
 
     async def _enforce_quota(self, group: list[RunState], requests: dict[UUID, MailRequest]) -> None:
         """Fail the runs whose e-mail exceeds the account's quota, and remove their requests from `requests`."""

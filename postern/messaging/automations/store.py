@@ -10,8 +10,10 @@ from postern.kernel.database.statements import Jsonb, Queries, Transaction, stat
 from postern.kernel.values import Moment, Record
 from postern.messaging.automations.model import (
     Automation,
+    AutomationActivity,
     AutomationCounterSum,
     AutomationRun,
+    AutomationRunPosition,
     AutomationRunStep,
     AutomationSettings,
     AutomationVersion,
@@ -358,6 +360,31 @@ async def count_runs(
 async def totals_of_each(
     db: Queries, *, project_id: UUID, automation_ids: list[UUID]
 ) -> list[AutomationCounterSum]: ...
+
+
+# The unfinished runs and the latest run of each of several automations.
+@statement("""
+    select automation.id as automation_id,
+        (select count(*) from automation_runs run
+         where (run.project_id, run.automation_id) = (%(project_id)s, automation.id)
+           and run.status in ('RUNNING', 'WAITING')) as unfinished,
+        (select run.started_at from automation_runs run
+         where (run.project_id, run.automation_id) = (%(project_id)s, automation.id)
+         order by run.id desc limit 1) as last_run_at
+    from unnest(%(automation_ids)s::uuid[]) as automation (id)
+""")
+async def activity_of_each(
+    db: Queries, *, project_id: UUID, automation_ids: list[UUID]
+) -> list[AutomationActivity]: ...
+
+
+# The numbers of unfinished runs of an automation by version and step.
+@statement("""
+    select version, current_step as step, count(*) as runs from automation_runs
+    where project_id = %(project_id)s and automation_id = %(automation_id)s and status in ('RUNNING', 'WAITING')
+    group by 1, 2 order by 1, 2
+""")
+async def run_positions(db: Queries, *, project_id: UUID, automation_id: UUID) -> list[AutomationRunPosition]: ...
 
 
 # The sums of the counters of one automation, or of all automations of a project.

@@ -2291,6 +2291,15 @@ GET_AUTOMATION_TOTALS = Operation(
     result="AutomationRunTotals",
     permission="automations:read",
 )
+LIST_AUTOMATION_POSITIONS = Operation(
+    "listAutomationPositions",
+    "GET",
+    "/projects/{projectId}/automations/{id}/positions",
+    "json",
+    result="AutomationRunPosition",
+    many=True,
+    permission="automations:read",
+)
 GET_AUTOMATION_WEBHOOK_SECRET = Operation(
     "getAutomationWebhookSecret",
     "GET",
@@ -2298,6 +2307,16 @@ GET_AUTOMATION_WEBHOOK_SECRET = Operation(
     "json",
     result="AutomationWebhookSecret",
     permission="automations:write",
+)
+DRY_RUN_AUTOMATION = Operation(
+    "dryRunAutomation",
+    "POST",
+    "/projects/{projectId}/automations/{id}/dry-run",
+    "json",
+    result="DryRun",
+    permission="automations:read",
+    body="json",
+    media_type="application/json",
 )
 RECORD_CUSTOM_EVENTS = Operation(
     "recordCustomEvents",

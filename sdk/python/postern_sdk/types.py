@@ -99,6 +99,9 @@ if TYPE_CHECKING:
         ]
         | str
     )
+    DryRunStatus: TypeAlias = Literal["CANCELLED", "COMPLETED", "EXITED", "FAILED", "RUNNING", "WAITING"] | str
+    DryRunReasonCode: TypeAlias = Literal["already_run", "unfinished_run", "where_not_matched"] | str
+    DryRunStepOutcome: TypeAlias = Literal["DONE", "FAILED", "FALSE", "HAPPENED", "SKIPPED", "TIMED_OUT", "TRUE"] | str
     EmailEngine: TypeAlias = Literal["minijinja", "none"] | str
     EmailBatchItemStatus: TypeAlias = (
         Literal[
@@ -306,6 +309,9 @@ else:
     DnsRecordStatus = str
     DomainStatus = str
     DomainJoinReason = str
+    DryRunStatus = str
+    DryRunReasonCode = str
+    DryRunStepOutcome = str
     EmailEngine = str
     EmailBatchItemStatus = str
     EmailLogEntryStatus = str
@@ -907,6 +913,16 @@ class AutomationRunDetail(Record, frozen=True, kw_only=True):
     """When it finished (UTC); null while it is running."""
     steps: list[AutomationRunStep]
     """The steps, in order."""
+
+
+class AutomationRunPosition(Record, frozen=True, kw_only=True):
+    """The number of unfinished runs at one step of one version of an automation."""
+
+    version: int
+    """Version number, from 1. Each change increments it."""
+    step: int
+    """Index in the flattened list of steps of this version."""
+    runs: int
 
 
 class AutomationRunStep(Record, frozen=True, kw_only=True):
@@ -2467,6 +2483,82 @@ class DomainListedData(Record, frozen=True, kw_only=True):
     """Response of the blocklist."""
 
 
+class DryRun(Record, frozen=True, kw_only=True):
+    """What an automation would do with a contact."""
+
+    reasons: list[DryRunReason]
+    """Why no run would start now; empty if one would. The steps are those of a run that starts anyway."""
+    conditions: list[DryRunCondition]
+    """Each condition of the trigger's `where` rules."""
+    status: DryRunStatus
+    """The status in which the run would end."""
+    error: str | None
+    """Why it failed; null if it did not fail."""
+    steps: list[DryRunStep]
+    """The steps, in order."""
+
+
+class DryRunCondition(Record, frozen=True, kw_only=True):
+    """A condition of the rules of a step or trigger, and whether it holds."""
+
+    path: str
+    """JSON pointer to the condition below the rules: `/conditions/0`."""
+    holds: bool
+    value: Any
+    """The value of the contact or of the event's data that is compared. Null if there is none, and for conditions
+    on audiences and events.
+    """
+
+
+class DryRunMail(Record, frozen=True, kw_only=True):
+    """The mail that a step would send, rendered."""
+
+    sender: str
+    """`From` header."""
+    to: str
+    """Recipients."""
+    reply_to: str | None
+    """Address for replies (`Reply-To` header)."""
+    subject: str | None
+    """Subject line."""
+    html: str | None
+    """HTML body."""
+    text: str | None
+    """Plain text body."""
+    problem: str | None
+    """Why it cannot be rendered."""
+
+
+class DryRunReason(Record, frozen=True, kw_only=True):
+    """Why the event would not start a run."""
+
+    code: DryRunReasonCode
+    """One-time code from the authenticator app or from the mail."""
+    message: str
+    """Description of the error."""
+
+
+class DryRunStep(Record, frozen=True, kw_only=True):
+    """A step that would be executed."""
+
+    step: int
+    """Index in the flattened list of steps."""
+    path: str
+    """JSON pointer to the step: `/steps/1/then/0`."""
+    type: str
+    """Type of the record."""
+    outcome: DryRunStepOutcome
+    """Outcome of the attempt."""
+    detail: dict[str, Any]
+    """Further details, as text."""
+    starts_at: datetime
+    ends_at: datetime
+    """For steps that wait: when the run continues."""
+    conditions: list[DryRunCondition]
+    """For CONDITION steps: each condition of the rules. Empty beyond 200 conditions in one dry run."""
+    mail: DryRunMail | None
+
+
 class Duration(Record, frozen=True, kw_only=True):
     """A duration: the sum of its fields."""
 
@@ -3435,6 +3527,10 @@ class ListedAutomation(Record, frozen=True, kw_only=True):
     """When the record was last changed (UTC)."""
     totals: AutomationRunTotals | None
     """The numbers of its runs; null unless `include=counts` is requested."""
+    unfinished: int | None
+    """Number of its unfinished runs; null unless `include=counts` is requested."""
+    last_run_at: datetime | None
+    """When its latest run started; null without a run, and unless `include=counts` is requested."""
 
 
 class ListedCampaign(Record, frozen=True, kw_only=True):

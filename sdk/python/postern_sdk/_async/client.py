@@ -6528,7 +6528,8 @@ class AsyncAutomations:
 
         All given filters must match.
 
-        With `include=counts` each automation has the `totals` of its runs.
+        With `include=counts` each automation has the `totals` of its runs, the number of `unfinished` ones, and
+        `lastRunAt`.
 
         Permission: `automations:read`.
 
@@ -6845,6 +6846,32 @@ class AsyncAutomations:
         """
         return await self._client._call(operations.GET_AUTOMATION_TOTALS, (id,), project=project, timeout=timeout)
 
+    async def list_positions(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[types.AutomationRunPosition]:
+        """Count the unfinished runs of an automation by the version of the steps that they follow, and by their
+        step.
+
+        Runs keep the version with which they started, so `version` can be lower than that of the automation.
+
+        Permission: `automations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AutomationMissing
+        """
+        return await self._client._call(operations.LIST_AUTOMATION_POSITIONS, (id,), project=project, timeout=timeout)
+
     async def get_webhook_secret(
         self,
         id: str,
@@ -6870,6 +6897,84 @@ class AsyncAutomations:
         """
         return await self._client._call(
             operations.GET_AUTOMATION_WEBHOOK_SECRET, (id,), project=project, timeout=timeout
+        )
+
+    async def dry_run(
+        self,
+        id: str,
+        *,
+        contact_id: str,
+        event_data: Mapping[str, Any] | NotGiven = NOT_GIVEN,
+        happened: Sequence[int] | NotGiven = NOT_GIVEN,
+        trigger: types.Trigger | params.TriggerDict | None | NotGiven = NOT_GIVEN,
+        steps: Sequence[
+            types.SendEmail
+            | params.SendEmailDict
+            | types.Delay
+            | params.DelayDict
+            | types.Condition
+            | params.ConditionDict
+            | types.WaitForEvent
+            | params.WaitForEventDict
+            | types.UpdateContact
+            | params.UpdateContactDict
+            | types.AddToAudience
+            | params.AddToAudienceDict
+            | types.RemoveFromAudience
+            | params.RemoveFromAudienceDict
+            | types.CallWebhook
+            | params.CallWebhookDict
+            | types.Exit
+            | params.ExitDict
+        ]
+        | None
+        | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.DryRun:
+        """Get what an automation would do with a contact: each step with its time, outcome and mail.
+
+        Nothing is sent.
+
+        The steps are evaluated as by a run that starts now, also if the automation is inactive or would start
+        none (`reasons`). Nothing is stored, and WEBHOOK steps make no calls. A delay passes at once; conditions
+        after it are evaluated for the later time, with the data of now. `trigger` and `steps` replace those of
+        the automation. This also needs the permissions `contacts:read` and `templates:read`.
+
+        Permission: `automations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            contact_id: Id of the contact; null if there is none.
+            event_data: Data of the event that would start the run.
+            happened: Indices, in the flattened list of steps, of the WAIT_FOR_EVENT steps whose event is assumed
+                to occur at once. The others time out.
+            trigger: To try a trigger that is not stored.
+            steps: To try steps that are not stored.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AutomationMissing
+            RenderingAway
+            RenderingBusy
+            TemplateCrashed
+            TemplateTooExpensive
+        """
+        return await self._client._call(
+            operations.DRY_RUN_AUTOMATION,
+            (id,),
+            body={
+                "contactId": contact_id,
+                "eventData": event_data,
+                "happened": happened,
+                "trigger": trigger,
+                "steps": steps,
+            },
+            project=project,
+            timeout=timeout,
         )
 
 

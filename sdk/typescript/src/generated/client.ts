@@ -33,6 +33,7 @@ import type {
   AutomationChange,
   AutomationRun,
   AutomationRunDetail,
+  AutomationRunPosition,
   AutomationRunTotals,
   AutomationWebhookSecret,
   Billing,
@@ -90,6 +91,8 @@ import type {
   Domain,
   DomainJoin,
   DomainJoinRequest,
+  DryRun,
+  DryRunRequest,
   Email,
   EmailBatch,
   EmailBatchResult,
@@ -5474,7 +5477,8 @@ export interface AutomationsApi {
    *
    * All given filters must match.
    *
-   * With `include=counts` each automation has the `totals` of its runs.
+   * With `include=counts` each automation has the `totals` of its runs, the number of `unfinished` ones, and
+   * `lastRunAt`.
    *
    * Permission: `automations:read`.
    *
@@ -5574,6 +5578,18 @@ export interface AutomationsApi {
    */
   getTotals(id: string, options?: RequestOptions): Promise<AutomationRunTotals>;
   /**
+   * Count the unfinished runs of an automation by the version of the steps that they follow, and by their step
+   *
+   * Runs keep the version with which they started, so `version` can be lower than that of the automation.
+   *
+   * Permission: `automations:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `automation_missing`, `too_many_requests`, `database_away`.
+   */
+  listPositions(id: string, options?: RequestOptions): Promise<AutomationRunPosition[]>;
+  /**
    * Get the secret that signs the requests of the automation's WEBHOOK steps
    *
    * They are signed as webhooks are.
@@ -5585,6 +5601,24 @@ export interface AutomationsApi {
    * Problems: `automation_missing`, `too_many_requests`, `database_away`.
    */
   getWebhookSecret(id: string, options?: RequestOptions): Promise<AutomationWebhookSecret>;
+  /**
+   * Get what an automation would do with a contact: each step with its time, outcome and mail
+   *
+   * Nothing is sent.
+   *
+   * The steps are evaluated as by a run that starts now, also if the automation is inactive or would start none
+   * (`reasons`). Nothing is stored, and WEBHOOK steps make no calls. A delay passes at once; conditions after it are
+   * evaluated for the later time, with the data of now. `trigger` and `steps` replace those of the automation. This
+   * also needs the permissions `contacts:read` and `templates:read`.
+   *
+   * Permission: `automations:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `automation_missing`, `template_too_expensive`, `template_crashed`, `rendering_busy`,
+   * `too_many_requests`, `rendering_away`, `database_away`.
+   */
+  dryRun(id: string, params: DryRunRequest, options?: RequestOptions): Promise<DryRun>;
 }
 
 /** The methods of `client.automations.runs`. */

@@ -618,6 +618,15 @@ export interface AutomationRunDetail {
   steps: AutomationRunStep[];
 }
 
+/** The number of unfinished runs at one step of one version of an automation. */
+export interface AutomationRunPosition {
+  /** Version number, from 1. Each change increments it. */
+  version: number;
+  /** Index in the flattened list of steps of this version. */
+  step: number;
+  runs: number;
+}
+
 /** The outcome of an executed step. */
 export interface AutomationRunStep {
   /** Description or index of the step. */
@@ -2344,6 +2353,95 @@ export interface DomainListedData {
   codes: string[];
 }
 
+/** What an automation would do with a contact. */
+export interface DryRun {
+  /** Why no run would start now; empty if one would. The steps are those of a run that starts anyway. */
+  reasons: DryRunReason[];
+  /** Each condition of the trigger's `where` rules. */
+  conditions: DryRunCondition[];
+  /** The status in which the run would end. */
+  status: "CANCELLED" | "COMPLETED" | "EXITED" | "FAILED" | "RUNNING" | "WAITING" | (string & {});
+  /** Why it failed; null if it did not fail. */
+  error: string | null;
+  /** The steps, in order. */
+  steps: DryRunStep[];
+}
+
+/** A condition of the rules of a step or trigger, and whether it holds. */
+export interface DryRunCondition {
+  /** JSON pointer to the condition below the rules: `/conditions/0`. */
+  path: string;
+  holds: boolean;
+  /**
+   * The value of the contact or of the event's data that is compared. Null if there is none, and for conditions on
+   * audiences and events.
+   */
+  value: unknown;
+}
+
+/** The mail that a step would send, rendered. */
+export interface DryRunMail {
+  /** `From` header. */
+  sender: string;
+  /** Recipients. */
+  to: string;
+  /** Address for replies (`Reply-To` header). */
+  replyTo: string | null;
+  /** Subject line. */
+  subject: string | null;
+  /** HTML body. */
+  html: string | null;
+  /** Plain text body. */
+  text: string | null;
+  /** Why it cannot be rendered. */
+  problem: string | null;
+}
+
+/** Why the event would not start a run. */
+export interface DryRunReason {
+  /** One-time code from the authenticator app or from the mail. */
+  code: "already_run" | "unfinished_run" | "where_not_matched" | (string & {});
+  /** Description of the error. */
+  message: string;
+}
+
+/** Whom to try an automation with, and what to assume. */
+export interface DryRunRequest {
+  /** Id of the contact; null if there is none. */
+  contactId: string;
+  /** Data of the event that would start the run. */
+  eventData?: { [key: string]: unknown } | undefined;
+  /**
+   * Indices, in the flattened list of steps, of the WAIT_FOR_EVENT steps whose event is assumed to occur at once. The
+   * others time out.
+   */
+  happened?: number[] | undefined;
+  /** To try a trigger that is not stored. */
+  trigger?: Trigger | null | undefined;
+  /** To try steps that are not stored. */
+  steps?: (SendEmail | Delay | Condition | WaitForEvent | UpdateContact | AddToAudience | RemoveFromAudience | CallWebhook | Exit)[] | null | undefined;
+}
+
+/** A step that would be executed. */
+export interface DryRunStep {
+  /** Index in the flattened list of steps. */
+  step: number;
+  /** JSON pointer to the step: `/steps/1/then/0`. */
+  path: string;
+  /** Type of the record. */
+  type: string;
+  /** Outcome of the attempt. */
+  outcome: "DONE" | "FAILED" | "FALSE" | "HAPPENED" | "SKIPPED" | "TIMED_OUT" | "TRUE" | (string & {});
+  /** Further details, as text. */
+  detail: { [key: string]: unknown };
+  startsAt: string;
+  /** For steps that wait: when the run continues. */
+  endsAt: string;
+  /** For CONDITION steps: each condition of the rules. Empty beyond 200 conditions in one dry run. */
+  conditions: DryRunCondition[];
+  mail: DryRunMail | null;
+}
+
 /** A duration: the sum of its fields. */
 export interface Duration {
   /** Minutes. */
@@ -3420,6 +3518,10 @@ export interface ListedAutomation {
   updatedAt: string;
   /** The numbers of its runs; null unless `include=counts` is requested. */
   totals: AutomationRunTotals | null;
+  /** Number of its unfinished runs; null unless `include=counts` is requested. */
+  unfinished: number | null;
+  /** When its latest run started; null without a run, and unless `include=counts` is requested. */
+  lastRunAt: string | null;
 }
 
 /** A campaign in a list. */
