@@ -1,5 +1,6 @@
 import { createRouter, parseSearchWith, stringifySearchWith } from "@tanstack/react-router";
 import { accessRoutes } from "./pages/access/routes";
+import { automationRoutes } from "./pages/automations/routes";
 import { campaignRoutes } from "./pages/campaigns/routes";
 import { contactRoutes } from "./pages/contacts/routes";
 import { customerRoutes } from "./pages/customers/routes";
@@ -21,6 +22,7 @@ const routeTree = rootRoute.addChildren([
       ...overviewRoutes,
       ...emailRoutes,
       ...campaignRoutes,
+      ...automationRoutes,
       ...templateRoutes,
       ...contactRoutes,
       ...customerRoutes,

@@ -7,6 +7,7 @@ import {
   IconKey,
   IconLayout,
   IconMail,
+  IconRoute,
   IconSettings,
   IconSpeakerphone,
   IconUsers,
@@ -20,6 +21,7 @@ export interface Entry {
     | "/projects/$projectId"
     | "/projects/$projectId/emails"
     | "/projects/$projectId/campaigns"
+    | "/projects/$projectId/automations"
     | "/projects/$projectId/templates"
     | "/projects/$projectId/contacts"
     | "/projects/$projectId/customers"
@@ -41,6 +43,7 @@ export const MENU: { title?: () => string; entries: Entry[] }[] = [
     entries: [
       { to: "/projects/$projectId/emails", label: m.emails, icon: IconMail, key: "e" },
       { to: "/projects/$projectId/campaigns", label: m.campaigns, icon: IconSpeakerphone, key: "m" },
+      { to: "/projects/$projectId/automations", label: m.automations, icon: IconRoute, key: "a" },
       { to: "/projects/$projectId/templates", label: m.templates, icon: IconLayout, key: "t" },
       { to: "/projects/$projectId/contacts", label: m.contacts, icon: IconAddressBook, key: "c" },
     ],
