@@ -182,6 +182,7 @@ function Loaded({ automation }: { automation: Automation }) {
               search={(tab ? { tab } : {}) as never}
               replace
               resetScroll={false}
+              activeOptions={{ exact: true, explicitUndefined: true }}
               aria-current={tab === search.tab ? "page" : undefined}
             >
               {label}
