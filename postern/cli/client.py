@@ -80,9 +80,15 @@ class ProjectClient:
     url: str
     project: str
     inbox_url: str
+    developer_token: str = ""
+    """Access token of the developer who owns the project; empty if only a key is known."""
+    dashboard_url: str = ""
+    """Signs that developer in to the dashboard once; only for a new project."""
 
     async def request(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
-        """Call the API and return the JSON response. Raises CannotRun if the server is unreachable or returns an error.
+        """Call the API and return the JSON response, if there is one.
+
+        Raises CannotRun if the server is unreachable or returns an error.
 
         `path` follows `/projects/{id}`; `headers` are added to the request.
         """
@@ -98,7 +104,7 @@ class ProjectClient:
             media_type = response.headers.get("content-type", "")
             detail = response.json().get("detail") if media_type.startswith("application/problem+json") else None
             raise CannotRun(f"The server refused the request: {detail or response.status_code}")
-        return response.json()
+        return response.json() if response.content else None
 
 
 @asynccontextmanager
@@ -116,7 +122,7 @@ async def connect(url: str | None, key: str | None, project: str | None) -> Asyn
 
     settings = read_settings()
     base_url, running_server = resolve_server(url, settings)
-    inbox_url = f"{base_url}/inbox"
+    inbox_url, developer_token, dashboard_url = f"{base_url}/inbox", "", ""
     if key is None:
         if running_server is None or base_url != running_server.base_url:
             raise CannotRun(
@@ -126,11 +132,12 @@ async def connect(url: str | None, key: str | None, project: str | None) -> Asyn
         require_master_key(settings)
         credentials = await create_first_project(settings, running_server.database_url, running_server.base_url)
         key, project, inbox_url = credentials.secret_key, credentials.project_id, credentials.inbox_url
+        developer_token, dashboard_url = credentials.developer_token, credentials.dashboard_url
     if project is None:
         raise CannotRun("Give the id of the key's project with --project or POSTERN_PROJECT.")
     headers = {"Authorization": f"Bearer {key}"}
     async with httpx.AsyncClient(base_url=base_url, headers=headers, timeout=REQUEST_SECONDS) as http:
-        yield ProjectClient(http, base_url, project, inbox_url)
+        yield ProjectClient(http, base_url, project, inbox_url, developer_token, dashboard_url)
 
 
 def resolve_server(url: str | None, settings: Settings) -> "tuple[str, ServerState | None]":

@@ -1,7 +1,8 @@
 """`postern demo`: fill a project with sample data over the HTTP API.
 
 It sends 200 personalised messages, imports contacts from a CSV file, creates audiences with rules and an automation,
-and sends a campaign with an A/B test, whose messages simulated readers then open and click over HTTP.
+and sends a campaign with an A/B test, whose messages simulated readers then open and click over HTTP. `demo_data` adds
+what the other screens of the dashboard show.
 """
 
 import asyncio
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 MESSAGES, CONTACTS = 200, 5_000
 """Default numbers of single messages and of contacts for the campaign."""
+MIN_CONTACTS = 50
+"""With fewer, the audience of the campaign can be too small for an A/B test."""
 SEND_CONCURRENCY = 16
 READER_CONCURRENCY = 24
 READ_DELAY = timedelta(seconds=6)
@@ -70,6 +73,11 @@ Contacts = Annotated[
 Url = Annotated[str | None, typer.Option("--url", envvar="POSTERN_URL", help="Base URL of the server.")]
 Key = Annotated[str | None, typer.Option(envvar="POSTERN_KEY", help="A secret key. Default: create a new project.")]
 Project = Annotated[str | None, typer.Option(envvar="POSTERN_PROJECT", help="Id of the key's project.")]
+Email = Annotated[
+    str | None,
+    typer.Option(envvar="POSTERN_EMAIL", help="With --key: the developer who adds keys and invites the team."),
+]
+Password = Annotated[str | None, typer.Option(envvar="POSTERN_PASSWORD", help="Password of that developer.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -78,32 +86,71 @@ def register(app: typer.Typer) -> None:
 
 
 def demo(
-    count: Count = MESSAGES, contacts: Contacts = CONTACTS, key: Key = None, project: Project = None, url: Url = None
+    count: Count = MESSAGES,
+    contacts: Contacts = CONTACTS,
+    key: Key = None,
+    project: Project = None,
+    email: Email = None,
+    password: Password = None,
+    url: Url = None,
 ) -> None:
-    """Fill a project with sample messages, contacts, audiences, an automation and a campaign with simulated readers.
+    """Fill every screen of the dashboard with sample data, over the HTTP API.
+
+    Creates domains, templates with versions, contacts, audiences, an import with refused lines, e-mails with every
+    outcome, suppressions, campaigns (one with an A/B test and simulated readers), automations with runs, customers,
+    organizations, roles, features, plans, webhooks, keys and invitations to the team. No mail leaves the server unless
+    the project has a relay. All times are those of the run. Can be repeated: each run adds to the project.
 
     Takes about a minute, then prints where to find everything. With `--contacts 0` only the messages are sent.
     """
-    asyncio.run(_demo(url, key, project, count, contacts))
+    if 0 < contacts < MIN_CONTACTS:
+        raise typer.BadParameter(f"Give 0, or at least {MIN_CONTACTS}.", param_hint="--contacts")
+    asyncio.run(_demo(url, key, project, count, contacts, (email, password)))
 
 
-async def _demo(url: str | None, key: str | None, project: str | None, count: int, contacts: int) -> None:
+async def _demo(
+    url: str | None,
+    key: str | None,
+    project: str | None,
+    count: int,
+    contacts: int,
+    developer: tuple[str | None, str | None],
+) -> None:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from postern.cli.client import connect
+    from postern.cli.demo_data import fill_screens
 
     columns = (TextColumn("{task.description:<28}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     async with connect(url, key, project) as client:
+        if key is not None and all(developer):
+            client.developer_token = await _sign_in(client, *developer)
         with Progress(*columns, console=Console(stderr=True)) as progress:
             domain = await client.request("POST", "/domains", {"domain": f"demo-{uuid4().hex[:8]}.example.org"})
             lines = [await _send_messages(client, progress, domain, count)]
             if contacts:
+                lines += await fill_screens(client, progress, domain)
                 lines += await _run_campaign(client, progress, domain, contacts)
         print("\n".join(lines))
+        page = f"{client.url}/dashboard/projects/{client.project}"
+        print(
+            f"Dashboard: {f'{client.dashboard_url} (signs in once, within 24 hours)' if client.dashboard_url else page}"
+        )
         link_note = " (the link works once and expires in ten minutes)" if key is None else ""
         print(f"Read the messages: {client.inbox_url}{link_note}")
         print(f"Email log: GET {client.url}/projects/{client.project}/emails/logs?q=demo")
+
+
+async def _sign_in(client: "ProjectClient", email: str | None, password: str | None) -> str:
+    """Return an access token of the developer. Raises CannotRun if the server refuses, also if it asks for a code."""
+    from postern.cli import CannotRun
+
+    credentials = {"email": email, "password": password}
+    response = await client.http.post("/auth/sign-in", json=credentials, headers={"authorization": ""})
+    if not response.is_success:
+        raise CannotRun(f"The developer {email} could not sign in: {response.json().get('detail')}")
+    return response.json()["accessToken"]
 
 
 async def _send_messages(client: "ProjectClient", progress: "Progress", domain: dict[str, Any], count: int) -> str:
