@@ -10,6 +10,8 @@ export const SERVER = JSON.parse(process.env.POSTERN_TEST ?? "{}") as {
   developerEmail: string;
   developerPassword: string;
   developerToken: string;
+  /** Signs the developer in to the dashboard, once. */
+  dashboardUrl: string;
   /** Changes what the server finds in the DNS. */
   zoneUrl: string;
   /** Stops the server and starts it again: `POST /stop`, `POST /start`. */

@@ -1,9 +1,14 @@
 import { Modal } from "@mantine/core";
 import { m } from "../messages/messages.js";
+import { Button } from "../parts/parts";
+import { useMayWrite } from "../session/profile";
+import { useTour } from "../tour/state";
 import { ENTRIES } from "./navigation";
 
 /** The list of all keys. */
 export default function Keys({ onClose }: { onClose: () => void }) {
+  const { start } = useTour();
+  const mayWrite = useMayWrite();
   const keys: [string[], string][] = [
     [["Ctrl K"], m.key_search()],
     ...ENTRIES.map(({ key, label }): [string[], string] => [["G", key.toUpperCase()], m.key_go({ page: label() })]),
@@ -31,6 +36,18 @@ export default function Keys({ onClose }: { onClose: () => void }) {
           </div>
         ))}
       </dl>
+      {mayWrite && (
+        <div className="dialog-actions">
+          <Button
+            onClick={() => {
+              onClose();
+              start();
+            }}
+          >
+            {m.tour_again()}
+          </Button>
+        </div>
+      )}
     </Modal>
   );
 }

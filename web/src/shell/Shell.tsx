@@ -12,6 +12,7 @@ import { useProfile, useProject, useProjectId } from "../session/profile";
 import { queries } from "../session/queries";
 import { SignInForm } from "../session/SignInForm";
 import { api, reachable, resume, signedOut } from "../session/server";
+import { useTour } from "../tour/state";
 import { NotFound } from "./failures";
 import { useKeys } from "./keys";
 import { NewProjectForm } from "./NewProject";
@@ -20,6 +21,7 @@ import { PreferenceItems } from "./preferences";
 
 const Palette = lazy(() => import("./Palette"));
 const Keys = lazy(() => import("./Keys"));
+const Tour = lazy(() => import("../tour/Tour"));
 
 /** The frame of all pages of a project: menu, search, notices, and the dialog to sign in again. */
 export function Shell() {
@@ -27,6 +29,7 @@ export function Shell() {
   const [dialog, setDialog] = useState<"" | "palette" | "keys" | "project">("");
   const [search, setSearch] = useState("");
   const navigate = useNavigate();
+  const tour = useTour();
   const openPalette = () => {
     setSearch("");
     setDialog("palette");
@@ -67,6 +70,7 @@ export function Shell() {
         )}
         {dialog === "keys" && <Keys onClose={close} />}
       </Suspense>
+      <Suspense>{tour.isOn && <Tour key={project.id} />}</Suspense>
       <Modal
         opened={dialog === "project"}
         onClose={close}

@@ -108,7 +108,12 @@ export function Contacts() {
       actions={
         mayWrite && (
           <>
-            <Link className="btn" to="/projects/$projectId/contacts/imports/new" params={{ projectId }}>
+            <Link
+              className="btn"
+              to="/projects/$projectId/contacts/imports/new"
+              params={{ projectId }}
+              data-tour="contacts"
+            >
               {m.contacts_import_csv()}
             </Link>
             <Button kind="primary" icon={<IconPlus {...ICON} />} onClick={() => setAdding(true)}>

@@ -1,8 +1,9 @@
 import type { ContactImport } from "@postern/sdk";
 import { APIError } from "@postern/sdk";
 import { IconDownload } from "@tabler/icons-react";
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
+import { useEffect } from "react";
 import { useNeighbours } from "../../lists/neighbours";
 import { Panel } from "../../lists/Panel";
 import { Glyph } from "../../look/glyphs";
@@ -21,6 +22,7 @@ export function ImportPanel() {
   const projectId = useProjectId();
   const { importId = "" } = useParams({ strict: false });
   const { row } = useNeighbours();
+  const client = useQueryClient();
   const query = useQuery({
     queryKey: ["contact-import", projectId, importId],
     queryFn: ({ signal }) => api(projectId).contacts.imports.get(importId, { signal }),
@@ -29,6 +31,11 @@ export function ImportPanel() {
   });
   usePageRequest({ method: "GET", path: `/projects/${projectId}/contacts/imports/${importId}` });
   const found = query.data;
+  const isDone = found !== undefined && !isRunning(found);
+  // It may have brought contacts and attributes that other pages do not know yet.
+  useEffect(() => {
+    if (isDone) void client.invalidateQueries({ queryKey: ["contacts", projectId] });
+  }, [client, projectId, isDone]);
   if (query.isError && !found)
     return (
       <Panel label={m.contacts_import_one()} actions={null}>

@@ -196,7 +196,13 @@ export function NewImport() {
           )}
           {found && (
             <div className="line start">
-              <Button kind="primary" busy={isBusy} disabled={!isReady} onClick={() => void start()}>
+              <Button
+                kind="primary"
+                busy={isBusy}
+                disabled={!isReady}
+                data-tour="contacts"
+                onClick={() => void start()}
+              >
                 {m.contacts_start_import()}
               </Button>
               {!isReady && !preview.isPlaceholderData && !preview.isError && (
@@ -275,7 +281,7 @@ function Drop({
             event.target.value = "";
           }}
         />
-        <label className="btn small" htmlFor={id}>
+        <label className="btn small" htmlFor={id} data-tour={file ? undefined : "contacts"}>
           {file ? m.contacts_choose_other_file() : m.contacts_choose_file()}
         </label>
         {error && <Wrong id={`${id}e`}>{error}</Wrong>}

@@ -80,7 +80,7 @@ export function Keys() {
         request={{ method: "GET", path }}
         actions={
           mayWrite && (
-            <Button kind="primary" icon={<IconPlus {...ICON} />} onClick={() => setCreating(true)}>
+            <Button kind="primary" icon={<IconPlus {...ICON} />} data-tour="key" onClick={() => setCreating(true)}>
               {m.developers_key_new()}
             </Button>
           )

@@ -69,7 +69,12 @@ export function Domains() {
       neighbours={NO_NEIGHBOURS}
       actions={
         mayWrite && (
-          <Button kind="primary" icon={<IconPlus {...ICON} />} onClick={() => setSearch({ q, only, add: "1" })}>
+          <Button
+            kind="primary"
+            icon={<IconPlus {...ICON} />}
+            data-tour="domain"
+            onClick={() => setSearch({ q, only, add: "1" })}
+          >
             {m.domains_add()}
           </Button>
         )

@@ -10,6 +10,7 @@ import { Button, Copy, Field, ICON, Time } from "../../parts/parts";
 import { useMayWrite, useProfile, useProject, useProjectId } from "../../session/profile";
 import { queries } from "../../session/queries";
 import { api, messageOf } from "../../session/server";
+import { TourLink } from "../../tour/TourLink";
 import { transportSeen } from "./attention";
 import { useTestKey } from "./key";
 import { domainsQuery, keysQuery, membersQuery, recentQuery } from "./queries";
@@ -136,6 +137,7 @@ export function FirstSteps({
             </li>
           ))}
       </ol>
+      <TourLink />
     </section>
   );
 }

@@ -10,6 +10,7 @@ import { Button, ICON } from "../../parts/parts";
 import { usePageRequest } from "../../parts/request";
 import { useMayWrite, useProfile } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
+import { TourLink } from "../../tour/TourLink";
 import { useTestKey } from "./key";
 import { recentQuery } from "./queries";
 import { type OverviewSearch, useOverviewSearch } from "./search";
@@ -199,7 +200,7 @@ function Listen({
             <span className="muted">{error || m.overview_waiting_first_lead()}</span>
           </p>
           {mayWrite && (
-            <Button size="small" busy={busy} onClick={() => void send()}>
+            <Button size="small" busy={busy} data-tour="email" onClick={() => void send()}>
               {m.overview_send_for_me()}
             </Button>
           )}
@@ -267,6 +268,7 @@ function AfterThat({ projectId }: { projectId: string }) {
           </li>
         ))}
       </ol>
+      <TourLink />
     </section>
   );
 }

@@ -12,6 +12,7 @@ import { EMAIL_EVENTS, useLive } from "../../session/live";
 import { useProjectId } from "../../session/profile";
 import { queries } from "../../session/queries";
 import { api, messageOf } from "../../session/server";
+import { useTour } from "../../tour/state";
 import { Attention } from "./Attention";
 import { FirstSteps, type Step, StepDialog, useSteps, useStepsHidden } from "./FirstSteps";
 import { MailSection } from "./MailSection";
@@ -67,7 +68,9 @@ function Numbers({ projectId }: { projectId: string }) {
     LIVE_MS,
   );
   useLive(projectId, EMAIL_EVENTS, readAgain);
-  const showSteps = !hidden && !steps?.every((each) => each.done);
+  // While the tour leads through its stops, it is the only list of things to do.
+  const { isOn } = useTour();
+  const showSteps = !hidden && !isOn && !steps?.every((each) => each.done);
   usePageRequest({
     method: "GET",
     path: `/projects/${projectId}/analytics/time-series${queryString(period)}`,

@@ -7,10 +7,11 @@ import { m } from "../../messages/messages.js";
 import { getLocale, locales, setLocale } from "../../messages/runtime.js";
 import { shortTime } from "../../parts/format";
 import { Button, Field, ICON } from "../../parts/parts";
-import { profileQuery, useProfile } from "../../session/profile";
+import { profileQuery, useMayWrite, useProfile } from "../../session/profile";
 import { queries } from "../../session/queries";
 import { api, messageOf } from "../../session/server";
 import { LANGUAGES } from "../../shell/preferences";
+import { useTour } from "../../tour/state";
 import { Frame } from "./Frame";
 import { Passkeys } from "./Passkeys";
 import { FormDialog, OwnPassword, Row, Section, Setting, textOf } from "./pieces";
@@ -272,6 +273,8 @@ function PasswordDialog({ onClose }: { onClose: () => void }) {
 
 /** What this browser keeps: colours, language, and whether lists move. */
 function ThisBrowser() {
+  const { start } = useTour();
+  const mayWrite = useMayWrite();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const [isLive, setLive] = useState(startsLive);
   const schemes = { auto: m.as_the_system(), light: m.light(), dark: m.dark() };
@@ -320,6 +323,13 @@ function ThisBrowser() {
           {m.settings_live_switch()}
         </label>
       </Setting>
+      {mayWrite && (
+        <Setting title={m.tour()} lead={m.tour_again_lead()}>
+          <Button size="small" onClick={start}>
+            {m.tour_again()}
+          </Button>
+        </Setting>
+      )}
     </Section>
   );
 }

@@ -56,7 +56,7 @@ export function Templates() {
       }}
       actions={
         mayWrite && (
-          <Button kind="primary" icon={<IconPlus {...ICON} />} onClick={choose}>
+          <Button kind="primary" icon={<IconPlus {...ICON} />} data-tour="template" onClick={choose}>
             {m.templates_new()}
           </Button>
         )
