@@ -56,6 +56,11 @@ class BootstrapResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
         """The credentials and a first example, as text. `ready`, if not empty, replaces the first sentence."""
         return f"""
 {ready or f"Created an account on the server at {self.base_url}."} API reference: {self.base_url}/docs
+
+Open the dashboard. This link signs you in; it works once and expires in 24 hours:
+
+    {self.dashboard_url}
+
 These credentials are shown only once. `postern bootstrap` creates another account, project and key.
 
     export POSTERN_URL={self.base_url}
@@ -64,7 +69,7 @@ These credentials are shown only once. `postern bootstrap` creates another accou
     export POSTERN_EMAIL={self.developer_email}
     export POSTERN_PASSWORD={self.developer_password}
 
-The developer account that owns the project (sign in with POST /auth/sign-in):
+The developer account that owns the project (sign in at {self.base_url}/dashboard, or with POST /auth/sign-in):
 
     email     {self.developer_email}
     password  {self.developer_password}
@@ -73,13 +78,11 @@ Send a message:
 
     {self.curl()}
 
-Then read it in the inbox. This link signs you in; it works once and expires in ten minutes:
+Then read it in the dashboard, or in the inbox alone. This link signs you in; it works once and expires in ten minutes:
 
     {self.inbox_url}
 
-Or continue in the dashboard. This link signs you in; it works once and expires in 24 hours:
-
-    {self.dashboard_url}
+To see every page with sample data, run `postern demo` in another terminal after the `export` commands above.
 
 """
 

@@ -174,7 +174,14 @@ export function SkeletonRows({ rows, widths }: { rows: number; widths: number[] 
           {widths.map((width, column) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: as above.
             <td key={column}>
-              {shown && <i className="skel" style={{ width: width - ((row * 37 + column * 17) % 5) * (width / 14) }} />}
+              {/* There from the start, so that the rows are as high as they will be: nothing jumps when bars appear. */}
+              <i
+                className="skel"
+                style={{
+                  width: width - ((row * 37 + column * 17) % 5) * (width / 14),
+                  visibility: shown ? undefined : "hidden",
+                }}
+              />
             </td>
           ))}
         </tr>
