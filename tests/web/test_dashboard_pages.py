@@ -29,6 +29,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "attacks.spec.ts": {"outbound_allow": (ip_network("127.0.0.0/8"),)},
     "developers.spec.ts": {"outbound_allow": (ip_network("127.0.0.0/8"),)},
     "domains.spec.ts": {"sending_addresses": ("192.0.2.10",)},
+    "first-hour.spec.ts": {"sending_addresses": ("192.0.2.10",)},
     "organizations.spec.ts": {"outbound_allow": (ip_network("127.0.0.0/8"),)},
     "settings.spec.ts": {"host": "localhost"},
 }
