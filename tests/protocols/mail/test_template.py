@@ -185,3 +185,13 @@ def test_any_text_compiles_and_renders_or_is_refused(pieces):
         compile_template("".join(pieces)).render({"a": ["x", "<"], "upper": 3})
     except (TemplateInvalid, RenderFailed):
         return
+
+
+@pytest.mark.parametrize("name", sorted(name for name in dir(dict) if not name.startswith("_")))
+def test_a_name_of_a_dictionary_method_without_a_value_is_undefined(name):
+    source = f"{{% for each in {name} %}}x{{% else %}}none{{% endfor %}}{{{{ {name}|default('d') }}}}{{{{ {name} }}}}"
+    template = compile_template(source)
+    assert template.render({}) == "noned"
+    assert template.render({"other": [1]}) == "noned"
+    assert template.render({name: [1]}) == "x[1][1]"
+    assert template.render({name: "a"}) == "xaa"

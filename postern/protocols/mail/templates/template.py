@@ -95,7 +95,7 @@ def _scalars(values: Mapping[str, Any]) -> dict[str, Any]:
 class CompiledTemplate:
     """A compiled template, which any number of threads may render."""
 
-    __slots__ = ("_bound", "_environments", "_has_dashes", "_lock", "_names", "_source", "kind")
+    __slots__ = ("_bound", "_environments", "_has_dashes", "_lock", "_may_read_methods", "_names", "_source", "kind")
 
     def __init__(self, source: str, kind: OutputFormat, bound: "_Bound") -> None:
         self.kind = kind
@@ -103,6 +103,7 @@ class CompiledTemplate:
         """The source given to the engine."""
         self._bound = bound
         self._has_dashes = DASH in source
+        self._may_read_methods = _METHOD.search(source) is not None
         self._names: frozenset[str] | None = None
         self._environments: dict[tuple[str, ...], minijinja.Environment] = {}
         self._lock = threading.Lock()
@@ -122,8 +123,9 @@ class CompiledTemplate:
         if size > WORK_LIMIT:
             raise _too_large()
         nested: tuple[str, ...] = ()
-        if len(scalars) != len(all_values):
-            nested = tuple(sorted((all_values.keys() - scalars.keys()) & self._variable_names()))
+        if len(scalars) != len(all_values) or self._may_read_methods:
+            names = (all_values.keys() - scalars.keys()) | (DICT_METHODS - all_values.keys())
+            nested = tuple(sorted(names & self._variable_names()))
         try:
             with self._lock:
                 text = self._run(all_values, scalars, nested, counting=self._bound.emits * size > WORK_LIMIT)
@@ -142,7 +144,10 @@ class CompiledTemplate:
     def _run(
         self, values: Mapping[str, Any], scalars: dict[str, Any], nested: tuple[str, ...], *, counting: bool
     ) -> str:
-        """Run the engine. `nested` are the names of lists and objects; `counting` stops it at OUTPUT_LIMIT."""
+        """Run the engine. `counting` stops it at OUTPUT_LIMIT.
+
+        `nested` are the names of lists and objects, and of methods of dictionaries that have no value.
+        """
         if counting:
             fuel = min(self._bound.fuel, FUEL_OF_LARGE_VALUES)
             environment = _environment(self._source, self.kind, fuel, nested, counting=True)
@@ -154,7 +159,7 @@ class CompiledTemplate:
                 environment = _environment(self._source, self.kind, self._bound.fuel, nested)
                 self._environments[nested] = environment
         if nested:
-            environment.add_template(VALUES, "".join(_set_statement(name, values[name]) for name in nested))
+            environment.add_template(VALUES, "".join(_set_statement(name, values) for name in nested))
         return environment.render_template(self.kind.value, **scalars)
 
     def _variable_names(self) -> frozenset[str]:
@@ -197,6 +202,11 @@ RANGE: Final = f"range{DASH}"
 """The engine's name of `range`, so that variables and assignments named `range` do not collide with it."""
 VALUES: Final = "values"
 """The name of the engine template that holds the values of one rendering."""
+DICT_METHODS: Final = frozenset(name for name in dir(dict) if not name.startswith("_"))
+"""Names that the engine would look up as methods of the dictionary of values, if there is no such value."""
+_METHOD = re.compile(rf"\b(?:{'|'.join(sorted(DICT_METHODS))})\b")
+MISSING: Final = f"missing{DASH}"
+"""A name that no value has, because templates may not use the character: it is undefined."""
 ENVIRONMENTS_KEPT: Final = 8
 """Engine environments cached per template, one per set of names with list or object values."""
 RESERVED: Final = frozenset({"loop", "self", "super", "caller", RANGE})
@@ -387,9 +397,10 @@ REMOVED_FILTERS: Final = (
 """Built-in filters removed from the engine, so that `map("indent", 9)` cannot call them either."""
 
 
-def _set_statement(name: str, value: Any) -> str:
-    """A `set` statement with the value as a literal; the template language accepts JSON literals."""
-    return f"{{% set {name} = {_ENCODER.encode(value).decode()} %}}"
+def _set_statement(name: str, values: Mapping[str, Any]) -> str:
+    """A `set` statement with the value as a JSON literal, which the template language accepts; undefined if missing."""
+    literal = _ENCODER.encode(values[name]).decode() if name in values else MISSING
+    return f"{{% set {name} = {literal} %}}"
 
 
 class _Meter:
