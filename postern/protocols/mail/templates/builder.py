@@ -8,6 +8,8 @@ from typing import Any, Final
 import mrml
 
 from postern.kernel.http.problems import BadRequest, ProblemError
+from postern.protocols.mail.templates.client_support import for_mail_clients
+from postern.protocols.mail.templates.dark_scheme import DarkScheme
 from postern.protocols.mail.templates.links import mask, unmask
 from postern.protocols.mail.templates.template import Engine, TemplateInvalid, compile_template
 
@@ -37,7 +39,7 @@ def render_builder(builder_json: Mapping[str, Any], engine: Engine = "minijinja"
     Block types and their fields: `heading` (text, level 1–3), `text` (text, or html), `button` (text, url),
     `image` (url, alt, href, width), `divider`, `spacer` (height in px), `columns` (columns: list of
     {blocks}), `html` (html). Blocks may also have `align`, `color`, `background` and `size` (px) where applicable;
-    the document may have `title`, `preview`, `width` (px), `background` and `font`. Template expressions are
+    the document may have `title`, `preview`, `width` (px), `background`, `font` and `lang`. Template expressions are
     preserved; with the engine `none` there are none, and braces are plain text. Raises BuilderInvalid with the path,
     or TemplateInvalid.
     """
@@ -47,7 +49,7 @@ def render_builder(builder_json: Mapping[str, Any], engine: Engine = "minijinja"
     if isinstance(mjml, str) and blocks is None:
         return render_mjml(mjml)
     if isinstance(blocks, list) and mjml is None:
-        return render_mjml(_document(builder_json, blocks))
+        return _document(builder_json, blocks)
     raise BuilderInvalid.at("", "expected either `mjml` (a string) or `blocks` (a list).")
 
 
@@ -163,36 +165,71 @@ _QUOTE_OR_END = re.compile("[\"'>]")
 # Blocks ----------------------------------------------------------------------------------------------------
 
 
+class _Rendering:
+    """The state of rendering one document of blocks."""
+
+    def __init__(self, page: str, font: str, dark: DarkScheme) -> None:
+        self.blocks_left = BLOCKS_LIMIT
+        self.font = font
+        self.dark = dark
+        self.ground = page
+        """The background of the block that is rendered."""
+
+
 def _document(document: Mapping[str, Any], blocks: Sequence[Any]) -> str:
+    """The HTML of a document of blocks."""
     node = _BuilderNode("", document)
-    node.allow_only("blocks", "title", "preview", "width", "background", "font", "version")
-    blocks_left = [BLOCKS_LIMIT]  # A list, so that all functions reduce the same number.
-    sections = "".join(_section(f"/blocks/{number}", block, blocks_left) for number, block in enumerate(blocks))
-    font = node.attribute("font", "font-family", _FONT) or ' font-family="Arial, sans-serif"'
+    node.allow_only("blocks", "title", "preview", "width", "background", "font", "lang", "version")
+    font = node.matching("font", _FONT) or "Arial, sans-serif"
+    background = node.attribute("background", "background-color", _COLOR)
+    page = node.text("background") or _WHITE
+    language = node.matching("lang", _LANGUAGE)
+    rendering = _Rendering(page, font, DarkScheme(page, enabled=not _has_own_colors(blocks)))
+    sections = "".join(_section(f"/blocks/{number}", block, rendering) for number, block in enumerate(blocks))
     head = (
-        f"<mj-title>{html.escape(node.text('title'))}</mj-title>"
-        f"<mj-preview>{html.escape(node.text('preview'))}</mj-preview>"
-        f"<mj-attributes><mj-all{font}/></mj-attributes>"
+        f"<mj-title>{_escape(node.text('title'))}</mj-title>"
+        f"<mj-preview>{_escape(node.text('preview'))}</mj-preview>"
+        f'<mj-attributes><mj-all font-family="{font}"/></mj-attributes>'
     )
     width = f' width="{node.number("width", 320, 1200, 600)}px"'
-    background = node.attribute("background", "background-color", _COLOR)
-    return f"<mjml><mj-head>{head}</mj-head><mj-body{width}{background}>{sections}</mj-body></mjml>"
+    attributes = f'{width}{background} css-class="page"'
+    lang = f' lang="{language}"' if language else ""
+    rendered = render_mjml(f"<mjml{lang}><mj-head>{head}</mj-head><mj-body{attributes}>{sections}</mj-body></mjml>")
+    return for_mail_clients(rendered, font, rendering.dark.rules())
 
 
-def _section(path: str, block: Any, blocks_left: list[int]) -> str:
-    node = _block_node(path, block, blocks_left)
+_OWN_COLORS = re.compile(r"(?:color|background)[a-z-]*\s*[:=]|<font\b|<style\b|\bsafe\b", re.IGNORECASE)
+"""HTML that sets colors, or may insert HTML that does."""
+
+
+def _has_own_colors(value: Any) -> bool:
+    """Whether the HTML of any block sets colors. They could not be read in a dark scheme."""
+    if isinstance(value, Mapping):
+        own = value.get("html")
+        return (isinstance(own, str) and _OWN_COLORS.search(own) is not None) or any(
+            _has_own_colors(inner) for key, inner in value.items() if key in ("columns", "blocks")
+        )
+    return isinstance(value, list) and any(map(_has_own_colors, value))
+
+
+def _section(path: str, block: Any, rendering: _Rendering) -> str:
+    node = _block_node(path, block, rendering)
     if node.kind() != "columns":
         return f'<mj-section padding="0"><mj-column>{_block(node)}</mj-column></mj-section>'
     node.allow_only("type", "id", "columns", "background")
     columns = node.values.get("columns")
     if not isinstance(columns, list) or not 1 <= len(columns) <= COLUMNS_LIMIT:
         raise BuilderInvalid.at(f"{path}/columns", f"expected a list of 1 to {COLUMNS_LIMIT} columns.")
-    rendered = "".join(_column(f"{path}/columns/{n}", column, blocks_left) for n, column in enumerate(columns))
     background = node.attribute("background", "background-color", _COLOR)
-    return f'<mj-section padding="0"{background}>{rendered}</mj-section>'
+    page, color = rendering.ground, node.text("background")
+    dark = _css_class(rendering.dark.area(color)) if color else ""
+    rendering.ground = color or page
+    rendered = "".join(_column(f"{path}/columns/{n}", column, rendering) for n, column in enumerate(columns))
+    rendering.ground = page
+    return f'<mj-section padding="0"{background}{dark}>{rendered}</mj-section>'
 
 
-def _column(path: str, column: Any, blocks_left: list[int]) -> str:
+def _column(path: str, column: Any, rendering: _Rendering) -> str:
     if isinstance(column, list):
         blocks: Any = column
     else:
@@ -201,24 +238,24 @@ def _column(path: str, column: Any, blocks_left: list[int]) -> str:
         blocks, path = column.get("blocks"), f"{path}/blocks"
     if not isinstance(blocks, list):
         raise BuilderInvalid.at(path, "expected a list of blocks.")
-    rendered = "".join(_block(_block_node(f"{path}/{n}", block, blocks_left)) for n, block in enumerate(blocks))
+    rendered = "".join(_block(_block_node(f"{path}/{n}", block, rendering)) for n, block in enumerate(blocks))
     return f"<mj-column>{rendered}</mj-column>"
 
 
-def _block_node(path: str, block: Any, blocks_left: list[int]) -> "_BuilderNode":
-    """Make the node of a block, and reduce `blocks_left[0]`, the number of further blocks that are allowed, by one.
+def _block_node(path: str, block: Any, rendering: _Rendering) -> "_BlockNode":
+    """Make the node of a block, and count it.
 
     Raises BuilderInvalid if no further block is allowed, or if `block` is not an object.
     """
-    blocks_left[0] -= 1
-    if blocks_left[0] < 0:
+    rendering.blocks_left -= 1
+    if rendering.blocks_left < 0:
         raise BuilderInvalid.at(path, f"more than {BLOCKS_LIMIT} blocks.")
     if not isinstance(block, Mapping):
         raise BuilderInvalid.at(path, "expected an object with a `type`.")
-    return _BuilderNode(path, block)
+    return _BlockNode(path, block, rendering)
 
 
-def _block(node: "_BuilderNode") -> str:
+def _block(node: "_BlockNode") -> str:
     render = _RENDERERS.get(node.kind())
     if render is None:
         kinds = ", ".join([*_RENDERERS, "columns"])
@@ -227,6 +264,11 @@ def _block(node: "_BuilderNode") -> str:
     return render(node)
 
 
+_WHITE: Final = "#ffffff"
+_BLACK: Final = "#000000"
+_BUTTON: Final = "#414141"
+_LINE: Final = "#dddddd"
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
 _COLOR = re.compile(r"#[0-9A-Fa-f]{3,8}|[A-Za-z]{3,20}|rgba?\([0-9., %]{1,30}\)")
 _ALIGN = re.compile(r"left|center|right|justify")
 _FONT = re.compile(r"[A-Za-z0-9 ,'\-]{1,200}")
@@ -276,17 +318,47 @@ class _BuilderNode:
 
     def attribute(self, name: str, attribute_name: str, allowed: re.Pattern[str]) -> str:
         """The field `name` as an MJML attribute with a leading space; an empty string if it is missing."""
-        value = self.text(name)
-        if not value:
-            return ""
-        if not allowed.fullmatch(value):
-            raise BuilderInvalid.at(f"{self.path}/{name}", "the value is not valid for this field.")
-        return f' {attribute_name}="{value}"'
+        value = self.matching(name, allowed)
+        return f' {attribute_name}="{value}"' if value else ""
 
-    def style_attributes(self) -> str:
-        """The alignment, color and font size attributes of text blocks."""
-        size = f' font-size="{self.number("size", 8, 96, 16)}px"' if "size" in self.values else ""
-        return self.attribute("align", "align", _ALIGN) + self.attribute("color", "color", _COLOR) + size
+    def matching(self, name: str, allowed: re.Pattern[str]) -> str:
+        """The field `name`, which must match `allowed`; an empty string if it is missing."""
+        value = self.text(name)
+        if value and not allowed.fullmatch(value):
+            raise BuilderInvalid.at(f"{self.path}/{name}", "the value is not valid for this field.")
+        return value
+
+    def text_attributes(self) -> str:
+        """The alignment and color attributes of text blocks."""
+        return self.attribute("align", "align", _ALIGN) + self.attribute("color", "color", _COLOR)
+
+
+class _BlockNode(_BuilderNode):
+    """One block and the document that it is rendered for."""
+
+    def __init__(self, path: str, values: Mapping[str, Any], rendering: _Rendering) -> None:
+        super().__init__(path, values)
+        self._rendering = rendering
+
+    def dark_text(self) -> str:
+        """The `css-class` attribute of a text for dark schemes."""
+        return _css_class(self._rendering.dark.text(self.text("color") or _BLACK, self._rendering.ground))
+
+    def dark_button(self) -> str:
+        """The `css-class` attribute of a button for dark schemes."""
+        return _css_class(self._rendering.dark.button(self.text("background") or _BUTTON, self._rendering.ground))
+
+    def dark_line(self) -> str:
+        """The `css-class` attribute of a divider for dark schemes."""
+        return _css_class(self._rendering.dark.line(self.text("color") or _LINE, self._rendering.ground))
+
+    def dark_picture(self) -> str:
+        """The `css-class` attribute of an image for dark schemes."""
+        return _css_class(self._rendering.dark.picture(self._rendering.ground))
+
+
+def _css_class(name: str) -> str:
+    return f' css-class="{name}"' if name else ""
 
 
 def _attribute(value: str) -> str:
@@ -295,62 +367,94 @@ def _attribute(value: str) -> str:
     return unmask(html.escape(html.unescape(masked)), tags)
 
 
+def _escape(value: str) -> str:
+    """Escape a text as HTML; template tags are preserved."""
+    masked, tags = mask(value)
+    return unmask(html.escape(masked, quote=False), tags)
+
+
 def _escape_text(value: str) -> str:
     """Escape a text as HTML with its line breaks; template tags are preserved."""
     masked, tags = mask(value)
     return unmask(html.escape(masked, quote=False).replace("\n", "<br/>"), tags)
 
 
-def _heading(node: _BuilderNode) -> str:
+_LINK = re.compile(r"<a\s[^>]*>", re.IGNORECASE)
+"""The start tag of a link in masked HTML."""
+_STYLE = re.compile(r"(\sstyle\s*=\s*[\"'])(?![^\"']*\bcolor\s*:)", re.IGNORECASE)
+"""The beginning of a style that sets no color."""
+
+
+def _with_link_color(source: str, color: str) -> str:
+    """HTML whose links have the color of the text around them, if they have none: otherwise clients choose one."""
+
+    def colored(link: re.Match[str]) -> str:
+        if "style" not in link[0].lower():
+            return f'<a style="color:{color};text-decoration:underline"{link[0][2:]}'
+        return _STYLE.sub(rf"\g<1>color:{color};", link[0], count=1)
+
+    masked, tags = mask(source)
+    return unmask(_LINK.sub(colored, masked), tags)
+
+
+def _heading(node: _BlockNode) -> str:
     node.allow_only("type", "id", "text", "level", "align", "color", "size")
     level = node.number("level", 1, 3, 1)
-    size = "" if "size" in node.values else f' font-size="{(30, 24, 20)[level - 1]}px"'
+    size = node.number("size", 8, 96, (30, 24, 20)[level - 1])
     content = _escape_text(node.text("text", required=True))
-    attributes = f'font-weight="bold" line-height="1.3"{size}{node.style_attributes()}'
-    return f'<mj-text {attributes}><h{level} style="margin:0;font-size:inherit">{content}</h{level}></mj-text>'
+    style = f"margin:0;font-size:{size}px;font-weight:bold;line-height:1.3"
+    attributes = f'font-weight="bold" line-height="1.3" font-size="{size}px"{node.text_attributes()}{node.dark_text()}'
+    return f'<mj-text {attributes}><h{level} style="{style}">{content}</h{level}></mj-text>'
 
 
-def _text(node: _BuilderNode) -> str:
+def _text(node: _BlockNode) -> str:
     node.allow_only("type", "id", "text", "html", "align", "color", "size")
-    content = node.text("html") or _escape_text(node.text("text", required=True))
-    size = "" if "size" in node.values else ' font-size="16px"'
-    return f'<mj-text line-height="1.5"{size}{node.style_attributes()}>{content}</mj-text>'
+    size = node.number("size", 8, 96, 16)
+    attributes = f'line-height="1.5" font-size="{size}px"{node.text_attributes()}{node.dark_text()}'
+    color = node.text("color") or _BLACK
+    content = _with_link_color(node.text("html"), color) or _escape_text(node.text("text", required=True))
+    return f"<mj-text {attributes}>{content}</mj-text>"
 
 
-def _button(node: _BuilderNode) -> str:
+def _button(node: _BlockNode) -> str:
     node.allow_only("type", "id", "text", "url", "href", "align", "color", "background", "size")
     background = node.attribute("background", "background-color", _COLOR)
     content = _escape_text(node.text("text", required=True))
     url = node.url("url", "href", required=True)
-    return f'<mj-button href="{url}"{background}{node.style_attributes()}>{content}</mj-button>'
+    look = 'font-weight="bold" border-radius="6px" inner-padding="13px 24px"'
+    size = f' font-size="{node.number("size", 8, 96, 16)}px"'
+    colors = f"{background}{node.text_attributes()}{node.dark_button()}"
+    return f'<mj-button href="{url}" {look}{size}{colors}>{content}</mj-button>'
 
 
-def _image(node: _BuilderNode) -> str:
+def _image(node: _BlockNode) -> str:
     node.allow_only("type", "id", "url", "src", "alt", "href", "width", "align")
     href = f' href="{node.url("href")}"' if node.values.get("href") else ""
     width = f' width="{node.number("width", 1, 1200, 600)}px"' if "width" in node.values else ""
     align = node.attribute("align", "align", _ALIGN)
     alt = _attribute(node.text("alt"))
-    return f'<mj-image src="{node.url("url", "src", required=True)}" alt="{alt}"{href}{width}{align}/>'
+    url = node.url("url", "src", required=True)
+    return f'<mj-image src="{url}" alt="{alt}"{href}{width}{align}{node.dark_picture()}/>'
 
 
-def _divider(node: _BuilderNode) -> str:
+def _divider(node: _BlockNode) -> str:
     node.allow_only("type", "id", "color", "width")
-    color = node.attribute("color", "border-color", _COLOR) or ' border-color="#dddddd"'
-    return f'<mj-divider border-width="{node.number("width", 1, 20, 1)}px"{color}/>'
+    color = node.attribute("color", "border-color", _COLOR) or f' border-color="{_LINE}"'
+    return f'<mj-divider border-width="{node.number("width", 1, 20, 1)}px"{color}{node.dark_line()}/>'
 
 
-def _spacer(node: _BuilderNode) -> str:
+def _spacer(node: _BlockNode) -> str:
     node.allow_only("type", "id", "height")
     return f'<mj-spacer height="{node.number("height", 1, 400, 20)}px"/>'
 
 
-def _html(node: _BuilderNode) -> str:
+def _html(node: _BlockNode) -> str:
     node.allow_only("type", "id", "html")
-    return f"<mj-text>{node.text('html', required=True)}</mj-text>"
+    content = _with_link_color(node.text("html", required=True), _BLACK)
+    return f'<mj-text font-size="16px" line-height="1.5"{node.dark_text()}>{content}</mj-text>'
 
 
-_RENDERERS: dict[str, Callable[[_BuilderNode], str]] = {
+_RENDERERS: dict[str, Callable[[_BlockNode], str]] = {
     "heading": _heading,
     "text": _text,
     "button": _button,

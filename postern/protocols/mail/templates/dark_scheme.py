@@ -1,0 +1,145 @@
+"""Colors of an e-mail in the dark scheme of mail clients, derived from those that its author chose."""
+
+import colorsys
+import re
+from typing import Final
+
+Color = tuple[float, float, float]
+"""Red, green and blue, from 0 to 1."""
+
+_HEX = re.compile(r"#(?:[0-9a-f]{3}|[0-9a-f]{6})", re.IGNORECASE)
+_NAMED: Final = {"black": "#000000", "white": "#ffffff"}
+DARK_GROUND: Final = 0.4
+"""A background with less luminance stays as it is, with the colors on it."""
+READABLE: Final = 4.6
+"""The least contrast of text. WCAG 2.2 asks for 4.5; the rest is for rounding."""
+STRONGEST: Final = 14.0
+"""More contrast than this is tiring on a dark ground."""
+VISIBLE: Final = 1.6
+"""The least contrast of the area of a button with its ground."""
+PAPER: Final = 0.13
+"""The lightness of white in the dark scheme."""
+
+
+class DarkScheme:
+    """Collects the rules of one e-mail for `prefers-color-scheme: dark`.
+
+    Each method returns the class that the rule is for: an empty string if nothing changes. A color in another notation
+    than `#rgb` or `#rrggbb` has no dark counterpart: then `rules` is empty, and the e-mail stays light.
+    """
+
+    def __init__(self, page: str, *, enabled: bool) -> None:
+        """`page` is the background of the whole e-mail."""
+        ground = _parse(page)
+        self._page = ground
+        self._enabled = enabled and ground is not None and _luminance(ground) >= DARK_GROUND
+        self._classes: dict[str, str] = {}
+
+    def rules(self) -> str:
+        """The CSS rules, or an empty string if the e-mail has no dark scheme."""
+        if not self._enabled or self._page is None:
+            return ""
+        page = _hex(_dark_ground(self._page))
+        own = "".join(body.replace("&", f".{name}") for body, name in self._classes.items())
+        return f"body,.page{{background-color:{page}!important}}{own}"
+
+    def area(self, background: str) -> str:
+        """The class of a section with a background."""
+        light = _parse(background)
+        if light is None:
+            self._enabled = False
+        if light is None or _luminance(light) < DARK_GROUND:
+            return ""
+        return self._class(f"&,& table{{background:{_hex(_dark_ground(light))}!important}}")
+
+    def text(self, color: str, ground: str) -> str:
+        """The class of a text with the links in it."""
+        light, area = self._colors(color, ground)
+        if light is None or area is None or _luminance(area) < DARK_GROUND:
+            return ""
+        wanted = min(max(_contrast(light, area), READABLE), STRONGEST)
+        dark = _hex(_lightened(light, _dark_ground(area), wanted))
+        return self._class(f"& div,& h1,& h2,& h3,& a{{color:{dark}!important}}")
+
+    def line(self, color: str, ground: str) -> str:
+        """The class of a divider."""
+        light, area = self._colors(color, ground)
+        if light is None or area is None or _luminance(area) < DARK_GROUND:
+            return ""
+        dark_ground = _dark_ground(area)
+        dark = _hex(_lightened(_with_lightness(light, dark_ground), dark_ground, _contrast(light, area)))
+        return self._class(f"& p{{border-top-color:{dark}!important}}")
+
+    def picture(self, ground: str) -> str:
+        """The class of an image: one with transparent parts keeps the ground that it was made for."""
+        light = _parse(ground)
+        if light is None or _luminance(light) < DARK_GROUND:
+            return ""
+        return self._class(f"& img{{background:{_hex(light)}!important}}")
+
+    def button(self, background: str, ground: str) -> str:
+        """The class of a button whose area would be hard to see on a dark ground."""
+        light, area = self._colors(background, ground)
+        if light is None or area is None or _luminance(area) < DARK_GROUND:
+            return ""
+        dark_ground = _dark_ground(area)
+        if _contrast(light, dark_ground) >= VISIBLE:
+            return ""
+        dark = _hex(_lightened(light, dark_ground, VISIBLE))
+        return self._class(f"& table td,& a{{background:{dark}!important}}")
+
+    def _colors(self, color: str, ground: str) -> tuple[Color | None, Color | None]:
+        light, area = _parse(color), _parse(ground)
+        if light is None or area is None:
+            self._enabled = False
+        return light, area
+
+    def _class(self, body: str) -> str:
+        return self._classes.setdefault(body, f"dark{len(self._classes) + 1}") if self._enabled else ""
+
+
+def _parse(color: str) -> Color | None:
+    value = _NAMED.get(color.lower(), color)
+    if not _HEX.fullmatch(value):
+        return None
+    digits = value[1:] if len(value) == 7 else "".join(digit * 2 for digit in value[1:])
+    red, green, blue = (int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4))
+    return red, green, blue
+
+
+def _hex(color: Color) -> str:
+    return "#" + "".join(f"{round(part * 255):02x}" for part in color)
+
+
+def _luminance(color: Color) -> float:
+    """The relative luminance as WCAG 2 defines it."""
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in color)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _contrast(one: Color, other: Color) -> float:
+    lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _dark_ground(color: Color) -> Color:
+    """A light background as a dark one of the same hue: the lighter, the lighter. A dark one stays."""
+    if _luminance(color) < DARK_GROUND:
+        return color
+    hue, lightness, saturation = colorsys.rgb_to_hls(*color)
+    return colorsys.hls_to_rgb(hue, max(0.06, PAPER - (1 - lightness) * 1.2), min(saturation, 0.35) * 0.45)
+
+
+def _lightened(color: Color, ground: Color, wanted: float) -> Color:
+    """The color, as light as it must be for this contrast with a dark ground."""
+    hue, lightness, saturation = colorsys.rgb_to_hls(*color)
+    while _contrast(color, ground) < wanted and lightness < 1:
+        lightness = min(1.0, lightness + 0.01)
+        color = colorsys.hls_to_rgb(hue, lightness, saturation * 0.8)
+    return color
+
+
+def _with_lightness(color: Color, other: Color) -> Color:
+    """The color, as light as another one."""
+    hue, _, saturation = colorsys.rgb_to_hls(*color)
+    return colorsys.hls_to_rgb(hue, colorsys.rgb_to_hls(*other)[1], saturation)
