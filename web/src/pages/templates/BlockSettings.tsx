@@ -249,7 +249,7 @@ export function BlockSettings({ block, onSpread }: { block: EditedBlock; onSprea
               value={block.size}
               least={8}
               most={96}
-              usual={13}
+              usual={16}
               onChange={put("size")}
             />
             {align}

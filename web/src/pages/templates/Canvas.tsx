@@ -278,7 +278,7 @@ function Body({ block, isSelected, field }: { block: EditedBlock; isSelected: bo
           {plain("w-face", {
             background: text(block.background) || "#414141",
             color: text(block.color) || "#ffffff",
-            fontSize: number(block.size, 13),
+            fontSize: number(block.size, 16),
           })}
         </div>
       );

@@ -5,11 +5,15 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { m } from "../../messages/messages.js";
+import { getLocale } from "../../messages/runtime.js";
 import { Button, Field, ICON } from "../../parts/parts";
 import { copyCurl } from "../../parts/request";
 import { useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
-import { blank, gallery, type Starter } from "./gallery";
+import { GalleryCards } from "./GalleryCards";
+import { type BlockDocument, beginningOf, blank, nameOf, STARTERS, type Starter } from "./gallery";
+import { picturesOf, withoutPictures } from "./gallery/pictures";
+import { withUploadedPictures } from "./galleryFiles";
 
 type Kind = "gallery" | "html";
 type Errors = { name?: string; subject?: string; html?: string; "": string };
@@ -29,28 +33,34 @@ export function NewTemplate({ first, onClose }: { first?: Kind | undefined; onCl
   const client = useQueryClient();
   const [kind, setKind] = useState<Kind>(first ?? "gallery");
   const [starter, setStarter] = useState<Starter | undefined>();
+  const [hasPictures, setPictures] = useState(false);
   const [values, setValues] = useState({ name: "", subject: "", html: "" });
   const [errors, setErrors] = useState<Errors>({ "": "" });
   const [isBusy, setBusy] = useState(false);
   const set = (field: keyof typeof values) => (event: { target: { value: string } }) =>
     setValues({ ...values, [field]: event.target.value });
 
+  const language = getLocale();
   const choose = (next: Starter | undefined) => {
     setStarter(next);
+    setPictures(false);
+    if (next)
+      void beginningOf(next, language).then(({ builderJson }) => setPictures(picturesOf(builderJson).length > 0));
     // What somebody typed stays; what came from another starter does not.
-    const came = gallery().map((each) => each.name);
-    const name = !values.name || came.includes(values.name) ? (next?.name ?? "") : values.name;
+    const came = STARTERS.map((each) => nameOf(each, language));
+    const name = !values.name || came.includes(values.name) ? (next ? nameOf(next, language) : "") : values.name;
     setValues({ ...values, name });
   };
-  const content = (): Content => ({
-    name: values.name.trim(),
-    ...(kind === "html"
-      ? { subject: values.subject.trim() || null, html: values.html }
-      : {
-          subject: starter?.subject ?? null,
-          builderJson: (starter?.builderJson ?? blank()) as unknown as Record<string, unknown>,
-        }),
-  });
+  const content = async (
+    placed: (document: BlockDocument) => BlockDocument | Promise<BlockDocument>,
+  ): Promise<Content> => {
+    const name = values.name.trim();
+    if (kind === "html") return { name, subject: values.subject.trim() || null, html: values.html };
+    const beginning = starter && (await beginningOf(starter, language));
+    const document = await placed(beginning?.builderJson ?? blank(language));
+    const builderJson = document as unknown as Record<string, unknown>;
+    return { name, subject: beginning?.subject ?? null, builderJson };
+  };
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (!values.name.trim()) return setErrors({ name: m.templates_name_missing(), "": "" });
@@ -58,7 +68,9 @@ export function NewTemplate({ first, onClose }: { first?: Kind | undefined; onCl
     setBusy(true);
     setErrors({ "": "" });
     try {
-      const created = await api(projectId).templates.create(content());
+      const created = await api(projectId).templates.create(
+        await content((document) => withUploadedPictures(document, projectId)),
+      );
       void client.invalidateQueries({ queryKey: ["templates", projectId] });
       await navigate({
         to: "/projects/$projectId/templates/$templateId/edit",
@@ -75,7 +87,7 @@ export function NewTemplate({ first, onClose }: { first?: Kind | undefined; onCl
       opened
       onClose={onClose}
       title={m.templates_new()}
-      size={640}
+      size={kind === "gallery" ? 960 : 640}
       closeButtonProps={{ "aria-label": m.close() }}
       className="templates-new"
     >
@@ -90,23 +102,10 @@ export function NewTemplate({ first, onClose }: { first?: Kind | undefined; onCl
             {m.templates_begin_html()}
           </button>
         </div>
-        {kind === "gallery" && (
-          <fieldset className="starters">
-            <legend className="sr">{m.templates_begin_with()}</legend>
-            {[undefined, ...gallery()].map((each) => (
-              <label key={each?.key ?? "blank"}>
-                <input type="radio" name="starter" checked={starter?.key === each?.key} onChange={() => choose(each)} />
-                <span>
-                  <b>{each?.name ?? m.templates_blank()}</b>
-                  <small className="muted">{each?.lead ?? m.templates_blank_lead()}</small>
-                </span>
-              </label>
-            ))}
-          </fieldset>
-        )}
+        {kind === "gallery" && <GalleryCards chosen={starter} onChoose={choose} />}
         <Field
           label={m.templates_name()}
-          hint={m.templates_name_hint()}
+          hint={kind === "gallery" && hasPictures ? m.templates_gallery_pictures() : m.templates_name_hint()}
           error={errors.name}
           value={values.name}
           onChange={set("name")}
@@ -146,7 +145,12 @@ export function NewTemplate({ first, onClose }: { first?: Kind | undefined; onCl
           <Button
             kind="bare"
             className="start"
-            onClick={() => void copyCurl({ method: "POST", path: `/projects/${projectId}/templates`, body: content() })}
+            onClick={() =>
+              // A command cannot upload the pictures.
+              void content(withoutPictures).then((body) =>
+                copyCurl({ method: "POST", path: `/projects/${projectId}/templates`, body }),
+              )
+            }
           >
             {m.copy_as_curl()}
           </Button>
