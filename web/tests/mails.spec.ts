@@ -18,12 +18,12 @@ const MOST_BYTES = 102_000;
 const WIDTHS = [320, 600, 1200];
 const SAMPLE = {
   company: "Northwind Coffee",
-  firstName: "Alexandra-Konstantina",
-  orderNumber: "NW-2026-0010482",
+  firstName: "Lena",
+  orderNumber: "10482",
   total: "€ 1,132.00",
   price: "€ 49",
   items: [
-    { name: "Summer roast, whole beans, in a bag that can be closed again", quantity: 6, price: "€ 132.00" },
+    { name: "Summer roast, whole beans, in a closable bag", quantity: 6, price: "€ 132.00" },
     { name: "Paper filters", quantity: 2, price: "€ 18.50" },
   ],
 };
@@ -35,49 +35,48 @@ for (const language of ["en", "de"] as const)
   for (const starter of STARTERS)
     test(`the template ${starter.key} (${language}) holds in mail programs`, async ({ page }) => {
       const { subject, builderJson } = await contentOf(starter, language);
-      for (const variables of [{}, SAMPLE]) {
-        const mail = await render(builderJson, subject, variables);
-        expect(mail.problems).toEqual([]);
-        expect(mail.subject.length).toBeGreaterThan(5);
-        expect(Buffer.byteLength(mail.html)).toBeLessThan(MOST_BYTES);
-        expect(mail.text.length).toBeGreaterThan(300);
-        expect(mail.html).not.toMatch(/gallery:|\{\{|\{%/);
-        expect(unsupported(mail.html)).toEqual([]);
-        for (const width of WIDTHS) {
-          await show(page, mail.html, width);
-          expect(await overflowing(page), `at ${width} px`).toEqual([]);
-        }
-        // At 1,200 px.
-        expect(await unreadable(page)).toEqual([]);
-        const images = await page.evaluate(() =>
-          [...document.images].map(({ alt, naturalWidth }) => ({ alt, naturalWidth })),
-        );
-        expect(images.filter(({ alt, naturalWidth }) => !alt || !naturalWidth)).toEqual([]);
-        const unsubscribe = page.getByRole("link", {
-          name: language === "de" ? "Abmelden" : "Unsubscribe",
-          exact: true,
-        });
-        await expect(unsubscribe).toHaveCount(starter.isUnsubscribable ? 1 : 0);
-        const place = language === "de" ? "Beispielstraße 1" : "1 Example Street";
-        await expect(page.getByText(place)).toHaveCount(1);
-
-        await show(page, mail.html, 600, "dark");
-        expect(await unreadable(page), "dark").toEqual([]);
-        expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toMatch(
-          /^rgb\(([0-4]?\d, ){2}/,
-        );
+      const bare = await render(builderJson, subject);
+      const mail = await render(builderJson, subject, SAMPLE);
+      for (const { problems, subject: title, html, text } of [bare, mail]) {
+        expect(problems).toEqual([]);
+        expect(title.length).toBeGreaterThan(5);
+        expect(Buffer.byteLength(html)).toBeLessThan(MOST_BYTES);
+        expect(text.length).toBeGreaterThan(300);
+        expect(subject + html + text).not.toContain("gallery:");
+        expect(html + text).not.toMatch(/\{\{|\{%/);
+        expect(unsupported(html)).toEqual([]);
       }
+      await show(page, bare.html, 320);
+      expect(await overflowing(page), "without values").toEqual([]);
+      for (const width of WIDTHS) {
+        await show(page, mail.html, width);
+        expect(await overflowing(page), `at ${width} px`).toEqual([]);
+      }
+      expect(await unreadable(page)).toEqual([]);
+      const images = await page.evaluate(() => [...document.images].map((each) => [each.alt, each.naturalWidth]));
+      expect(images.filter(([alt, width]) => !alt || !width)).toEqual([]);
+      const unsubscribe = { name: language === "de" ? "Abmelden" : "Unsubscribe", exact: true };
+      await expect(page.getByRole("link", unsubscribe)).toHaveCount(starter.isUnsubscribable ? 1 : 0);
+      await expect(page.getByText(language === "de" ? "Beispielstraße 1" : "1 Example Street")).toHaveCount(1);
+
+      await show(page, mail.html, 600, "dark");
+      expect(await unreadable(page), "dark").toEqual([]);
+      const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      expect(ground).toMatch(/^rgb\([0-4]?\d, [0-4]?\d, /);
+
       // script/gallery-pictures makes them.
-      if (process.env.POSTERN_THUMBNAILS)
-        await makeThumbnail(page, starter, language, (await render(builderJson, subject, SAMPLE)).html);
-      expect(madeFrom()[`${starter.key}.${language}`], "run script/gallery-pictures").toBe(
-        await fingerprint(starter, language),
-      );
-      // Without images and without style sheets, as in some programs.
-      await page.route(/\.(png|jpe?g)$|\/i\//, (route) => route.abort());
-      const { html } = await render(builderJson, subject, SAMPLE);
-      for (const shown of [html, html.replace(/<style[\s\S]*?<\/style>/g, "").replace(/border-radius:[^;"]*;?/g, "")]) {
-        await show(page, shown, 320);
+      if (process.env.POSTERN_THUMBNAILS) await makeThumbnail(page, starter, language, mail.html);
+      const made = madeFrom()[`${starter.key}.${language}`];
+      expect(made, "run script/gallery-pictures").toBe(await fingerprint(starter, language));
+
+      // Without images, and without style sheets and what else some programs drop.
+      await page.route("**/*", (route) => route.abort());
+      const plain = mail.html
+        .replace(/<style[\s\S]*?<\/style>/g, "")
+        .replace(/(border-radius|word-break):[^;"]*;?/g, "");
+      for (const html of [mail.html, plain]) {
+        await show(page, html, 320);
+        expect(await page.evaluate(() => [...document.images].some((each) => each.naturalWidth))).toBe(false);
         expect(await unreadable(page), "without images").toEqual([]);
         expect(await overflowing(page), "without images").toEqual([]);
       }
@@ -163,8 +162,15 @@ test("colors of an author that cannot be changed keep the e-mail light", async (
     const { html } = await render(document);
     expect(html).not.toContain("prefers-color-scheme");
     await show(page, html, 600, "dark");
-    if (document.background) expect(await unreadable(page)).toEqual([]);
+    expect(await unreadable(page)).toEqual([]);
   }
+});
+
+test("what programs drop is found", () => {
+  expect(unsupported('<p style="cursor:pointer">x</p>')).toContain("cursor: gmail.ios");
+  expect(unsupported('<div style="opacity:0">x</div>')).toContain("opacity: outlook.windows");
+  expect(unsupported("<style>p.a.b{color:red}</style><p>x</p>")).toContain("Chaining selectors: outlook.windows");
+  expect(unsupported('<p style="border-radius:4px">x</p>')).toEqual([]);
 });
 
 test("what is tolerated in some programs is really there", async () => {

@@ -128,7 +128,8 @@ export async function unreadable(page: Page): Promise<string[]> {
         const { backgroundColor } = getComputedStyle(at);
         if (!isClear(backgroundColor)) return backgroundColor;
       }
-      return matchMedia("(prefers-color-scheme: dark)").matches ? "rgb(0, 0, 0)" : "rgb(255, 255, 255)";
+      const isDark = /dark/.test(getComputedStyle(document.documentElement).colorScheme);
+      return isDark && matchMedia("(prefers-color-scheme: dark)").matches ? "rgb(0, 0, 0)" : "rgb(255, 255, 255)";
     };
     const found: string[] = [];
     const check = (element: Element, words: string) => {
