@@ -121,9 +121,13 @@ class Server:
 
     def project(self) -> tuple[str, str, str]:
         """Create a project; returns its id, a live secret key and the developer's token."""
-        command = [str(Path(sys.executable).with_name("postern")), "bootstrap", "--json"]
-        created = json.loads(subprocess.run(command, env=self.environment, capture_output=True, check=True).stdout)
+        created = self.account()
         return created["projectId"], created["secretKey"], created["developerToken"]
+
+    def account(self) -> dict[str, str]:
+        """Create an account with a project; returns what `postern bootstrap --json` prints."""
+        command = [str(Path(sys.executable).with_name("postern")), "bootstrap", "--json"]
+        return json.loads(subprocess.run(command, env=self.environment, capture_output=True, check=True).stdout)
 
 
 @contextmanager
