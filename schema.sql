@@ -2155,6 +2155,8 @@ CREATE INDEX event_keys_age ON public.event_keys USING btree (created_at);
 
 CREATE INDEX events_subject ON public.events USING btree (project_id, subject_id, id);
 
+CREATE INDEX events_type ON public.events USING btree (project_id, type, id);
+
 CREATE INDEX former_contacts_digest ON public.former_contacts USING btree (project_id, digest);
 
 CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
@@ -2242,6 +2244,8 @@ CREATE INDEX sends_id ON public.sends USING btree (id);
 CREATE UNIQUE INDEX sends_once ON public.sends USING btree (project_id, once_key) WHERE (once_key IS NOT NULL);
 
 CREATE INDEX sends_recipient ON public.sends USING btree (project_id, lower(recipient), id) WHERE (campaign_id IS NULL);
+
+CREATE INDEX sends_status ON public.sends USING btree (project_id, status, id) WHERE (status <> ALL (ARRAY['QUEUED'::text, 'SENT'::text, 'DELIVERED'::text]));
 
 CREATE INDEX sends_tags ON public.sends USING gin (project_id, tags) WHERE (tags IS NOT NULL);
 

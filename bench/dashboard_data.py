@@ -42,7 +42,8 @@ OUTCOMES = """
              when r < 17 then 'COMPLAINED' when r < 717 then 'DELIVERED' else 'SENT' end as status
     ) as o
     cross join lateral (select
-        case when o.status in ('SENT', 'DELIVERED', 'BOUNCED', 'COMPLAINED') then at + interval '2 seconds' end as sent_at,
+        case when o.status in ('SENT', 'DELIVERED', 'BOUNCED', 'COMPLAINED') then at + interval '2 seconds' end
+            as sent_at,
         case when o.status in ('SENT', 'DELIVERED', 'COMPLAINED') and n %% 10 < 3 then at + interval '1 hour' end
             as opened_at,
         case when o.status in ('SENT', 'DELIVERED', 'COMPLAINED') and n %% 20 = 0 then at + interval '2 hours' end
@@ -186,7 +187,8 @@ class Filling:
                                    template_id, domain_id, audience_id, started_at, filled, created_at, updated_at)
             select %(project)s, bench.id_at(at, 'campaign' || n),
                    (array['Newsletter', 'Launch', 'Offer', 'Digest'])[1 + n %% 4] || ' ' || n, 'News of the week ' || n,
-                   'Acme', 'news@acme.example', status, case when status = 'SCHEDULED' then %(now)s + interval '9 days' end,
+                   'Acme', 'news@acme.example', status,
+                   case when status = 'SCHEDULED' then %(now)s + interval '9 days' end,
                    case when status = 'SENT' then at + interval '1 hour' end,
                    bench.id_at(%(first)s + (1 + n %% %(templates)s) * interval '1 minute',
                                'template' || 1 + n %% %(templates)s),
@@ -254,7 +256,8 @@ class Filling:
                        'Acme <hello@acme.example>', bench.address(n * 3), array[bench.address(n * 3)],
                        case when n * 3 < %(contacts)s then bench.contact(n * 3, %(joined)s) end, null,
                        (%(domains)s::uuid[])[2 + n %% 2],
-                       case when n %% 10000 = 0 then array['rare'] when n %% 2 = 0 then array['receipt', 'shop'] end, {RESULTS}
+                       case when n %% 10000 = 0 then array['rare'] when n %% 2 = 0 then array['receipt', 'shop'] end,
+                       {RESULTS}
                 from generate_series(%(start)s::bigint, %(end)s::bigint) as n
                 cross join lateral (select (n * 48271) %% 1000 as r, %(first)s + n * %(step)s::interval as at) as v
                 {OUTCOMES}
@@ -329,7 +332,8 @@ class Filling:
                    coalesce(sum(number) filter (where measure = 'complained'), 0),
                    coalesce(sum(number) filter (where measure = 'failed'), 0)
             from measured cross join lateral (values (%(nil)s::uuid, timestamptz '-infinity'),
-                (%(nil)s::uuid, measured.bucket), (measured.campaign_id, measured.bucket)) as place (campaign_id, bucket)
+                (%(nil)s::uuid, measured.bucket), (measured.campaign_id, measured.bucket))
+                as place (campaign_id, bucket)
             where place.campaign_id is not null group by 1, 2, 3, 4
             on conflict do nothing
             """,
@@ -391,8 +395,9 @@ class Filling:
         number = round(DELIVERIES * self.scale)
         self.run(
             """
-            insert into webhook_deliveries (project_id, id, webhook_id, event_id, event, status, due_at, tried, attempts,
-                                            response_status, response_ms, created_at, attempted_at, delivered_at)
+            insert into webhook_deliveries (project_id, id, webhook_id, event_id, event, status, due_at, tried,
+                                            attempts, response_status, response_ms, created_at, attempted_at,
+                                            delivered_at)
             select %(project)s, bench.id_at(at, 'delivery' || n),
                    bench.id_at(%(first)s, 'webhook' || case when n %% 10 < 6 then 1 else 1 + n %% %(webhooks)s end),
                    bench.id_at(%(first)s + n * 10 * %(step)s::interval, 'event' || n * 10),
@@ -418,8 +423,8 @@ class Filling:
             insert into customers (project_id, id, external_id, email, email_key, email_verified_at, name, providers,
                                    password_hash, last_sign_in_at, banned_at, ban_reason, mfa_enabled_at, contact_id,
                                    created_at, updated_at)
-            select %(project)s, bench.id_at(%(first)s, 'customer' || n), 'crm-' || n, bench.address(n), bench.address(n),
-                   case when n %% 8 > 0 then %(first)s::timestamptz end, 'Ada Lovelace ' || n,
+            select %(project)s, bench.id_at(%(first)s, 'customer' || n), 'crm-' || n, bench.address(n),
+                   bench.address(n), case when n %% 8 > 0 then %(first)s::timestamptz end, 'Ada Lovelace ' || n,
                    case when n %% 4 = 0 then array['google'] when n %% 50 = 1 then array['github', 'google']
                         else '{}'::text[] end,
                    '$argon2id$v=19$m=19456,t=2,p=1$' || md5(n::text), %(now)s - n * interval '1 second',

@@ -8,7 +8,7 @@ import msgspec
 
 from postern.kernel.http.call import Call
 from postern.kernel.http.listing import CountedListQuery, ListQuery
-from postern.kernel.http.pagination import LinkedList, Page, PageQuery, write_cursor
+from postern.kernel.http.pagination import CountedPageQuery, LinkedList, Page, write_cursor
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import NO_ID, QueryString, as_id
 
@@ -76,7 +76,7 @@ async def read_paged_list(
 
     async def read_chunk(after: UUID | None, limit: int) -> LinkedList[Listed]:
         cursor = None if after is None else write_cursor(call, scope, [ANY_PAGE_NUMBER, str(after)])
-        page = await read(call, page=PageQuery(limit=limit, cursor=cursor))
+        page = await read(call, page=CountedPageQuery(limit=limit, cursor=cursor, count_limit=1))
         return LinkedList(page.data, page.next_cursor)
 
     return await _response(query, read_chunk, render)

@@ -57,6 +57,24 @@ class PageQuery(QueryString):
     cursor: Cursor | None = None
 
 
+COUNT_LIMIT = 10_000
+
+CountLimit = Annotated[
+    int,
+    msgspec.Meta(
+        ge=1,
+        le=COUNT_LIMIT,
+        description="Count no more than this many records: a `total` of this number means that many or more.",
+    ),
+]
+
+
+class CountedPageQuery(PageQuery):
+    """A page of a list whose exact total can take long to count."""
+
+    count_limit: CountLimit | None = None
+
+
 class CursorInvalid(BadRequest):
     """This cursor is invalid, or belongs to another list or other filters."""
 
@@ -70,7 +88,7 @@ class PageAndCursor(BadRequest):
 
 
 class Page(Record, Generic[Item]):
-    """A page of records with the exact total; `nextCursor` is null on the last page."""
+    """A page of records with the total, exact without `countLimit`; `nextCursor` is null on the last page."""
 
     data: list[Item]
     total: int

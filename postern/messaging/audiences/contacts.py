@@ -12,7 +12,7 @@ from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
-from postern.kernel.http.pagination import Page, PageQuery, numbered_page
+from postern.kernel.http.pagination import CountedPageQuery, Page, PagePosition, page_at, position_of
 from postern.kernel.http.problems import Invalid, require_found
 from postern.kernel.values import Body, Deleted, Moment, new_id
 from postern.messaging.audiences import store
@@ -54,19 +54,44 @@ class ContactChange(Body):
 
 @get("/projects/{project_id}/contacts", needs="contacts:read")
 async def list_contacts(
-    call: Call, q: Search | None = None, unsubscribed: bool | None = None, *, page: PageQuery
+    call: Call, q: Search | None = None, unsubscribed: bool | None = None, *, page: CountedPageQuery
 ) -> Page[Contact]:
     """List the project's contacts, newest first. `q` filters by part of the address, `unsubscribed` by that field."""
-    return await numbered_page(
-        call,
-        f"contacts|{q or ''}|{unsubscribed}",
-        page,
-        store.count_contacts,
-        store.contacts,
+    scope = f"contacts|{q or ''}|{unsubscribed}"
+    position = position_of(call, scope, page)
+    text = normalize_part(q.strip()) or None if q else None
+    limit = page.count_limit
+    if text is None:
+        total = await store.counted_contacts(call.db, project_id=call.project_id, unsubscribed=unsubscribed)
+        total = total if limit is None else min(total, limit)
+    elif limit is None:
+        total = await store.count_contacts(call.db, project_id=call.project_id, q=text, unsubscribed=unsubscribed)
+    else:
+        found = await store.some_contact_ids(
+            call.db, project_id=call.project_id, q=text, unsubscribed=unsubscribed, limit=limit
+        )
+        if len(found) < limit:
+            ids = _ids_at(found, position, page.limit + 1)
+            rows = await store.contacts_with_ids(call.db, project_id=call.project_id, ids=ids)
+            rows.sort(key=lambda contact: contact.id, reverse=True)
+            return page_at(call, scope, rows, len(found), position, page.limit)
+        total = limit
+    rows = await store.contacts(
+        call.db,
         project_id=call.project_id,
-        q=normalize_part(q.strip()) or None if q else None,
+        q=text,
         unsubscribed=unsubscribed,
+        before=position.after,
+        limit=page.limit + 1,
+        offset=position.offset,
     )
+    return page_at(call, scope, rows, total, position, page.limit)
+
+
+def _ids_at(ids: list[UUID], position: PagePosition, limit: int) -> list[UUID]:
+    """Of all ids that were found, up to `limit` of those at the position of a page, newest first."""
+    newest = sorted((each for each in ids if position.after is None or each < position.after), reverse=True)
+    return newest[position.offset : position.offset + limit]
 
 
 @post(

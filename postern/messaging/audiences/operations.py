@@ -1,6 +1,7 @@
 """HTTP operations on audiences and their members, and functions for other features."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -13,9 +14,9 @@ from postern.kernel.http.listing import CountedListQuery, Search, sorted_list
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
 from postern.kernel.http.pagination import (
+    CountedPageQuery,
     LinkedList,
     Page,
-    PageQuery,
     numbered_page,
 )
 from postern.kernel.http.problems import Invalid, require_found
@@ -257,11 +258,12 @@ async def recompute_audience(call: Call, id: UUID) -> AudienceChangeResult:
 
 
 @get("/projects/{project_id}/audiences/{id}/contacts", needs="audiences:read", problems=[AudienceMissing])
-async def list_audience_contacts(call: Call, id: UUID, page: PageQuery) -> Page[Contact]:
+async def list_audience_contacts(call: Call, id: UUID, page: CountedPageQuery) -> Page[Contact]:
     """List the contacts of an audience, newest contact first."""
     await require_audience(call.db, call.project_id, id)
+    count = partial(store.count_members, limit=page.count_limit)
     filters = {"project_id": call.project_id, "audience_id": id}
-    return await numbered_page(call, f"audience-contacts|{id}", page, store.count_members, store.members, **filters)
+    return await numbered_page(call, f"audience-contacts|{id}", page, count, store.members, **filters)
 
 
 @post(
@@ -468,7 +470,7 @@ async def remove_many_from_audience(
 
 async def count_members(db: Queries, project_id: UUID, id: UUID) -> int:
     """How many contacts belong to an audience; 0 if there is no such audience."""
-    return await store.count_members(db, project_id=project_id, audience_id=id)
+    return await store.count_members(db, project_id=project_id, audience_id=id, limit=None)
 
 
 async def _lock_audience(tx: Transaction, project_id: UUID, id: UUID) -> Audience:

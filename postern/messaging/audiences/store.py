@@ -274,6 +274,30 @@ async def delete_former_contacts(tx: Transaction, *, project_id: UUID, email_key
 async def count_contacts(db: Queries, *, project_id: UUID, q: str | None, unsubscribed: bool | None) -> int: ...
 
 
+# The ids of up to `limit` contacts, filtered like `contacts`, in no order.
+@statement("""
+    select id from contacts
+    where project_id = %(project_id)s and strpos(email_key, %(q)s) > 0
+      and (%(unsubscribed)s::boolean is null or unsubscribed = %(unsubscribed)s)
+    limit %(limit)s
+""")
+async def some_contact_ids(
+    db: Queries, *, project_id: UUID, q: str, unsubscribed: bool | None, limit: int
+) -> list[UUID]: ...
+
+
+# The number of contacts by `unsubscribed` (None: all), from the sums that the triggers of `contacts` maintain.
+@statement("""
+    select coalesce(sum(case
+        when %(unsubscribed)s::boolean is null then case when measure = 'total' then count end
+        when %(unsubscribed)s then case when measure = 'unsubscribed' then count end
+        else case when measure = 'total' then count when measure = 'unsubscribed' then -count end
+    end), 0)::bigint
+    from contact_rollups where project_id = %(project_id)s
+""")
+async def counted_contacts(db: Queries, *, project_id: UUID, unsubscribed: bool | None) -> int: ...
+
+
 # Contacts by part of the address and by `unsubscribed`, newest first; None disables a filter.
 @statement("""
     select *, project_id as app_id from contacts
@@ -703,10 +727,14 @@ async def add_members(
 async def remove_member(tx: Transaction, *, project_id: UUID, audience_id: UUID, contact_id: UUID) -> bool: ...
 
 
+# The number of contacts of an audience, counting no more than `limit` (None: all).
 @statement("""
-    select count(*) from audience_members where project_id = %(project_id)s and audience_id = %(audience_id)s
+    select count(*) from (
+        select from audience_members where project_id = %(project_id)s and audience_id = %(audience_id)s
+        limit %(limit)s
+    ) as counted
 """)
-async def count_members(db: Queries, *, project_id: UUID, audience_id: UUID) -> int: ...
+async def count_members(db: Queries, *, project_id: UUID, audience_id: UUID, limit: int | None) -> int: ...
 
 
 # A page of the contacts of an audience, newest contact first.

@@ -13,7 +13,7 @@ from postern.kernel.database.statements import first_id_at, like_pattern, text_l
 from postern.kernel.http.call import Call
 from postern.kernel.http.listing import ID_TOLERANCE
 from postern.kernel.http.operation import QueryParameter, get
-from postern.kernel.http.pagination import Page, PageQuery, csv_stream, page_at, position_of
+from postern.kernel.http.pagination import COUNT_LIMIT, CountedPageQuery, Page, csv_stream, page_at, position_of
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import NO_ID, QueryString, Timestamp, as_id
 from postern.messaging.emails import store
@@ -54,8 +54,16 @@ class LogFilter(QueryString, omit_defaults=True):
             return False
         return not (self.q or self.since or self.until or self.tag or self.domain_id or self.recipient)
 
-    def condition(self, project_id: UUID) -> Composable:
-        """The filters as an SQL condition on `sends s` that contains their values as literals."""
+    @property
+    def has_only_text(self) -> bool:
+        """Whether `q` is the only filter."""
+        return self == LogFilter(q=self.q)
+
+    def condition(self, project_id: UUID, *, is_frequent: bool = False) -> Composable:
+        """The filters as an SQL condition on `sends s` that contains their values as literals.
+
+        `is_frequent`: many sends contain the text `q`, so that they are better recognized one by one than looked up.
+        """
         parts: list[Composable] = [SQL("true")]
         if self.status:
             parts.append(SQL("s.status = any({})").format(Literal(self.status)))
@@ -72,30 +80,53 @@ class LogFilter(QueryString, omit_defaults=True):
         if self.recipient:
             parts.append(_has_recipient(project_id, normalize_part(self.recipient.strip())))
         if self.q and self.q.strip():
-            parts.append(_contains(project_id, self.q))
+            parts.append(_contains_each(project_id, self.q) if is_frequent else _contains(project_id, self.q))
         return SQL(" and ").join(parts)
 
 
 @get("/projects/{project_id}/emails/logs", needs="emails:read")
-async def list_email_logs(call: Call, filters: LogFilter, page: PageQuery) -> Page[EmailLogEntry]:
+async def list_email_logs(call: Call, filters: LogFilter, page: CountedPageQuery) -> Page[EmailLogEntry]:
     """The log of sends, newest first.
 
     All given filters must match. `status` takes one or several statuses, separated by commas; `q` searches recipients,
     subject and message id. To read more than 10,000 rows, follow `nextCursor` or export the log.
     """
-    where, scope = filters.condition(call.project_id), f"email-logs|{msgspec.json.encode(filters).decode()}"
+    scope = f"email-logs|{msgspec.json.encode(filters).decode()}"
     position = position_of(call, scope, page)
-    if filters.has_counted_total:
-        campaign = as_id(filters.campaign_id) if filters.campaign_id else None
-        total = await count_sends(call.db, call.project_id, [*(filters.status or [])], campaign)
-    else:
-        total = await store.count_log(call.db, project_id=call.project_id, where=where)
+    is_frequent = page.count_limit is not None and await _is_frequent(call, filters)
+    where = filters.condition(call.project_id, is_frequent=is_frequent)
+    total = await _total(call, filters, where, page, is_frequent=is_frequent)
     if position.after is not None:
         where = SQL("s.id < {} and {}").format(Literal(position.after), where)
     rows = await store.list_log(
         call.db, project_id=call.project_id, where=where, limit=page.limit + 1, offset=position.offset
     )
     return page_at(call, scope, [entry_of(row) for row in rows], total, position, page.limit)
+
+
+async def _is_frequent(call: Call, filters: LogFilter) -> bool:
+    """Whether more than COUNT_LIMIT sends contain the text `q`, whatever the other filters."""
+    if not filters.q or not filters.q.strip():
+        return False
+    pattern = text_literal(like_pattern(filters.q))
+    number = await store.count_containing(call.db, project_id=call.project_id, pattern=pattern, limit=COUNT_LIMIT)
+    return number >= COUNT_LIMIT
+
+
+async def _total(
+    call: Call, filters: LogFilter, where: Composable, page: CountedPageQuery, *, is_frequent: bool
+) -> int:
+    """The number of sends that match, or `page.count_limit` if they are as many or more."""
+    limit = page.count_limit
+    if filters.has_counted_total:
+        campaign = as_id(filters.campaign_id) if filters.campaign_id else None
+        total = await count_sends(call.db, call.project_id, [*(filters.status or [])], campaign)
+        return total if limit is None else min(total, limit)
+    if limit is None:
+        return await store.count_log(call.db, project_id=call.project_id, where=where)
+    if is_frequent and filters.has_only_text:
+        return limit
+    return await store.count_log_up_to(call.db, project_id=call.project_id, where=where, limit=limit)
 
 
 @get("/projects/{project_id}/emails/logs/export", needs="emails:read", media_types=["text/csv"])
@@ -154,6 +185,21 @@ def _contains(project_id: UUID, q: str) -> Composable:
         "union all select {id}::uuid)"
     )
     return condition.format(project=Literal(project_id), pattern=text_literal(like_pattern(q)), id=Literal(_id_in(q)))
+
+
+def _contains_each(project_id: UUID, q: str) -> Composable:
+    """The same condition as `_contains`, in a form that is evaluated for one send after the other.
+
+    PostgreSQL would turn `exists` into a scan of all search texts and contacts; it does not with a value of a row.
+    """
+    condition = SQL(
+        "coalesce(case when s.campaign_id is null "
+        "then (select t.search_text like {pattern} from send_search t "
+        "where t.project_id = {project} and t.send_id = s.id) "
+        "else (select c.email_key like {pattern} from contacts c "
+        "where c.project_id = {project} and c.id = s.contact_id) end, false)"
+    )
+    return condition.format(project=Literal(project_id), pattern=text_literal(like_pattern(q)))
 
 
 def _has_recipient(project_id: UUID, address: str) -> Composable:

@@ -247,6 +247,33 @@ async def list_log(db: Queries, *, project_id: UUID, where: Composable, limit: i
 async def count_log(db: Queries, *, project_id: UUID, where: Composable) -> int: ...
 
 
+# Like `count_log`, but counts no more than `limit`. In the order of the log, because the rows of a time are together:
+# in another order, the rows that meet the condition might be the last ones.
+@statement("""
+    select count(*)::int from (
+        select from sends s where s.project_id = %(project_id)s and {where} order by s.id desc limit %(limit)s
+    ) as counted
+""")
+async def count_log_up_to(db: Queries, *, project_id: UUID, where: Composable, limit: int) -> int: ...
+
+
+# The number of sends whose search text, or whose contact's address, contains a text, counting about `limit` of each.
+@statement("""
+    select (
+        select count(*) from (
+            select from send_search where project_id = %(project_id)s and search_text like {pattern} limit %(limit)s
+        ) as single
+    )::int + (
+        select count(*) from (
+            select from contacts c join sends o on (o.project_id, o.contact_id) = (c.project_id, c.id)
+            where c.project_id = %(project_id)s and c.email_key like {pattern} and o.campaign_id is not null
+            limit %(limit)s
+        ) as of_campaigns
+    )::int
+""")
+async def count_containing(db: Queries, *, project_id: UUID, pattern: Composable, limit: int) -> int: ...
+
+
 @streamed_statement("select s.* from sends s where s.project_id = %(project_id)s and {where} order by s.id desc")
 def stream_log(tx: Transaction, *, project_id: UUID, where: Composable) -> AsyncIterator[Send]: ...
 

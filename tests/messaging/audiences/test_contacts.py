@@ -87,6 +87,22 @@ async def test_pages_and_searches(project):
     assert (await project.client.get("/contacts?page=401")).json()["code"] == "page_too_deep"
 
 
+async def test_the_total_is_counted_up_to_a_limit(project):
+    for number in range(5):
+        await project.client.post("/contacts", {"email": f"ada{number}@example.com", "unsubscribed": number > 2})
+    for filters, total in (("", 5), ("&q=ada", 5), ("&q=ada3", 1), ("&q=grace", 0), ("&q=ada&unsubscribed=true", 2)):
+        exact = (await project.client.get(f"/contacts?limit=2{filters}")).json()
+        assert exact["total"] == total
+        for limit in (1, 3, 10):
+            page = (await project.client.get(f"/contacts?limit=2{filters}&countLimit={limit}")).json()
+            assert page["total"] == min(total, limit)
+            assert page["data"] == exact["data"]
+            if page["nextCursor"]:
+                path = f"/contacts?limit=2{filters}&countLimit={limit}&cursor={page['nextCursor']}"
+                second = (await project.client.get(path)).json()
+                assert second["data"] == (await project.client.get(f"/contacts?limit=2&page=2{filters}")).json()["data"]
+
+
 @pytest.mark.parametrize(
     ("body", "path"),
     [

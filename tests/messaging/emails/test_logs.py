@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from postern.kernel.values import new_id, timestamp
+from postern.messaging.emails import logs
 from tests.conftest import Client, Tenant
 
 MAIL = {"from": "Acme <hello@acme.example>", "subject": "Hello", "html": "<p>Hello</p>"}
@@ -165,6 +166,34 @@ async def test_filters_use_indexes(project: Tenant, database_url: str) -> None:
     condition_on_time = "s.id < '00000000-0000-7000-8000-000000000000' and s.created_at < '2020-01-01'"
     assert "Seq Scan" not in await plan_of(database_url, select + condition_on_time)
     assert "sends_tags" in await plan_of(database_url, select + "s.tags @> array['rare']::text[]")
+
+
+async def test_the_log_by_a_rare_status_uses_an_index(project: Tenant, database_url: str) -> None:
+    await insert_sends(database_url, project, 20_000)
+    query = f"select id from sends s where s.project_id = '{project.id}' and s.status = any('{{BOUNCED}}')"
+    assert "sends_status" in await plan_of(database_url, f"{query} order by s.id desc limit 101")
+
+
+@pytest.mark.parametrize(
+    ("filters", "number"),
+    [("q=welcome", 3), ("q=b@example.com", 1), ("q=nowhere", 0), ("tag=blue", 2), ("status=DELIVERED", 3)],
+)
+@pytest.mark.parametrize("is_frequent", [False, True])
+async def test_the_total_is_counted_up_to_a_limit(project: Tenant, monkeypatch, filters, number, is_frequent) -> None:
+    """With a text that many sends contain, the log is read in another way, with the same result."""
+    if is_frequent:
+        monkeypatch.setattr(logs, "COUNT_LIMIT", 0)
+    for to, tags in (("a@example.com", ["blue"]), ("b@example.com", ["blue"]), ("c@example.com", ["red"])):
+        await send(project, to, tags=tags, subject="Welcome")
+    exact = (await project.client.get(f"/emails/logs?{filters}")).json()
+    assert exact["total"] == number
+    for limit in (1, 2, 5):
+        page = (await project.client.get(f"/emails/logs?{filters}&countLimit={limit}")).json()
+        assert [each["id"] for each in page["data"]] == [each["id"] for each in exact["data"]]
+        if not is_frequent or "q=" not in filters:
+            assert page["total"] == min(number, limit)
+    refused = await project.client.get("/emails/logs?countLimit=10001")
+    assert refused.json()["errors"][0]["path"] == "query/countLimit"
 
 
 async def test_the_export_is_safe_to_open_in_a_spreadsheet(project: Tenant) -> None:

@@ -149,7 +149,8 @@ export function RowTable<T extends { id: string }>({
       <table
         className={`table log ${className}`}
         aria-busy={isPending || isStale || undefined}
-        aria-rowcount={total === undefined ? undefined : total + 1}
+        // The total may stand for more records than it says.
+        aria-rowcount={total === undefined ? undefined : Math.max(total, rows.length) + 1}
       >
         <caption className="sr">{label}</caption>
         <thead>

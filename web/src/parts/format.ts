@@ -65,6 +65,14 @@ export function count(value: number): string {
   return new Intl.NumberFormat(getLocale()).format(value);
 }
 
+/** As many records as are counted where counting all of them may take long. */
+export const COUNT_LIMIT = 10_000;
+
+/** A number of records that were counted up to COUNT_LIMIT: `10,000+` if that was reached. */
+export function countUpTo(number: number): string {
+  return number >= COUNT_LIMIT ? `${count(COUNT_LIMIT)}+` : count(number);
+}
+
 /** A share from 0 to 1 as per cent, with a fixed number of decimals: `0.46 %`. */
 export function percent(share: number, decimals: number): string {
   const number = new Intl.NumberFormat(getLocale(), {

@@ -2315,6 +2315,7 @@ class AsyncAudiencesContacts:
         page: int | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        count_limit: int | None = None,
         project: str | None = None,
         timeout: float | None = None,
     ) -> AsyncPaged[types.Contact]:
@@ -2329,6 +2330,7 @@ class AsyncAudiencesContacts:
             page: Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further.
             limit: Records per page.
             cursor: The cursor from the previous response, with the same filters.
+            count_limit: Count no more than this many records: a `total` of this number means that many or more.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -2338,7 +2340,7 @@ class AsyncAudiencesContacts:
         return self._client._list(
             operations.LIST_AUDIENCE_CONTACTS,
             (id,),
-            query={"page": page, "limit": limit, "cursor": cursor},
+            query={"page": page, "limit": limit, "cursor": cursor, "countLimit": count_limit},
             project=project,
             timeout=timeout,
         )
@@ -7774,6 +7776,7 @@ class AsyncContacts:
         page: int | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        count_limit: int | None = None,
         project: str | None = None,
         timeout: float | None = None,
     ) -> AsyncPaged[types.Contact]:
@@ -7791,13 +7794,21 @@ class AsyncContacts:
             page: Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further.
             limit: Records per page.
             cursor: The cursor from the previous response, with the same filters.
+            count_limit: Count no more than this many records: a `total` of this number means that many or more.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
         return self._client._list(
             operations.LIST_CONTACTS,
             (),
-            query={"q": q, "unsubscribed": unsubscribed, "page": page, "limit": limit, "cursor": cursor},
+            query={
+                "q": q,
+                "unsubscribed": unsubscribed,
+                "page": page,
+                "limit": limit,
+                "cursor": cursor,
+                "countLimit": count_limit,
+            },
             project=project,
             timeout=timeout,
         )
@@ -9521,6 +9532,7 @@ class AsyncEmails:
         page: int | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        count_limit: int | None = None,
         project: str | None = None,
         timeout: float | None = None,
     ) -> AsyncPaged[types.EmailLogEntry]:
@@ -9545,6 +9557,7 @@ class AsyncEmails:
             page: Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further.
             limit: Records per page.
             cursor: The cursor from the previous response, with the same filters.
+            count_limit: Count no more than this many records: a `total` of this number means that many or more.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -9563,6 +9576,7 @@ class AsyncEmails:
                 "page": page,
                 "limit": limit,
                 "cursor": cursor,
+                "countLimit": count_limit,
             },
             project=project,
             timeout=timeout,

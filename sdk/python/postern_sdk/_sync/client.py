@@ -2309,6 +2309,7 @@ class AudiencesContacts:
         page: int | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        count_limit: int | None = None,
         project: str | None = None,
         timeout: float | None = None,
     ) -> Page[types.Contact]:
@@ -2323,6 +2324,7 @@ class AudiencesContacts:
             page: Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further.
             limit: Records per page.
             cursor: The cursor from the previous response, with the same filters.
+            count_limit: Count no more than this many records: a `total` of this number means that many or more.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -2332,7 +2334,7 @@ class AudiencesContacts:
         return self._client._list(
             operations.LIST_AUDIENCE_CONTACTS,
             (id,),
-            query={"page": page, "limit": limit, "cursor": cursor},
+            query={"page": page, "limit": limit, "cursor": cursor, "countLimit": count_limit},
             project=project,
             timeout=timeout,
         )
@@ -7754,6 +7756,7 @@ class Contacts:
         page: int | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        count_limit: int | None = None,
         project: str | None = None,
         timeout: float | None = None,
     ) -> Page[types.Contact]:
@@ -7771,13 +7774,21 @@ class Contacts:
             page: Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further.
             limit: Records per page.
             cursor: The cursor from the previous response, with the same filters.
+            count_limit: Count no more than this many records: a `total` of this number means that many or more.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
         return self._client._list(
             operations.LIST_CONTACTS,
             (),
-            query={"q": q, "unsubscribed": unsubscribed, "page": page, "limit": limit, "cursor": cursor},
+            query={
+                "q": q,
+                "unsubscribed": unsubscribed,
+                "page": page,
+                "limit": limit,
+                "cursor": cursor,
+                "countLimit": count_limit,
+            },
             project=project,
             timeout=timeout,
         )
@@ -9497,6 +9508,7 @@ class Emails:
         page: int | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        count_limit: int | None = None,
         project: str | None = None,
         timeout: float | None = None,
     ) -> Page[types.EmailLogEntry]:
@@ -9521,6 +9533,7 @@ class Emails:
             page: Page number from 1. Page × limit is at most 10,000; use `nextCursor` to go further.
             limit: Records per page.
             cursor: The cursor from the previous response, with the same filters.
+            count_limit: Count no more than this many records: a `total` of this number means that many or more.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -9539,6 +9552,7 @@ class Emails:
                 "page": page,
                 "limit": limit,
                 "cursor": cursor,
+                "countLimit": count_limit,
             },
             project=project,
             timeout=timeout,

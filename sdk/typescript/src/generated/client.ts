@@ -450,6 +450,8 @@ export interface ContactsListParams {
   limit?: number | undefined;
   /** The cursor from the previous response, with the same filters. */
   cursor?: string | undefined;
+  /** Count no more than this many records: a `total` of this number means that many or more. */
+  countLimit?: number | undefined;
 }
 
 /** Parameters of `contacts.attributes.list`. */
@@ -491,6 +493,8 @@ export interface AudiencesContactsListParams {
   limit?: number | undefined;
   /** The cursor from the previous response, with the same filters. */
   cursor?: string | undefined;
+  /** Count no more than this many records: a `total` of this number means that many or more. */
+  countLimit?: number | undefined;
 }
 
 /** Parameters of `emails.list`. */
@@ -517,6 +521,8 @@ export interface EmailsListParams {
   limit?: number | undefined;
   /** The cursor from the previous response, with the same filters. */
   cursor?: string | undefined;
+  /** Count no more than this many records: a `total` of this number means that many or more. */
+  countLimit?: number | undefined;
 }
 
 /** Parameters of `emails.export`. */

@@ -90,7 +90,7 @@ export interface AccountAuditEntry {
   ipAddress: string | null;
 }
 
-/** A page of records with the exact total; `nextCursor` is null on the last page. */
+/** A page of records with the total, exact without `countLimit`; `nextCursor` is null on the last page. */
 export interface AccountAuditEntryPage {
   /** The records of this page. */
   data: AccountAuditEntry[];
@@ -474,7 +474,7 @@ export interface AuditEntry {
   createdAt: string;
 }
 
-/** A page of records with the exact total; `nextCursor` is null on the last page. */
+/** A page of records with the total, exact without `countLimit`; `nextCursor` is null on the last page. */
 export interface AuditEntryPage {
   /** The records of this page. */
   data: AuditEntry[];
@@ -1155,7 +1155,7 @@ export interface CapturedMessage {
   capturedAt: string;
 }
 
-/** A page of records with the exact total; `nextCursor` is null on the last page. */
+/** A page of records with the total, exact without `countLimit`; `nextCursor` is null on the last page. */
 export interface CapturedMessagePage {
   /** The records of this page. */
   data: CapturedMessage[];
@@ -1453,7 +1453,7 @@ export interface ContactImportPreviewRow {
   error: string | null;
 }
 
-/** A page of records with the exact total; `nextCursor` is null on the last page. */
+/** A page of records with the total, exact without `countLimit`; `nextCursor` is null on the last page. */
 export interface ContactPage {
   /** The records of this page. */
   data: Contact[];
@@ -1838,7 +1838,7 @@ export interface CustomerMetadataUpdatedData {
   keys: string[];
 }
 
-/** A page of records with the exact total; `nextCursor` is null on the last page. */
+/** A page of records with the total, exact without `countLimit`; `nextCursor` is null on the last page. */
 export interface CustomerPage {
   /** The records of this page. */
   data: Customer[];
@@ -2856,7 +2856,7 @@ export interface EmailLogEntryDetail {
   engine: "minijinja" | "none" | (string & {}) | null;
 }
 
-/** A page of records with the exact total; `nextCursor` is null on the last page. */
+/** A page of records with the total, exact without `countLimit`; `nextCursor` is null on the last page. */
 export interface EmailLogEntryPage {
   /** The records of this page. */
   data: EmailLogEntry[];
@@ -3062,7 +3062,7 @@ export interface EndUser {
   updatedAt: string;
 }
 
-/** A page of records with the exact total; `nextCursor` is null on the last page. */
+/** A page of records with the total, exact without `countLimit`; `nextCursor` is null on the last page. */
 export interface EndUserPage {
   /** The records of this page. */
   data: EndUser[];
@@ -5519,7 +5519,7 @@ export interface SuppressionBulkResult {
   upgraded: number;
 }
 
-/** A page of records with the exact total; `nextCursor` is null on the last page. */
+/** A page of records with the total, exact without `countLimit`; `nextCursor` is null on the last page. */
 export interface SuppressionPage {
   /** The records of this page. */
   data: Suppression[];

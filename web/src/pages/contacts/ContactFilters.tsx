@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { SearchBox } from "../../lists/SearchBox";
 import { m } from "../../messages/messages.js";
-import { count } from "../../parts/format";
+import { count, countUpTo } from "../../parts/format";
 import { ICON } from "../../parts/parts";
 import { useProjectId } from "../../session/profile";
 import { api } from "../../session/server";
@@ -101,7 +101,8 @@ export function ContactFilters({
           </Menu>
         )}
         <span className="total muted" aria-live="polite">
-          {total !== undefined && (total === 1 ? m.contacts_total_one() : m.contacts_total({ count: count(total) }))}
+          {total !== undefined &&
+            (total === 1 ? m.contacts_total_one() : m.contacts_total({ count: q ? countUpTo(total) : count(total) }))}
           {!q && !state && !audience && <Growth />}
         </span>
       </div>

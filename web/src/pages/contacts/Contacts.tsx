@@ -9,7 +9,7 @@ import { useNeighboursOf } from "../../lists/neighbours";
 import { type Column, RowTable } from "../../lists/RowTable";
 import { PAGE_ROWS, useRowList } from "../../lists/rows";
 import { m } from "../../messages/messages.js";
-import { count } from "../../parts/format";
+import { COUNT_LIMIT, count } from "../../parts/format";
 import { Button, Empty, ICON, LoadingFailed, Time } from "../../parts/parts";
 import { copyCurl, queryString } from "../../parts/request";
 import { useUndo } from "../../parts/undo";
@@ -46,7 +46,7 @@ export function Contacts() {
     first: () =>
       audience
         ? api(projectId).audiences.contacts.list(audience, { limit: PAGE_ROWS })
-        : api(projectId).contacts.list({ q, unsubscribed, limit: PAGE_ROWS }),
+        : api(projectId).contacts.list({ q, unsubscribed, countLimit: q ? COUNT_LIMIT : undefined, limit: PAGE_ROWS }),
     one: (id) => api(projectId).contacts.get(id),
     types: audience ? [...CONTACT_EVENTS, ...MEMBER_EVENTS] : CONTACT_EVENTS,
     live: true,

@@ -7,13 +7,13 @@ import { LiveToggle } from "../../lists/LiveToggle";
 import { SEARCH_CHARACTERS, SearchBox } from "../../lists/SearchBox";
 import { Glyph } from "../../look/glyphs";
 import { m } from "../../messages/messages.js";
-import { count, shortDay } from "../../parts/format";
+import { count, countUpTo, shortDay } from "../../parts/format";
 import { Button, Field, ICON } from "../../parts/parts";
 import type { LiveState } from "../../session/live";
 import { useProjectId } from "../../session/profile";
 import { api } from "../../session/server";
 import type { Refusal } from "./Log";
-import { type FilterName, filtersIn, type LogSearch, without } from "./search";
+import { countLimitOf, type FilterName, filtersIn, type LogSearch, without } from "./search";
 import { STATUS_GROUPS, wordsOfStatuses } from "./status";
 
 /** Campaigns to choose from, the newest. */
@@ -100,7 +100,10 @@ export function Filters({
           </Menu>
         )}
         <span className="total muted" aria-live="polite">
-          {total !== undefined && (total === 1 ? m.emails_total_one() : m.emails_total({ count: count(total) }))}
+          {total !== undefined &&
+            (total === 1
+              ? m.emails_total_one()
+              : m.emails_total({ count: countLimitOf(search) ? countUpTo(total) : count(total) }))}
         </span>
       </div>
       {refused.map(({ filter, message }) => (

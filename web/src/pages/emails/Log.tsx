@@ -12,7 +12,7 @@ import { type Column, RowTable } from "../../lists/RowTable";
 import { PAGE_ROWS, type RowList, useRowList } from "../../lists/rows";
 import { m } from "../../messages/messages.js";
 import { download } from "../../parts/download";
-import { count } from "../../parts/format";
+import { COUNT_LIMIT, countUpTo } from "../../parts/format";
 import { Button, Empty, ICON, LoadingFailed, Status, Time } from "../../parts/parts";
 import { type ApiRequest, copyCurl, queryString } from "../../parts/request";
 import { plannedTime } from "../../parts/when";
@@ -21,7 +21,7 @@ import { useMayWrite, useProfile, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
 import { FILTER_LABELS, Filters } from "./Filters";
 import { Frame, useSendTest } from "./Frame";
-import { filterOfPath, filtersIn, type LogSearch, parametersOf, readLogSearch, without } from "./search";
+import { countLimitOf, filterOfPath, filtersIn, type LogSearch, parametersOf, readLogSearch, without } from "./search";
 import { shapeOf, toneOf, wordOf } from "./status";
 
 /** The log of all e-mails, with filters, and the one that is open beside it. */
@@ -36,7 +36,7 @@ export function Log() {
   const parameters = parametersOf(search);
   const list = useRowList<EmailLogEntry>({
     queryKey: ["emails", projectId, "log", parameters],
-    first: () => api(projectId).emails.list({ ...parameters, limit: PAGE_ROWS }),
+    first: () => api(projectId).emails.list({ ...parameters, countLimit: countLimitOf(search), limit: PAGE_ROWS }),
     one: (id) => api(projectId).emails.get(id),
     types: EMAIL_EVENTS,
     live,
@@ -275,7 +275,8 @@ function EmptyByFilter({ search, onChange }: { search: LogSearch; onChange: (sea
     queries: choices.map(({ rest }) => ({
       queryKey: ["emails", projectId, "total", parametersOf(rest)],
       queryFn: async ({ signal }: { signal: AbortSignal }) =>
-        (await api(projectId).emails.list({ ...parametersOf(rest), limit: 1 }, { signal })).total ?? 0,
+        (await api(projectId).emails.list({ ...parametersOf(rest), countLimit: COUNT_LIMIT, limit: 1 }, { signal }))
+          .total ?? 0,
       enabled: choices.length > 1,
     })),
   });
@@ -291,7 +292,7 @@ function EmptyByFilter({ search, onChange }: { search: LogSearch; onChange: (sea
         best
           ? best.total === 1
             ? m.emails_none_match_without_one({ filter: best.label })
-            : m.emails_none_match_without({ filter: best.label, count: count(best.total) })
+            : m.emails_none_match_without({ filter: best.label, count: countUpTo(best.total) })
           : q
             ? m.list_none_match_q({ q })
             : m.list_none_match_filters()
@@ -299,7 +300,7 @@ function EmptyByFilter({ search, onChange }: { search: LogSearch; onChange: (sea
     >
       {best && (
         <Button onClick={() => onChange(best.rest)}>
-          {best.total === 1 ? m.emails_show_that() : m.emails_show_those({ count: count(best.total) })}
+          {best.total === 1 ? m.emails_show_that() : m.emails_show_those({ count: countUpTo(best.total) })}
         </Button>
       )}
       <Button kind="bare" onClick={() => onChange({})}>

@@ -1,4 +1,5 @@
 import type { EmailsExportParams } from "@postern/sdk";
+import { COUNT_LIMIT } from "../../parts/format";
 import { text } from "../../parts/search";
 
 /** The filters of the log as they stand in the URL. Days are of the viewer's time zone, and `to` is included. */
@@ -41,6 +42,11 @@ export function parametersOf({ sent, from, to, status, ...rest }: LogSearch): Em
     from: sent ? startOfDay(-PERIODS[sent]) : from && timeOf(from, 0),
     to: sent ? undefined : to && timeOf(to, 1),
   };
+}
+
+/** As many e-mails as the server counts with these filters; undefined for all, if it has their number ready. */
+export function countLimitOf({ q, sent, from, to, tag, domainId, recipient }: LogSearch): number | undefined {
+  return q || sent || from || to || tag || domainId || recipient ? COUNT_LIMIT : undefined;
 }
 
 const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
