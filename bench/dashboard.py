@@ -176,6 +176,16 @@ def query(**parameters: str | int) -> str:
     return urlencode({name.rstrip("_"): value for name, value in parameters.items()}, safe=",")
 
 
+def campaigns_by_size(client: Client, base: str) -> tuple[str, str]:
+    """The ids of the sent campaigns with the fewest and the most sends."""
+    sizes: dict[str, int] = {}
+    path: str | None = f"{base}/campaigns?{query(status='SENT', include='counts', limit=100)}"
+    while path:
+        _, campaigns, path = client.get(path)
+        sizes |= {each["id"]: each["stats"]["total"] for each in campaigns}
+    return min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
+
+
 def requests_of(client: Client, base: str) -> Iterator[tuple[str, str]]:
     """The screen and the path of every request for a list, with each filter and order that the screen offers, a search
     for a rare word, for a frequent one and for one that is nowhere, and the next pages."""
@@ -196,9 +206,7 @@ def requests_of(client: Client, base: str) -> Iterator[tuple[str, str]]:
                 return
             yield screen, following
 
-    campaigns = client.get(f"{base}/campaigns?{query(status='SENT', include='counts', limit=100)}")[1]
-    large = max(campaigns, key=lambda each: each["stats"]["total"])["id"] if campaigns else ""
-    small = min(campaigns, key=lambda each: each["stats"]["total"])["id"] if campaigns else ""
+    small, large = campaigns_by_size(client, base)
     domains = [each["id"] for each in client.get(f"{base}/domains")[1]]
     audiences = client.get(f"{base}/audiences?{query(sort='name', limit=1000)}")[1]
     by_name = {each["name"]: each["id"] for each in audiences}
@@ -270,7 +278,7 @@ def requests_of(client: Client, base: str) -> Iterator[tuple[str, str]]:
     )
     yield "contact", f"{base}/contacts/{contact}/audiences"
     yield "contact", f"{base}/emails/logs?{query(recipient='user.77@mail77.example.com', limit=ROWS)}"
-    for name in ("Customers 1", "Trial 2", "Seven seats 0"):
+    for name in sorted({"Customers 1", "Trial 2", "Seven seats 0"} & by_name.keys()):
         yield from several("contacts", f"{base}/audiences/{by_name[name]}/contacts", {}, limit=ROWS)
     yield from several(
         "audiences",
@@ -342,7 +350,7 @@ def requests_of(client: Client, base: str) -> Iterator[tuple[str, str]]:
     yield "customer", f"{base}/customers/{customer}/organizations?limit=100"
     yield from several(
         "organizations",
-        f"{base}/organizations",
+        f"{base}/b2b/organizations",
         {},
         {"q": "company-777"},
         {"q": "company"},
@@ -414,12 +422,11 @@ def pages_of(account: Account, client: Client) -> Iterator[tuple[str, str]]:
     """The path of every page with a list, and the selector of what is there when its rows are."""
     base = f"/projects/{account['projectId']}"
     row = "tr[data-row]"
-    campaigns = client.get(f"{base}/campaigns?{query(status='SENT', include='counts', limit=100)}")[1]
-    large = max(campaigns, key=lambda each: each["stats"]["total"])["id"]
+    _, large = campaigns_by_size(client, base)
     webhook = client.get(f"{base}/webhooks?limit=1000")[1][-1]["id"]
     customer = client.get(f"{base}/customers?{query(q='user.77@', limit=1)}")[1]["data"][0]["id"]
     audience = client.get(f"{base}/audiences?{query(q='Customers 1', limit=1)}")[1][0]["id"]
-    yield "/", ".chart, svg"
+    yield "/", ".chart .cols"
     for path in ("/emails", "/emails?q=receipt", "/emails?status=BOUNCED", "/emails?sent=30d", "/emails?tag=receipt"):
         yield path, row
     for path in ("/emails/scheduled", "/emails/inbox", "/emails/suppressions"):

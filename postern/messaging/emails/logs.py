@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
+from msgspec.structs import replace
 from psycopg.sql import SQL, Composable, Literal
 
 from postern.kernel.database.statements import first_id_at, like_pattern, text_literal
@@ -59,10 +60,13 @@ class LogFilter(QueryString, omit_defaults=True):
         """Whether `q` is the only filter."""
         return self == LogFilter(q=self.q)
 
-    def condition(self, project_id: UUID, *, is_frequent: bool = False) -> Composable:
+    def condition(
+        self, project_id: UUID, *, found: Sequence[UUID] | None = None, is_frequent: bool = False
+    ) -> Composable:
         """The filters as an SQL condition on `sends s` that contains their values as literals.
 
-        `is_frequent`: many sends contain the text `q`, so that they are better recognized one by one than looked up.
+        `found` are the ids of all sends that contain the text `q`, if they were looked up. `is_frequent`: they are
+        many, so that they are better recognized one by one.
         """
         parts: list[Composable] = [SQL("true")]
         if self.status:
@@ -80,7 +84,12 @@ class LogFilter(QueryString, omit_defaults=True):
         if self.recipient:
             parts.append(_has_recipient(project_id, normalize_part(self.recipient.strip())))
         if self.q and self.q.strip():
-            parts.append(_contains_each(project_id, self.q) if is_frequent else _contains(project_id, self.q))
+            if is_frequent:
+                parts.append(_contains_each(project_id, self.q))
+            elif found is not None:
+                parts.append(SQL("s.id = any({}::uuid[])").format(Literal(list(found))))
+            else:
+                parts.append(_contains(project_id, self.q))
         return SQL(" and ").join(parts)
 
 
@@ -93,8 +102,14 @@ async def list_email_logs(call: Call, filters: LogFilter, page: CountedPageQuery
     """
     scope = f"email-logs|{msgspec.json.encode(filters).decode()}"
     position = position_of(call, scope, page)
-    is_frequent = page.count_limit is not None and await _is_frequent(call, filters)
-    where = filters.condition(call.project_id, is_frequent=is_frequent)
+    if filters.has_counted_total and filters.status:
+        # Without the statuses that no send has, the index on rare statuses can be used for the others.
+        filters = await _with_statuses_in_use(call, filters)
+        if not filters.status:
+            return page_at(call, scope, [], 0, position, page.limit)
+    found = None if page.count_limit is None else await _find(call, filters)
+    is_frequent = found is not None and len(found) >= COUNT_LIMIT
+    where = filters.condition(call.project_id, found=found, is_frequent=is_frequent)
     total = await _total(call, filters, where, page, is_frequent=is_frequent)
     if position.after is not None:
         where = SQL("s.id < {} and {}").format(Literal(position.after), where)
@@ -104,13 +119,23 @@ async def list_email_logs(call: Call, filters: LogFilter, page: CountedPageQuery
     return page_at(call, scope, [entry_of(row) for row in rows], total, position, page.limit)
 
 
-async def _is_frequent(call: Call, filters: LogFilter) -> bool:
-    """Whether more than COUNT_LIMIT sends contain the text `q`, whatever the other filters."""
+async def _with_statuses_in_use(call: Call, filters: LogFilter) -> LogFilter:
+    """The filters without the statuses that, according to the counters, no send has."""
+    campaign = as_id(filters.campaign_id) if filters.campaign_id else None
+    counters = await store.counters(call.db, project_id=call.project_id, campaign_id=campaign)
+    in_use = {counter.measure for counter in counters if counter.count > 0}
+    return replace(filters, status=[status for status in filters.status or [] if status in in_use])
+
+
+async def _find(call: Call, filters: LogFilter) -> list[UUID] | None:
+    """The ids of all sends that contain the text `q`, whatever the other filters, or some if they are COUNT_LIMIT or
+    more; None without a text."""
     if not filters.q or not filters.q.strip():
-        return False
+        return None
     pattern = text_literal(like_pattern(filters.q))
-    number = await store.count_containing(call.db, project_id=call.project_id, pattern=pattern, limit=COUNT_LIMIT)
-    return number >= COUNT_LIMIT
+    found = await store.ids_containing(call.db, project_id=call.project_id, pattern=pattern, limit=COUNT_LIMIT)
+    send_id = _id_in(filters.q)
+    return found if send_id is None else [*found, send_id]
 
 
 async def _total(
