@@ -217,7 +217,9 @@ test("two people edit the same automation", async ({ signedIn: page }) => {
   await page.goto(`${shop.path}/automations/${id}/edit`);
   await page.getByLabel("Name", { exact: true }).fill("Mine");
   const { steps } = await shop.client.automations.get(id);
-  await shop.client.automations.update(id, { steps: [...steps, { type: "WEBHOOK", url: "https://example.com/" }] as never });
+  await shop.client.automations.update(id, {
+    steps: [...steps, { type: "WEBHOOK", url: "https://example.com/" }] as never,
+  });
   await page.getByRole("button", { name: "Save" }).click();
   const conflict = page.getByRole("dialog", { name: /changed/i });
   await expect(conflict.getByRole("listitem").filter({ hasText: "Call https://example.com/" })).toHaveClass("old");

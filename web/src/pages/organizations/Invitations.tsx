@@ -4,6 +4,8 @@ import { APIError, type NewOrganizationInvitation, type Organization, type Organ
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { m } from "../../messages/messages.js";
+import { roleOf } from "../../parts/access";
+import { rolesQuery } from "../../parts/accessQueries";
 import { Button, Empty, Field, LoadingFailed, Status, Time } from "../../parts/parts";
 import { copyCurl } from "../../parts/request";
 import { useReturnFocus } from "../../parts/returnFocus";
@@ -12,8 +14,7 @@ import { Wrong } from "../../parts/Wrong";
 import { plannedTime } from "../../parts/when";
 import { useMayWrite, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
-import { roleOf } from "../customers/access";
-import { messagesByField, rolesQuery } from "../customers/queries";
+import { messagesByField } from "../customers/queries";
 import { Older } from "./History";
 import { keyOf, useParts, useReadAgain } from "./queries";
 import { Waiting } from "./Waiting";

@@ -4,14 +4,15 @@ import type { AttributeMapping, Organization, SsoConnection, SsoConnectionChange
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { m } from "../../messages/messages.js";
+import { roleOf } from "../../parts/access";
+import { rolesQuery } from "../../parts/accessQueries";
 import { ConflictDialog } from "../../parts/ConflictDialog";
 import { Button, Field } from "../../parts/parts";
 import { useReturnFocus } from "../../parts/returnFocus";
 import { Wrong } from "../../parts/Wrong";
 import { useMayWrite, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
-import { roleOf } from "../customers/access";
-import { messagesByField, rolesQuery } from "../customers/queries";
+import { messagesByField } from "../customers/queries";
 import { RoleBoxes } from "../customers/RoleBoxes";
 import { useEditing, useShowConnection } from "./queries";
 import { groupLines, groupsIn } from "./values";
