@@ -430,6 +430,7 @@ test.describe("from a page of the attacker", () => {
         const answered = page.waitForResponse((response) => response.request().isNavigationRequest());
         await page.evaluate((id) => (document.getElementById(id) as HTMLFormElement).submit(), form);
         expect((await answered).status(), form).toBe(403);
+        await page.waitForURL((url) => url.href.startsWith(SERVER.baseUrl));
       }
     }
     expect((await api.templates.list({ q: name })).data).toEqual([]);
