@@ -200,6 +200,7 @@ test("a role that somebody else has changed shows both versions", async ({ signe
   await expectAccessible(page);
   await dialog.getByRole("button", { name: /Keep mine/ }).click();
   await expect(page.getByRole("columnheader", { name: /Chief editor/ })).toBeVisible();
+  await expect(dialog).toHaveCount(0);
   expect(await client.access.roles.get("editor")).toMatchObject({ name: "Chief editor", permissions: ["posts:write"] });
 });
 
