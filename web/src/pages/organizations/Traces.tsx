@@ -83,6 +83,7 @@ export function Checks({ trace }: { trace: SsoTrace }) {
   const sent = attributes && typeof attributes === "object" ? Object.entries(attributes) : [];
   const words: Record<string, () => string> = {
     subject: m.organizations_map_subject,
+    nameId: () => "NameID",
     email: m.organizations_map_email,
     name: m.organizations_map_name,
     groups: m.organizations_map_groups,
