@@ -265,8 +265,11 @@ function Editor({
     : { method: "POST", path, body };
   usePageRequest(request);
 
-  const leaveTo = async (id: string) => {
+  const leaveTo = async (saved: Automation) => {
+    const { id } = saved;
     isSaved.current = true;
+    // The page of the automation begins with this version: what it changes is compared with it.
+    client.setQueryData(automationQuery(projectId, id).queryKey, saved);
     void client.invalidateQueries({ queryKey: ["automations", projectId] });
     await navigate({ to: "/projects/$projectId/automations/$automationId", params: { projectId, automationId: id } });
   };
@@ -281,7 +284,7 @@ function Editor({
         const created = await api(projectId).automations.create(body as never);
         draft.saved(created.updatedAt);
         notifications.show({ message: m.automations_saved_new({ name: created.name }) });
-        return await leaveTo(created.id);
+        return await leaveTo(created);
       }
       if (!over && draft.base.updatedAt !== stored.updatedAt) {
         setConflict(await api(projectId).automations.get(stored.id));
@@ -291,7 +294,7 @@ function Editor({
       draft.saved(saved.updatedAt);
       setStored(saved);
       notifications.show({ message: m.automations_saved() });
-      await leaveTo(saved.id);
+      await leaveTo(saved);
     } catch (error) {
       if (stored && error instanceof APIError && error.status === 412)
         await api(projectId).automations.get(stored.id).then(setConflict).catch(setRefusal);
