@@ -38,7 +38,7 @@ export function Contacts() {
   const [isAdding, setAdding] = useState(false);
   /** Addresses of the contacts that are chosen, by their ids. */
   const [chosen, setChosen] = useState<ReadonlyMap<string, string>>(new Map());
-  const { attributes, types } = useAttributes();
+  const { attributes, types, isPending: columnsPending } = useAttributes();
   const [columns, setColumns] = useColumns(projectId, attributes);
   const unsubscribed = unsubscribedIn(state);
   const list = useRowList<Contact>({
@@ -144,13 +144,15 @@ export function Contacts() {
       ) : !list.isPending && rows.length === 0 ? (
         <NoContacts search={search} onChange={setSearch} onAdd={mayWrite ? () => setAdding(true) : undefined} />
       ) : (
+        // Another table once the columns are known: they do not push those aside that are there.
         <RowTable
+          key={columnsPending ? "loading" : "known"}
           label={m.contacts_table()}
           columns={headsOf(columns, types, mayWrite)}
           className={mayWrite ? "people choosing" : "people"}
           rows={rows}
           total={list.total}
-          isPending={list.isPending}
+          isPending={list.isPending || columnsPending}
           isStale={list.isStale}
           openId={contactId}
           fresh={list.fresh}
