@@ -46,6 +46,7 @@ test("five stops lead to the real pages, and each knows when it is done", async 
   await tour(page).getByRole("button", { name: "Next" }).click();
 
   await tour(page).getByRole("link", { name: "Go to Domains" }).click();
+  await expect(marked(page, "Add domain")).toBeVisible();
   await tour(page).getByRole("button", { name: "Show me where" }).click();
   await expect(marked(page, "Add domain")).toBeFocused();
   await page.keyboard.press("Enter");
