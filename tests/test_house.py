@@ -295,6 +295,7 @@ MAY_USE_NETWORK = {
     "cli/contacts.py": "a command, to the server that its user names",
     "cli/listen.py": "a command, to the server and the address that its user names",
     "cli/client.py": "a command, to the server that its user names",
+    "cli/demo_data.py": "a command, to the server that its user names; receives webhooks on loopback while it runs",
     "cli/supervisor.py": "a command, to its own server",
 }
 
