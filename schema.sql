@@ -2155,8 +2155,6 @@ CREATE INDEX event_keys_age ON public.event_keys USING btree (created_at);
 
 CREATE INDEX events_subject ON public.events USING btree (project_id, subject_id, id);
 
-CREATE INDEX events_type ON public.events USING btree (project_id, type, id);
-
 CREATE INDEX former_contacts_digest ON public.former_contacts USING btree (project_id, digest);
 
 CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
