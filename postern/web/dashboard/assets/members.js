@@ -1,1 +1,1 @@
-import{A as e,Ct as t}from"./profile.js";var n=[`account`,`members`];function r(){return t({queryKey:n,queryFn:async({signal:t})=>{let{data:n}=await e().account.members.list({},{signal:t});return n.toSorted((e,t)=>e.joinedAt.localeCompare(t.joinedAt))}})}export{r as n,n as t};
+import{M as e,jt as t}from"./profile.js";var n=[`account`,`members`];function r(){return t({queryKey:n,queryFn:async({signal:t})=>{let{data:n}=await e().account.members.list({},{signal:t});return n.toSorted((e,t)=>e.joinedAt.localeCompare(t.joinedAt))}})}export{r as n,n as t};

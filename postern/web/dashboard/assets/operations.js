@@ -312,7 +312,9 @@ automations.runs.cancel POST /projects/{projectId}/automations/{id}/runs/{runId}
 automations.runs.retry POST /projects/{projectId}/automations/{id}/runs/{runId}/retry
 automations.runs.retryAll POST /projects/{projectId}/automations/{id}/runs/retry
 automations.getTotals GET /projects/{projectId}/automations/{id}/totals
+automations.listPositions GET /projects/{projectId}/automations/{id}/positions
 automations.getWebhookSecret GET /projects/{projectId}/automations/{id}/webhook-secret
+automations.dryRun POST /projects/{projectId}/automations/{id}/dry-run j
 events.recordBatch POST /projects/{projectId}/events/batch ji
 organizations.list GET /projects/{projectId}/b2b/organizations ql
 organizations.create POST /projects/{projectId}/b2b/organizations j
@@ -361,6 +363,7 @@ billing.beginB2bCheckout POST /account/auth-billing/b2b-enhanced j
 billing.openPortal POST /account/auth-billing/portal
 features.list GET /projects/{projectId}/b2b/features ql
 features.create POST /projects/{projectId}/b2b/features j
+features.get GET /projects/{projectId}/b2b/features/{key}
 features.update PATCH /projects/{projectId}/b2b/features/{key} j
 features.delete DELETE /projects/{projectId}/b2b/features/{key} E
 plans.list GET /projects/{projectId}/b2b/plans ql

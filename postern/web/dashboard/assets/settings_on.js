@@ -1,1 +1,1 @@
-import{n as e}from"./createReactComponent.js";var t=()=>`Off`,n=()=>`Aus`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r)),i=()=>`On`,a=()=>`An`,o=((t={},n={})=>(n.locale??e())===`de`?a(t):i(t));export{r as n,o as t};
+import{Q as e}from"./profile.js";var t=()=>`Off`,n=()=>`Aus`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r)),i=()=>`On`,a=()=>`An`,o=((t={},n={})=>(n.locale??e())===`de`?a(t):i(t));export{r as n,o as t};

@@ -1,0 +1,1 @@
+import{Q as e}from"./profile.js";var t=()=>`This is not valid JSON.`,n=()=>`Das ist kein gültiges JSON.`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r)),i=()=>`Write a number such as 12 or 0.5.`,a=()=>`Schreib eine Zahl wie 12 oder 0.5.`,o=((t={},n={})=>(n.locale??e())===`de`?a(t):i(t));export{r as n,o as t};

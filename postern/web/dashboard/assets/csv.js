@@ -1,0 +1,1 @@
+function e(e,t){let n=e=>{let t=e==null?``:String(e),n=/^[=+\-@\t\r]/.test(t)?`'${t}`:t;return/[",\r\n]/.test(n)?`"${n.replaceAll(`"`,`""`)}"`:n};return[e,...t].map(e=>`${e.map(n).join(`,`)}\r\n`).join(``)}export{e as t};

@@ -1,0 +1,1 @@
+var e=`postern.kept.`;function t(t,n){try{let r=JSON.parse(localStorage.getItem(e+t)??`null`);return n(r)?r:void 0}catch{return}}function n(t,n){try{localStorage.setItem(e+t,JSON.stringify(n))}catch{}}function r(t){try{localStorage.removeItem(e+t)}catch{}}export{n,t as r,r as t};
