@@ -519,6 +519,8 @@ FIELD_EXAMPLES: Mapping[str, Any] = {
     "disabledReason": "The URL responded with 410 Gone.",
     "DnsRecord.reason": "The record is missing.",
     "DnsRecord.found": ["v=spf1 include:_spf.example.net ~all"],
+    "DryRunMail.problem": "The template was deleted.",
+    "DryRunStep.detail": {},
     "AutomationRunStep.detail": {"sendId": identifier("send")},
     "error": "The template was deleted.",
     "errorMessage": "The connection was refused.",

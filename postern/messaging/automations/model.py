@@ -437,6 +437,7 @@ class AutomationRunPosition(Record):
     step: int
     """Index in the flattened list of steps of this version."""
     runs: int
+    """Number of the unfinished runs at this step."""
 
 
 class AutomationActivity(Record):
@@ -480,6 +481,7 @@ class DryRunCondition(Record):
     path: str
     """JSON pointer to the condition below the rules: `/conditions/0`."""
     holds: bool
+    """Whether the condition is true for the contact."""
     value: Any
     """The value of the contact or of the event's data that is compared. Null if there is none, and for conditions on
     audiences and events."""
@@ -516,11 +518,13 @@ class DryRunStep(Record):
     outcome: Outcome
     detail: dict[str, Any]
     starts_at: Moment
+    """When the step would begin."""
     ends_at: Moment
     """For steps that wait: when the run continues."""
     conditions: list[DryRunCondition]
     """For CONDITION steps: each condition of the rules. Empty beyond 200 conditions in one dry run."""
     mail: DryRunMail | None
+    """For SEND_EMAIL steps that would send."""
 
 
 class DryRun(Record):

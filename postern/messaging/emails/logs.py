@@ -133,7 +133,13 @@ async def _find(call: Call, filters: LogFilter) -> list[UUID] | None:
     if not filters.q or not filters.q.strip():
         return None
     pattern = text_literal(like_pattern(filters.q))
-    found = await store.ids_containing(call.db, project_id=call.project_id, pattern=pattern, limit=COUNT_LIMIT)
+    found = await store.ids_containing(
+        call.db,
+        project_id=call.project_id,
+        text_matches=SQL("search_text like {}").format(pattern),
+        address_matches=SQL("c.email_key like {}").format(pattern),
+        limit=COUNT_LIMIT,
+    )
     send_id = _id_in(filters.q)
     return found if send_id is None else [*found, send_id]
 

@@ -257,14 +257,16 @@ async def count_log(db: Queries, *, project_id: UUID, where: Composable) -> int:
 async def count_log_up_to(db: Queries, *, project_id: UUID, where: Composable, limit: int) -> int: ...
 
 
-# The ids of sends whose search text, or whose contact's address, contains a text: up to `limit` of each kind.
+# The ids of sends whose search text, or whose contact's address `c.email_key`, meets a condition: up to `limit` each.
 @statement("""
-    (select send_id from send_search where project_id = %(project_id)s and search_text like {pattern} limit %(limit)s)
+    (select send_id from send_search where project_id = %(project_id)s and {text_matches} limit %(limit)s)
     union all
     (select o.id from contacts c join sends o on (o.project_id, o.contact_id) = (c.project_id, c.id)
-     where c.project_id = %(project_id)s and c.email_key like {pattern} and o.campaign_id is not null limit %(limit)s)
+     where c.project_id = %(project_id)s and {address_matches} and o.campaign_id is not null limit %(limit)s)
 """)
-async def ids_containing(db: Queries, *, project_id: UUID, pattern: Composable, limit: int) -> list[UUID]: ...
+async def ids_containing(
+    db: Queries, *, project_id: UUID, text_matches: Composable, address_matches: Composable, limit: int
+) -> list[UUID]: ...
 
 
 @streamed_statement("select s.* from sends s where s.project_id = %(project_id)s and {where} order by s.id desc")

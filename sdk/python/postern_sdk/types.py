@@ -923,6 +923,7 @@ class AutomationRunPosition(Record, frozen=True, kw_only=True):
     step: int
     """Index in the flattened list of steps of this version."""
     runs: int
+    """Number of the unfinished runs at this step."""
 
 
 class AutomationRunStep(Record, frozen=True, kw_only=True):
@@ -2504,6 +2505,7 @@ class DryRunCondition(Record, frozen=True, kw_only=True):
     path: str
     """JSON pointer to the condition below the rules: `/conditions/0`."""
     holds: bool
+    """Whether the condition is true for the contact."""
     value: Any
     """The value of the contact or of the event's data that is compared. Null if there is none, and for conditions
     on audiences and events.
@@ -2552,11 +2554,13 @@ class DryRunStep(Record, frozen=True, kw_only=True):
     detail: dict[str, Any]
     """Further details, as text."""
     starts_at: datetime
+    """When the step would begin."""
     ends_at: datetime
     """For steps that wait: when the run continues."""
     conditions: list[DryRunCondition]
     """For CONDITION steps: each condition of the rules. Empty beyond 200 conditions in one dry run."""
     mail: DryRunMail | None
+    """For SEND_EMAIL steps that would send."""
 
 
 class Duration(Record, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@ import { type Credential, credentialOf } from "./credential.ts";
 import type { ApiRequest } from "./request.ts";
 
 /** Query parameters that are not text in the clients. Lists stand in the URL with commas. */
-export const NUMBERS = ["limit", "page", "days"];
+export const NUMBERS = ["limit", "page", "days", "countLimit"];
 export const BOOLEANS = ["active", "force", "hosted", "unsubscribed"];
 export const LISTS = ["event", "include"];
 /** The methods whose `status` is a list; that of others is one value. */

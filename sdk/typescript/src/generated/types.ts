@@ -624,6 +624,7 @@ export interface AutomationRunPosition {
   version: number;
   /** Index in the flattened list of steps of this version. */
   step: number;
+  /** Number of the unfinished runs at this step. */
   runs: number;
 }
 
@@ -2371,6 +2372,7 @@ export interface DryRun {
 export interface DryRunCondition {
   /** JSON pointer to the condition below the rules: `/conditions/0`. */
   path: string;
+  /** Whether the condition is true for the contact. */
   holds: boolean;
   /**
    * The value of the contact or of the event's data that is compared. Null if there is none, and for conditions on
@@ -2434,11 +2436,13 @@ export interface DryRunStep {
   outcome: "DONE" | "FAILED" | "FALSE" | "HAPPENED" | "SKIPPED" | "TIMED_OUT" | "TRUE" | (string & {});
   /** Further details, as text. */
   detail: { [key: string]: unknown };
+  /** When the step would begin. */
   startsAt: string;
   /** For steps that wait: when the run continues. */
   endsAt: string;
   /** For CONDITION steps: each condition of the rules. Empty beyond 200 conditions in one dry run. */
   conditions: DryRunCondition[];
+  /** For SEND_EMAIL steps that would send. */
   mail: DryRunMail | null;
 }
 
