@@ -16,7 +16,7 @@ interface Shop {
   domainId: string;
 }
 
-/** A project with an audience, a template and a domain. Its mail is caught, so the domain need not be ready. */
+/** A project with an audience, a template and a domain. Its mail is captured, so the domain need not be ready. */
 async function newShop(name: string, contacts: { email: string; attributes?: object }[]): Promise<Shop> {
   const { id } = await developer.projects.create({ name });
   const { key } = await developer.apiKeys.create({ name: "Test" }, { project: id });

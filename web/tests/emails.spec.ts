@@ -366,7 +366,7 @@ test("a project that has sent nothing says what will be here", async ({ signedIn
   for (const [path, title] of [
     ["emails", "No email has been sent yet"],
     ["emails/scheduled", "No email is scheduled"],
-    ["emails/inbox", "No message has been caught yet"],
+    ["emails/inbox", "No message has been captured yet"],
     ["emails/suppressions", "No address is suppressed"],
   ]) {
     await page.goto(`/dashboard/projects/${id}/${path}`);

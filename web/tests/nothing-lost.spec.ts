@@ -94,7 +94,7 @@ test.describe("two people write", () => {
     await expect(dialog.getByRole("row", { name: "city Kyoto Lisbon" })).toBeVisible();
     await dialog.getByRole("button", { name: "Take theirs" }).click();
     await expect(form).toHaveCount(0);
-    await expect(page.getByText("Kyoto")).toBeVisible();
+    await expect(page.getByRole("region", { name: "Attributes" }).getByText("Kyoto")).toBeVisible();
     expect((await api.contacts.get(id)).attributes).toEqual({ city: "Kyoto" });
   });
 });

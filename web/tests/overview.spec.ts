@@ -124,7 +124,7 @@ test("trouble is said with its consequence, and leads to the e-mails", async ({ 
   await page.goto(at());
   const attention = page.getByRole("region", { name: "Needs attention" });
   await expect(attention.getByText("10 emails are waiting.")).toBeVisible();
-  await expect(attention.getByText("Mail is only caught.")).toBeVisible();
+  await expect(attention.getByText("Mail is only captured.")).toBeVisible();
   await attention.getByRole("link", { name: "Show emails" }).click();
   await expect(page).toHaveURL(/\/emails\?status=DELAYED$/);
 });

@@ -7,7 +7,7 @@ export function Waiting({ rows = 3 }: { rows?: number }) {
     <div aria-busy="true">
       <span className="sr">{m.loading()}</span>
       <table className="table plain" aria-hidden="true">
-        <SkeletonRows rows={rows} widths={[260, 120]} />
+        <SkeletonRows rows={rows} widths={[180, 80]} />
       </table>
     </div>
   );
