@@ -1,9 +1,9 @@
 """Lists of the API in three forms (arrays, pages, feeds), and CSV.
 
-Arrays are newest first, pages have an exact total, feeds have no total. All accept `limit` and `cursor`. If there are
-more records, the header `Link: <…>; rel="next"` has the next URL; pages and feeds also have `nextCursor`. Cursors are
-opaque, signed, and bound to the project, the list and its filters; a modified cursor is rejected. Functions for cursors
-have a parameter `scope`: a text with the name of the list and its filters.
+Arrays are newest first, pages have a total (exact without `countLimit`), feeds have none. All accept `limit` and
+`cursor`. If there are more records, the header `Link: <…>; rel="next"` has the next URL; pages and feeds also have
+`nextCursor`. Cursors are opaque, signed, and bound to the project, the list and its filters; a modified cursor is
+rejected. Functions for cursors have a parameter `scope`: a text with the name of the list and its filters.
 """
 
 import base64

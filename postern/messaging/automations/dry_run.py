@@ -5,8 +5,10 @@ earlier steps changed, such as an attribute, and nothing is stored. Three kinds 
 mail and does not enqueue it, WEBHOOK makes no call, and waiting moves the clock of the dry run.
 """
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +17,7 @@ import msgspec
 from postern.kernel.database.statements import Jsonb, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import post
-from postern.kernel.http.problems import Invalid, require_found
+from postern.kernel.http.problems import Invalid, Unprocessable, require_found
 from postern.kernel.values import Moment, as_id, new_id, timestamp
 from postern.messaging.audiences import contacts, membership
 from postern.messaging.audiences.model import Contact
@@ -44,12 +46,16 @@ from postern.messaging.emails.suppressions import suppressed_addresses
 from postern.messaging.templates import operations as templates
 from postern.messaging.templates.model import CompiledContent
 from postern.messaging.templates.operations import RENDER_PROBLEMS
-from postern.messaging.templates.rules import check_content, preview
+from postern.messaging.templates.rules import CONTENT_PROBLEMS, check_content, preview
 from postern.platform.events import operations as events
-from postern.protocols.mail.templates.template import RenderFailed
+from postern.protocols.mail.templates.composing import TemplateCrashed, TemplateTooExpensive
 
 CONDITIONS_EXPLAINED = 200
 """Maximum number of conditions that one dry run evaluates one by one, each with a statement of its own."""
+DURATION = timedelta(seconds=5)
+"""Maximum time for the steps, because they lock the contact and the membership of the project's audiences."""
+RENDERED_CHARACTERS = 8_000_000
+"""Size of the rendered mails after which the others are not rendered."""
 DATA_BYTES = 16_384
 """Maximum size of the assumed event's data, as of custom events."""
 FIELDS = {
@@ -62,10 +68,14 @@ FIELDS = {
 """The attributes of `Contact` that rules can read, by their name in rules."""
 
 
+class DryRunTooSlow(Unprocessable):
+    """The steps take longer than 5 seconds. Use fewer steps, or fewer or more selective conditions."""
+
+
 @post(
     "/projects/{project_id}/automations/{id}/dry-run",
     needs="automations:read",
-    problems=[AutomationMissing, *RENDER_PROBLEMS],
+    problems=[AutomationMissing, DryRunTooSlow, *RENDER_PROBLEMS],
     example={
         "contactId": "01990000-0000-7000-8000-000000000000",
         "eventData": {"total": 42},
@@ -92,15 +102,30 @@ async def dry_run_automation(call: Call, id: UUID, data: DryRunRequest) -> DryRu
         await check_content(call.world.rendering, call.project_id, rules.subjects_of(steps, unrendered_ids))
     if len(msgspec.json.encode(data.event_data)) > DATA_BYTES:
         raise Invalid.at("/eventData", "At most 16 KiB of data.", "too_large")
+    positions = rules.flatten_steps(steps)
+    for number, index in enumerate(data.happened):
+        if not (0 <= index < len(positions) and isinstance(positions[index].step, WaitForEvent)):
+            raise Invalid.at(f"/happened/{number}", "There is no WAIT_FOR_EVENT step with this index.")
     contact_id = as_id(data.contact_id)
     if not await contacts.contacts_with_ids(call.db, call.project_id, [contact_id]):
         raise Invalid.at("/contactId", "There is no such contact in this project.", "contact_missing")
     async with call.db.transaction() as tx:
         where = await _evaluate_where(tx, call, trigger, data.event_data)
-        reasons = await _reasons(tx, call, id, contact_id, trigger, data.event_data)
-    batch = await _execute(call, automation.id, automation.version, contact_id, trigger, steps, data)
+        reasons = await _reasons(
+            tx, call, id, contact_id, trigger, data.event_data, max_runs_per_hour=automation.max_runs_per_hour
+        )
+    try:
+        async with asyncio.timeout(DURATION.total_seconds()):
+            batch = await _execute(call, automation.id, automation.version, contact_id, trigger, steps, data)
+    except TimeoutError:
+        raise DryRunTooSlow from None
     (run,) = batch.runs
-    mails = {index: await _render(call, request) for index, request in batch.mails.items()}
+    mails: dict[int, DryRunMail] = {}
+    left = RENDERED_CHARACTERS
+    for index, request in batch.mails.items():
+        mail = await _render(call, request) if left > 0 else _not_rendered(request)
+        left -= len(mail.html or "") + len(mail.text or "")
+        mails[index] = mail
     return DryRun(
         reasons=reasons,
         conditions=where,
@@ -108,6 +133,9 @@ async def dry_run_automation(call: Call, id: UUID, data: DryRunRequest) -> DryRu
         error=run.error,
         steps=[msgspec.structs.replace(step, mail=mails.get(step.step)) for step in batch.steps],
     )
+
+
+LAST_MOMENT = Moment.of(datetime.max.replace(microsecond=999_000, tzinfo=UTC))
 
 
 class DryRunFinished(Exception):
@@ -159,15 +187,15 @@ class DryRunBatch(RunBatch):
         requests = await self._compose(group, step)
         if run.row.id not in requests:
             return
-        self.mails[index] = requests[run.row.id]
         suppressed = await suppressed_addresses(self.tx, self.project_id, [contact.email])
         if reason := suppressed.get(contact.email.lower()):
             self._next_step(run, "SKIPPED", {"reason": f"The address is on the suppression list: {reason}."})
         else:
+            self.mails[index] = requests[run.row.id]
             self._next_step(run, "DONE")
 
     def _delay(self, run: RunState, step: Delay) -> None:
-        self.now = Moment.of(max(self.now, rules.wait_until(step, self.now)))
+        self.now = Moment.of(max(self.now, self._end_of(step)))
         self._next_step(run, "DONE")
 
     async def _wait(self, group: list[RunState], step: WaitForEvent) -> None:
@@ -175,8 +203,15 @@ class DryRunBatch(RunBatch):
         if run.step_index in self.happened:
             self._next_step(run, "HAPPENED")
             return
-        self.now = rules.wait_until(step, self.now)
+        self.now = self._end_of(step)
         self._next_step(run, "TIMED_OUT", to=run.position.otherwise)
+
+    def _end_of(self, step: Delay | WaitForEvent) -> Moment:
+        """When a step that waits continues, or the last time that can be represented if that would be later."""
+        try:
+            return rules.wait_until(step, self.now)
+        except OverflowError:
+            return LAST_MOMENT
 
     async def _trigger_events(self, group: list[RunState]) -> dict[UUID, events.EventRow]:
         return {} if self.event is None else {self.event.id: self.event}
@@ -212,7 +247,10 @@ async def _execute(
 ) -> DryRunBatch:
     """Execute the steps in a transaction that is rolled back. Returns the batch after the last step."""
     starts_on, audience_id = rules.starts_on(trigger)
-    event_data = {**data.event_data, **({"audienceId": str(audience_id)} if audience_id else {})}
+    event_data = {
+        **data.event_data,
+        **({"audienceId": str(audience_id), "contactId": str(contact_id)} if audience_id else {}),
+    }
     event = events.make_event_by(call.caller, call.project_id, starts_on, contact_id, call.now)
     event = msgspec.structs.replace(event, data=event_data)
     row = DueRun(
@@ -248,28 +286,36 @@ async def _execute(
 
 
 async def _reasons(
-    tx: Transaction, call: Call, id: UUID, contact_id: UUID, trigger: Trigger, event_data: dict[str, Any]
+    tx: Transaction,
+    call: Call,
+    id: UUID,
+    contact_id: UUID,
+    trigger: Trigger,
+    event_data: dict[str, Any],
+    *,
+    max_runs_per_hour: int,
 ) -> list[DryRunReason]:
     """Why the event would start no run of the contact, apart from the automation being inactive."""
     reasons: list[DryRunReason] = []
     if trigger.where is not None and not await _matches(tx, call, trigger.where, event_data):
         message = "The data of the event does not match the conditions of the trigger."
         reasons.append(DryRunReason(code="where_not_matched", message=message))
-    statuses = None if trigger.once else ["RUNNING", "WAITING"]
-    earlier = await store.runs(
+    earlier = await store.earlier_runs(
         tx,
         project_id=call.project_id,
         automation_id=id,
-        before=None,
-        statuses=statuses,
         contact_id=contact_id,
-        limit=1,
+        test=call.caller.environment == "TEST",
+        now=call.now,
     )
-    if earlier and trigger.once:
+    if trigger.once and earlier.any_once:
         message = "The contact has been in this automation already, and it runs once for each contact."
         reasons.append(DryRunReason(code="already_run", message=message))
-    elif earlier:
+    elif earlier.any_unfinished:
         reasons.append(DryRunReason(code="unfinished_run", message="The contact has an unfinished run."))
+    elif not trigger.once and earlier.last_hour >= max_runs_per_hour:
+        message = f"The automation runs at most {max_runs_per_hour} times an hour for a contact."
+        reasons.append(DryRunReason(code="run_limited", message=message))
     return reasons
 
 
@@ -324,25 +370,31 @@ def _value_of(contact: Contact, field_name: str | None) -> Any:
 
 async def _render(call: Call, request: MailRequest) -> DryRunMail:
     """Render a composed mail as its recipient would get it."""
-    body = request.body
-    mail = DryRunMail(
-        sender=request.sender,
-        to=request.to,
-        reply_to=body.reply_to[0] if body.reply_to else None,
-        subject=None,
-        html=None,
-        text=None,
-        problem=None,
-    )
+    body, mail = request.body, _not_rendered(request)
     try:
         content = await _preview(call, request, body.subject, body.html, body.text)
         sender = request.sender
         if body.from_name is not None:
             name = await _preview(call, request, body.from_name, None, None)
             sender = f"{name.subject} <{request.sender}>"
-    except RenderFailed as problem:
+    except (*CONTENT_PROBLEMS, TemplateTooExpensive, TemplateCrashed) as problem:
         return msgspec.structs.replace(mail, problem=problem.detail)
-    return msgspec.structs.replace(mail, sender=sender, subject=content.subject, html=content.html, text=content.text)
+    return msgspec.structs.replace(
+        mail, sender=sender, subject=content.subject, html=content.html, text=content.text, problem=None
+    )
+
+
+def _not_rendered(request: MailRequest) -> DryRunMail:
+    """A mail without its content, because the mails before it were large."""
+    return DryRunMail(
+        sender=request.sender,
+        to=request.to,
+        reply_to=request.body.reply_to[0] if request.body.reply_to else None,
+        subject=None,
+        html=None,
+        text=None,
+        problem="The mails of this dry run are too large to show all.",
+    )
 
 
 async def _preview(call: Call, request: MailRequest, subject: str, html: str | None, text: str | None) -> Any:

@@ -440,6 +440,16 @@ class AutomationRunPosition(Record):
     """Number of the unfinished runs at this step."""
 
 
+class EarlierRuns(Record):
+    """The runs of an automation that one contact has had."""
+
+    any_unfinished: bool
+    any_once: bool
+    """Whether one of them was started for a trigger with `once`."""
+    last_hour: int
+    """Number of those that started in the last hour."""
+
+
 class AutomationActivity(Record):
     """The number of unfinished runs of an automation, and when the latest run started."""
 
@@ -490,7 +500,7 @@ class DryRunCondition(Record):
 class DryRunReason(Record):
     """Why the event would not start a run."""
 
-    code: Literal["where_not_matched", "already_run", "unfinished_run"]
+    code: Literal["where_not_matched", "already_run", "unfinished_run", "run_limited"]
     message: str
 
 

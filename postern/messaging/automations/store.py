@@ -18,6 +18,7 @@ from postern.messaging.automations.model import (
     AutomationSettings,
     AutomationVersion,
     CounterSum,
+    EarlierRuns,
     EndedRun,
     ListedAutomation,
     NewRun,
@@ -393,6 +394,20 @@ async def run_positions(db: Queries, *, project_id: UUID, automation_id: UUID) -
     where project_id = %(project_id)s and (%(id)s::uuid is null or automation_id = %(id)s) group by measure
 """)
 async def totals(db: Queries, *, project_id: UUID, id: UUID | None) -> list[CounterSum]: ...
+
+
+# What the runs of a contact, all with or all without a TEST key, mean for the next one: see `start_runs`.
+@statement("""
+    select coalesce(bool_or(status in ('RUNNING', 'WAITING')), false) as any_unfinished,
+           coalesce(bool_or(once), false) as any_once,
+           count(*) filter (where started_at > %(now)s::timestamptz - interval '1 hour')::int as last_hour
+    from automation_runs
+    where project_id = %(project_id)s and automation_id = %(automation_id)s and contact_id = %(contact_id)s
+      and test = %(test)s
+""")
+async def earlier_runs(
+    db: Queries, *, project_id: UUID, automation_id: UUID, contact_id: UUID, test: bool, now: datetime
+) -> EarlierRuns: ...
 
 
 # Runs of an automation with ids below `before`, newest first; None disables a filter.

@@ -214,6 +214,12 @@ class DomainTaken(ConflictError):
     """`domain_taken` (409): Another organization of this project has verified this domain."""
 
 
+class DryRunTooSlow(UnprocessableEntityError):
+    """`dry_run_too_slow` (422): The steps take longer than 5 seconds. Use fewer steps, or fewer or more selective
+    conditions.
+    """
+
+
 class EmailInvalid(BadRequestError):
     """`email_invalid` (400): This e-mail cannot be sent as described; `errors` says why."""
 
@@ -934,6 +940,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "domain_not_proved": DomainNotProved,
     "domain_not_verified": DomainNotVerified,
     "domain_taken": DomainTaken,
+    "dry_run_too_slow": DryRunTooSlow,
     "email_invalid": EmailInvalid,
     "email_missing": EmailMissing,
     "email_taken": EmailTaken,

@@ -100,7 +100,7 @@ if TYPE_CHECKING:
         | str
     )
     DryRunStatus: TypeAlias = Literal["CANCELLED", "COMPLETED", "EXITED", "FAILED", "RUNNING", "WAITING"] | str
-    DryRunReasonCode: TypeAlias = Literal["already_run", "unfinished_run", "where_not_matched"] | str
+    DryRunReasonCode: TypeAlias = Literal["already_run", "run_limited", "unfinished_run", "where_not_matched"] | str
     DryRunStepOutcome: TypeAlias = Literal["DONE", "FAILED", "FALSE", "HAPPENED", "SKIPPED", "TIMED_OUT", "TRUE"] | str
     EmailEngine: TypeAlias = Literal["minijinja", "none"] | str
     EmailBatchItemStatus: TypeAlias = (

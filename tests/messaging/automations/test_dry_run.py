@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from postern.kernel.values import Moment, timestamp
+from postern.messaging.automations import dry_run as dry_run_module
 
 
 def rules(*conditions, match="all"):
@@ -151,6 +152,57 @@ async def test_a_mail_that_cannot_be_rendered_is_a_problem_of_its_step(
     (step,) = result["steps"]
     assert step["mail"]["problem"]
     assert step["mail"]["html"] is None
+
+
+async def test_a_dry_run_counts_the_runs_that_a_start_counts(project, create_automation, create_contact, run_due_work):
+    """The hourly limit without `once`; runs of TEST keys do not count for others."""
+    trigger = {"type": "EVENT", "event": "order.placed", "once": False}
+    automation = await create_automation(trigger, {"type": "EXIT"})
+    contact = await create_contact()
+    test_key = await project.key(environment="TEST")
+    await test_key.post("/events", {"name": "order.placed", "contactId": contact})
+    await run_due_work()
+    assert (await dry_run(project, automation, contact))["reasons"] == []
+    await project.client.post("/events", {"name": "order.placed", "contactId": contact})
+    await run_due_work()
+    result = await dry_run(project, automation, contact)
+    assert [reason["code"] for reason in result["reasons"]] == ["run_limited"]
+
+
+async def test_a_dry_run_ends_at_the_last_time_that_can_be_represented(project, create_automation, create_contact):
+    automation = await create_automation({"type": "CONTACT_CREATED"}, {"type": "EXIT"}, active=False)
+    steps = [{"type": "DELAY", "until": "9999-12-31T00:00:00.000Z"}, {"type": "DELAY", "days": 30}]
+    result = await dry_run(project, automation, await create_contact(), steps=steps)
+    assert [step["endsAt"][:10] for step in result["steps"]] == ["9999-12-31", "9999-12-31"]
+
+
+async def test_only_steps_that_wait_can_be_assumed_to_happen(project, create_automation, create_contact):
+    automation = await create_automation({"type": "CONTACT_CREATED"}, {"type": "DELAY", "days": 1}, active=False)
+    contact = await create_contact()
+    for index in (0, 7, -1):
+        response = await project.client.post(
+            f"/automations/{automation}/dry-run", {"contactId": contact, "happened": [index]}
+        )
+        assert response.status_code == 400, index
+        assert response.json()["errors"][0]["path"] == "/happened/0"
+
+
+async def test_slow_steps_and_large_mails_are_limited(
+    project, create_automation, create_contact, email_step, monkeypatch
+):
+    automation = await create_automation(
+        {"type": "CONTACT_CREATED"}, email_step("One"), email_step("Two"), active=False
+    )
+    contact = await create_contact()
+    monkeypatch.setattr(dry_run_module, "RENDERED_CHARACTERS", 1)
+    first, second = (await dry_run(project, automation, contact))["steps"]
+    assert first["mail"]["subject"] == "One"
+    assert second["mail"]["problem"] == "The mails of this dry run are too large to show all."
+    monkeypatch.setattr(dry_run_module, "DURATION", timedelta(0))
+    response = await project.client.post(f"/automations/{automation}/dry-run", {"contactId": contact})
+    assert (response.status_code, response.json()["code"]) == (422, "dry_run_too_slow")
+    monkeypatch.undo()
+    assert (await dry_run(project, automation, contact))["status"] == "COMPLETED"
 
 
 async def test_a_dry_run_needs_a_contact_of_the_project(project, create_automation):

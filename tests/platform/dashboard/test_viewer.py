@@ -15,6 +15,7 @@ READS = {
     "/projects/{projectId}/access/check",
     "/projects/{projectId}/access/check/batch",
     "/projects/{projectId}/audiences/preview",
+    "/projects/{projectId}/automations/{id}/dry-run",
     "/projects/{projectId}/b2b/entitlements/check",
     "/projects/{projectId}/emails/logs/{sendId}/preview",
     "/projects/{projectId}/inbox/{id}/preview",

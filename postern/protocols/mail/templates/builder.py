@@ -198,7 +198,9 @@ def _document(document: Mapping[str, Any], blocks: Sequence[Any]) -> str:
     return for_mail_clients(rendered, font, rendering.dark.rules())
 
 
-_OWN_COLORS = re.compile(r"(?:color|background)[a-z-]*\s*[:=]|<font\b|<style\b|\bsafe\b", re.IGNORECASE)
+_OWN_COLORS = re.compile(
+    r"(?:color|background)[a-z-]{0,20}\s{0,20}[:=]|<font\b|<style\b|\|\s{0,20}safe\b", re.IGNORECASE
+)
 """HTML that sets colors, or may insert HTML that does."""
 
 
@@ -379,21 +381,27 @@ def _escape_text(value: str) -> str:
     return unmask(html.escape(masked, quote=False).replace("\n", "<br/>"), tags)
 
 
-_LINK = re.compile(r"<a\s[^>]*>", re.IGNORECASE)
+_LINK = re.compile(r"<a\s[^<>]*>", re.IGNORECASE)
 """The start tag of a link in masked HTML."""
+_HAS_STYLE = re.compile(r"\sstyle\s*=", re.IGNORECASE)
 _STYLE = re.compile(r"(\sstyle\s*=\s*[\"'])(?![^\"']*\bcolor\s*:)", re.IGNORECASE)
 """The beginning of a style that sets no color."""
 
 
 def _with_link_color(source: str, color: str) -> str:
-    """HTML whose links have the color of the text around them, if they have none: otherwise clients choose one."""
+    """HTML whose links have the color of the text around them, if they have none: otherwise clients choose one.
+
+    HTML that sets colors itself is unchanged, because the text around its links may have one of them.
+    """
 
     def colored(link: re.Match[str]) -> str:
-        if "style" not in link[0].lower():
+        if not _HAS_STYLE.search(link[0]):
             return f'<a style="color:{color};text-decoration:underline"{link[0][2:]}'
         return _STYLE.sub(rf"\g<1>color:{color};", link[0], count=1)
 
     masked, tags = mask(source)
+    if _OWN_COLORS.search(_LINK.sub("", masked)):
+        return source
     return unmask(_LINK.sub(colored, masked), tags)
 
 

@@ -6960,6 +6960,7 @@ class AsyncAutomations:
 
         Raises:
             AutomationMissing
+            DryRunTooSlow
             RenderingAway
             RenderingBusy
             TemplateCrashed

@@ -6946,6 +6946,7 @@ class Automations:
 
         Raises:
             AutomationMissing
+            DryRunTooSlow
             RenderingAway
             RenderingBusy
             TemplateCrashed

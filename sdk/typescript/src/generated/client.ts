@@ -5621,7 +5621,7 @@ export interface AutomationsApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `automation_missing`, `template_too_expensive`, `template_crashed`, `rendering_busy`,
+   * Problems: `automation_missing`, `dry_run_too_slow`, `template_too_expensive`, `template_crashed`, `rendering_busy`,
    * `too_many_requests`, `rendering_away`, `database_away`.
    */
   dryRun(id: string, params: DryRunRequest, options?: RequestOptions): Promise<DryRun>;

@@ -165,6 +165,11 @@ export class DomainNotVerified extends ForbiddenError {}
 /** 409 `domain_taken`: Another organization of this project has verified this domain. */
 export class DomainTaken extends ConflictError {}
 
+/**
+ * 422 `dry_run_too_slow`: The steps take longer than 5 seconds. Use fewer steps, or fewer or more selective conditions.
+ */
+export class DryRunTooSlow extends UnprocessableEntityError {}
+
 /** 400 `email_invalid`: This e-mail cannot be sent as described; `errors` says why. */
 export class EmailInvalid extends BadRequestError {}
 
@@ -748,6 +753,7 @@ export const PROBLEMS = {
   DomainNotProved,
   DomainNotVerified,
   DomainTaken,
+  DryRunTooSlow,
   EmailInvalid,
   EmailMissing,
   EmailTaken,

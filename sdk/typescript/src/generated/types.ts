@@ -2402,7 +2402,7 @@ export interface DryRunMail {
 /** Why the event would not start a run. */
 export interface DryRunReason {
   /** One-time code from the authenticator app or from the mail. */
-  code: "already_run" | "unfinished_run" | "where_not_matched" | (string & {});
+  code: "already_run" | "run_limited" | "unfinished_run" | "where_not_matched" | (string & {});
   /** Description of the error. */
   message: string;
 }

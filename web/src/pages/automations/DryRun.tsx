@@ -283,6 +283,7 @@ const REASONS: Record<string, () => string> = {
   where_not_matched: m.automations_dry_where,
   already_run: m.automations_dry_already,
   unfinished_run: m.automations_dry_unfinished,
+  run_limited: m.automations_dry_limited,
 };
 
 function wordsAt(step: EditedStep | undefined, path: string, { audienceNames }: Choices): string {
