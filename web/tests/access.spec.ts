@@ -218,7 +218,7 @@ test("the check says why, for a customer who is searched for", async ({ signedIn
   await expect(page.getByText(`Ada ${word} has the role Approver ${word} in the whole project.`)).toBeVisible();
   await expect(page.locator(".tree .decides")).toContainText(`${word}:*`);
   await expectAccessible(page);
-  await page.getByRole("combobox", { name: "in" }).selectOption(organization.id);
+  await page.getByRole("combobox", { name: "in", exact: true }).selectOption(organization.id);
   await expect(page.getByText(`Ada ${word} is not a member there.`)).toBeVisible();
   await expect(page).toHaveURL(new RegExp(`customer=${customer.id}.*in=${organization.id}`));
 });
@@ -333,6 +333,7 @@ for (const { name, colorScheme, ...viewport } of SHAPES.filter((each) =>
     for (const [tab, text] of shown) {
       await page.goto(path(tab));
       await expect(page.locator("#main").getByText(text).first()).toBeVisible();
+      await expect(page.locator("main[aria-busy=true], main [aria-busy=true]")).toHaveCount(0);
       await expectAccessible(page);
       expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
     }

@@ -24,6 +24,13 @@ let mailServer: TcpServer;
 const portOf = (server: Server | TcpServer) => (server.address() as AddressInfo).port;
 const unique = (name: string) => `${name}-${Date.now().toString(36)}${Math.floor(Math.random() * 46_656).toString(36)}`;
 
+/** The id of the message in the inbox that `q` finds, once its send has captured it. */
+async function capturedId(q: string): Promise<string> {
+  const found = async () => (await api.inbox.list({ q })).data;
+  await expect.poll(async () => (await found()).length).toBe(1);
+  return (await found())[0]?.id ?? "";
+}
+
 async function publish(name: string, type: string, ...values: string[]): Promise<void> {
   await fetch(`${SERVER.zoneUrl}/${name}/${type}`, { method: "PUT", body: JSON.stringify(values) });
 }
@@ -218,8 +225,7 @@ test.describe("with text that attacks in every field", () => {
         ],
       } as never)
     ).id;
-    const captured = (await api.inbox.list({ q: `sent-${address}` })).data[0];
-    const messageId = captured?.id ?? "";
+    const messageId = await capturedId(`sent-${address}`);
     const pixel = /\/t\/o\/[\w./-]+/.exec(JSON.stringify(await api.inbox.get(messageId)))?.[0];
     expect(pixel).toBeTruthy();
     await fetch(SERVER.baseUrl + pixel, { headers: { "user-agent": SHOWN } });
@@ -359,8 +365,7 @@ test.describe("with attachments that the browser would show", () => {
         { filename: "image.svg", content: btoa(script), contentType: "image/svg+xml" },
       ],
     } as never);
-    const [caught] = (await api.inbox.list({ q: "attachments@example.com" })).data;
-    const message = await api.inbox.get(caught?.id ?? "");
+    const message = await api.inbox.get(await capturedId("attachments@example.com"));
     await page.goto(at(`/emails/inbox/${message.id}`));
     for (const [number, name] of ["page.html", "image.svg"].entries()) {
       const saved = page.waitForEvent("download");

@@ -135,6 +135,7 @@ test("a recipe becomes an active automation, and its runs are followed", async (
   await expectAccessible(page);
   await cancel.getByRole("button", { name: "Cancel run" }).click();
   await expect(panel.getByText("Cancelled")).toBeVisible();
+  await expect(cancel).toHaveCount(0);
   await page.keyboard.press("Escape");
   await expect(panel).toBeHidden();
   await page.getByRole("group", { name: "State" }).getByRole("button", { name: "Cancelled" }).click();
@@ -284,6 +285,7 @@ test("the list is searched, filtered and sorted; a copy and the end of one", asy
   await expect(rows).toHaveCount(2);
   await page.getByLabel("Order").selectOption({ label: "By name" });
   await expect(page).toHaveURL(/sort=name/);
+  await expect(rows.first().getByRole("link")).toHaveText(ATTACK);
   await page.keyboard.press("Escape");
   await page.locator("h1").click();
   await page.keyboard.press("j");

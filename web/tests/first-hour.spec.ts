@@ -62,8 +62,9 @@ test("the first hour: from the one-time link to a campaign and a colleague", asy
     await page.getByRole("button", { name: "Create key" }).click();
     const made = page.getByRole("dialog", { name: "Save the key now" });
     await made.getByRole("button", { name: "Copy the key" }).click();
-    key = await page.evaluate(() => navigator.clipboard.readText());
-    expect(key).toMatch(/^sk_live_/);
+    const copied = () => page.evaluate(() => navigator.clipboard.readText());
+    await expect.poll(copied).toMatch(/^sk_live_/);
+    key = await copied();
     await made.getByRole("button", { name: "I have saved it" }).click();
   });
 
@@ -203,6 +204,7 @@ async function expectVisibleFocus(page: Page): Promise<void> {
 
 /** Choose an option by its name, as the keyboard does in a list: typing the beginning of its name. */
 async function choose(page: Page, list: Locator, option: string): Promise<void> {
+  await expect(list.locator("option", { hasText: option }).first()).toBeAttached();
   await tabTo(page, list);
   await page.keyboard.type(option);
   await expect(list.locator("option:checked")).toHaveText(new RegExp(option));

@@ -196,6 +196,7 @@ test.describe("the session ends in the middle", () => {
     await subject.fill("Typed without a session");
     await expect(page.getByRole("dialog", { name: "Your session has ended" })).toBeVisible();
     expect((await api.campaigns.get(id)).subject).toBeNull();
+    await expect.poll(() => statuses).toEqual([401]);
     await signInAgain(page);
     await expect(saved(page)).toBeVisible();
     await expect(subject).toHaveValue("Typed without a session");
@@ -232,6 +233,7 @@ test.describe("the session ends in the middle", () => {
     await page.getByLabel("Subject", { exact: true }).fill("Mine");
     const dialog = page.getByRole("dialog", { name: "Your session has ended" });
     await expect(dialog).toBeVisible();
+    await expect.poll(() => patches.length).toBe(1);
     await dialog.getByLabel("Password").fill(SERVER.developerPassword);
     await dialog.getByRole("button", { name: "Sign in", exact: true }).click();
     await expect(page).toHaveURL(new RegExp(`${at()}/?$`));

@@ -41,7 +41,7 @@ async function asViewer(page: Page): Promise<void> {
   });
 }
 
-const settled = (page: Page) => expect(page.locator("main [aria-busy=true]")).toHaveCount(0);
+const settled = (page: Page) => expect(page.locator("main[aria-busy=true], main [aria-busy=true]")).toHaveCount(0);
 const hacked = (page: Page) => page.evaluate(() => (window as unknown as { hacked?: number }).hacked);
 
 test("the list is searched, filtered, sorted, and follows what happens", async ({ signedIn: page }) => {
@@ -242,7 +242,7 @@ test.describe("with what the API refuses", () => {
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.getByRole("button", { name: "Copy Entity ID (audience)" }).click();
     const [connection] = (await api.sso.list(organization.id)).data;
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(connection?.spEntityId);
+    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(connection?.spEntityId);
 
     // Its own values are refused at the field, and then read from its metadata.
     await expect(page.getByRole("button", { name: "Test sign-in" })).toBeDisabled();

@@ -118,9 +118,12 @@ test("keys alone fold the tour and show it again from the list of keys", async (
   await expect(page.getByRole("heading", { name: "There is no template yet" })).toBeVisible();
   await page.keyboard.press("?");
   const again = page.getByRole("dialog").getByRole("button", { name: "Show the tour again" });
+  // The dialog has taken the focus, and does not take it back.
+  await expect(page.getByRole("dialog").locator(":focus")).toHaveCount(1);
   await again.focus();
   await page.keyboard.press("Enter");
   await expect(stop(page, "Send an email")).toBeVisible();
+  await expect(tour(page)).toBeFocused();
   await tour(page).getByRole("button", { name: "Fold the tour" }).focus();
   await page.keyboard.press("Enter");
   const folded = tour(page).getByRole("button", { name: "Tour, 1 of 5" });

@@ -85,7 +85,8 @@ export async function send(url: string, init: RequestInit, limit = ATTEMPT_MS): 
     });
     // A proxy answers while the server is away.
     if (response.status >= 500) outcome.failed();
-    else outcome.answered();
+    // The others do not say what became of an attempt before: it may be under way.
+    else if (![401, 409, 429].includes(response.status)) outcome.answered();
     if (response.status !== 401 || !started || !(await isEnded(response))) return response;
     signedOut.set(true);
     await new Promise<void>((resolve) => signedIn.push(resolve));

@@ -8,7 +8,7 @@ import { m } from "../messages/messages.js";
 import { initials } from "../parts/format";
 import { ICON } from "../parts/parts";
 import { countStuck, readinessQuery, stuckQuery } from "../session/health";
-import { useProfile, useProject, useProjectId } from "../session/profile";
+import { useMayWrite, useProfile, useProject, useProjectId } from "../session/profile";
 import { queries } from "../session/queries";
 import { SignInForm } from "../session/SignInForm";
 import { api, reachable, resume, signedOut } from "../session/server";
@@ -30,6 +30,7 @@ export function Shell() {
   const [search, setSearch] = useState("");
   const navigate = useNavigate();
   const tour = useTour();
+  const mayWrite = useMayWrite();
   const openPalette = () => {
     setSearch("");
     setDialog("palette");
@@ -70,7 +71,7 @@ export function Shell() {
         )}
         {dialog === "keys" && <Keys onClose={close} />}
       </Suspense>
-      <Suspense>{tour.isOn && <Tour key={project.id} />}</Suspense>
+      <Suspense>{mayWrite && tour.isOn && <Tour key={project.id} />}</Suspense>
       <Modal
         opened={dialog === "project"}
         onClose={close}

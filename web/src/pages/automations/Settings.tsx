@@ -26,6 +26,15 @@ export function Settings({ automation, content }: { automation: Automation; cont
   const [failure, setFailure] = useState("");
   const [conflict, setConflict] = useState<Automation>();
   const [secret, setSecret] = useState("");
+  // What the same person did meanwhile, such as activating it, is no conflict. What this form shows has not changed.
+  if (
+    automation.updatedAt > base.updatedAt &&
+    !conflict &&
+    !isBusy &&
+    automation.maxRunsPerHour === base.maxRunsPerHour &&
+    automation.allowLoops === base.allowLoops
+  )
+    setBase(automation);
   const hasWebhook = flattened(content.steps).some(({ step }) => step.type === "WEBHOOK");
   const save = async (over: Automation) => {
     const number = Number(runs);

@@ -245,7 +245,7 @@ function RolesDialog({
   const showChanged = useShowChanged();
   const roles = useQuery(rolesQuery(projectId));
   const { organization } = membership;
-  const [chosen, setChosen] = useState(membership.roles);
+  const [typed, setTyped] = useState<string[]>();
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState("");
   const memberKey = ["customers", projectId, "member", customer.id, organization.id];
@@ -258,6 +258,8 @@ function RolesDialog({
     refetchOnWindowFocus: false,
     structuralSharing: false,
   });
+  // Not those of the list, which can be older than the version that is saved over.
+  const chosen = typed ?? member.data?.roles ?? [];
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (isBusy) return;
@@ -299,7 +301,7 @@ function RolesDialog({
           scope="ORGANIZATION"
           legend={m.customers_org_roles()}
           chosen={chosen}
-          onChange={setChosen}
+          onChange={setTyped}
         />
         {error && (
           <p className="wrong" role="alert">

@@ -250,7 +250,7 @@ function RolesDialog({
   const client = useQueryClient();
   const readAgain = useReadAgain(projectId, id);
   const roles = useQuery(rolesQuery(projectId));
-  const [chosen, setChosen] = useState(member.roles);
+  const [typed, setTyped] = useState<string[]>();
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState("");
   const { members } = api(projectId).organizations;
@@ -264,6 +264,8 @@ function RolesDialog({
     refetchOnWindowFocus: false,
     structuralSharing: false,
   });
+  // Not those of the list, which can be older than the version that is saved over.
+  const chosen = typed ?? current.data?.roles ?? [];
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (isBusy) return;
@@ -296,7 +298,7 @@ function RolesDialog({
           scope="ORGANIZATION"
           legend={m.organizations_roles_in({ name })}
           chosen={chosen}
-          onChange={setChosen}
+          onChange={setTyped}
         />
         <Wrong>{error}</Wrong>
         <div className="dialog-actions">
