@@ -13,7 +13,7 @@ import { count } from "../../parts/format";
 import { Button, Empty, ICON, LoadingFailed, Pill } from "../../parts/parts";
 import { TypedConfirm } from "../../parts/TypedConfirm";
 import { useLive } from "../../session/live";
-import { useMayWrite, useProjectId } from "../../session/profile";
+import { useMayWrite, useProfile, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
 import { DryRunDialog } from "./DryRun";
 import { AUTOMATION_EVENTS, automationQuery, type Choices, totalsQuery, useChoices } from "./queries";
@@ -63,7 +63,8 @@ function Loaded({ automation }: { automation: Automation }) {
   const [isBusy, setBusy] = useState(false);
   const [problems, setProblems] = useState<ProblemError[]>();
   const [isDeleting, setDeleting] = useState(false);
-  const [hasDraft, setHasDraft] = useState(() => keptDraft(id) !== undefined);
+  const draftName = `${useProfile().id}.${id}`;
+  const [hasDraft, setHasDraft] = useState(() => keptDraft(draftName) !== undefined);
   const runs = useRunList(automation, search.tab === "runs");
   const path = `/projects/${projectId}/automations/${id}`;
   const reload = () => client.invalidateQueries({ queryKey: ["automations", projectId] });
@@ -222,7 +223,7 @@ function Loaded({ automation }: { automation: Automation }) {
               type="button"
               className="linkbtn"
               onClick={() => {
-                dropDraft(id);
+                dropDraft(draftName);
                 setHasDraft(false);
               }}
             >
@@ -257,7 +258,7 @@ function Loaded({ automation }: { automation: Automation }) {
           onClose={() => setDeleting(false)}
           run={async () => {
             await api(projectId).automations.delete(id);
-            dropDraft(id);
+            dropDraft(draftName);
             notifications.show({ message: m.automations_deleted({ name }) });
             await navigate({ to: "/projects/$projectId/automations", params: { projectId } });
             client.removeQueries({ queryKey: automationQuery(projectId, id).queryKey });

@@ -11,7 +11,7 @@ import { m } from "../../messages/messages.js";
 import { Button, Empty, Field, ICON, LoadingFailed } from "../../parts/parts";
 import { type ApiRequest, copyCurl, usePageRequest } from "../../parts/request";
 import { useReturnFocus } from "../../parts/returnFocus";
-import { useMayWrite, useProjectId } from "../../session/profile";
+import { useMayWrite, useProfile, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
 import { BeforeLeaving } from "../contacts/BeforeLeaving";
 import { excerpt, lineDiff } from "../templates/diff";
@@ -129,7 +129,9 @@ function Editor({
   const choices = useChoices();
   const { at } = useSearch({ strict: false }) as { at?: string };
   const [stored, setStored] = useState(automation);
-  const draft = useDraft(automation ? draftId : `${projectId}.${draftId}`, {
+  // Several people can use one browser.
+  const draftName = `${useProfile().id}.${automation ? draftId : `${projectId}.${draftId}`}`;
+  const draft = useDraft(draftName, {
     updatedAt: automation?.updatedAt ?? "",
     content: initial,
   });
@@ -438,7 +440,7 @@ function Editor({
           names={choices}
           onClose={() => setConflict(undefined)}
           onTheirs={() => {
-            dropDraft(draftId);
+            dropDraft(draftName);
             draft.discard({ updatedAt: conflict.updatedAt, content: contentOf(conflict as never) });
             setStored(conflict);
             setConflict(undefined);

@@ -6,7 +6,7 @@ import { type Content, isContent } from "./steps";
 const KEEP_AFTER_MS = 500;
 const KEY = "postern.automation.";
 
-/** What this browser keeps of an automation that somebody edits. */
+/** What this browser keeps of an automation that somebody edits, by the names of the person and the automation. */
 interface KeptDraft {
   /** The last change of the stored automation that the draft began with; empty for a new one. */
   updatedAt: string;
