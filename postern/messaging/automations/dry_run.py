@@ -23,6 +23,7 @@ from postern.messaging.audiences import contacts, membership
 from postern.messaging.audiences.model import Contact
 from postern.messaging.audiences.rules import RuleCondition, Rules, attribute_of, compile_rules
 from postern.messaging.automations import rules, store
+from postern.messaging.automations.custom_events import DATA_BYTES
 from postern.messaging.automations.model import (
     AutomationMissing,
     CallWebhook,
@@ -56,8 +57,8 @@ DURATION = timedelta(seconds=5)
 """Maximum time for the steps, because they lock the contact and the membership of the project's audiences."""
 RENDERED_CHARACTERS = 8_000_000
 """Size of the rendered mails after which the others are not rendered."""
-DATA_BYTES = 16_384
-"""Maximum size of the assumed event's data, as of custom events."""
+LAST_MOMENT = Moment.of(datetime.max.replace(microsecond=999_000, tzinfo=UTC))
+"""The latest time that can be represented."""
 FIELDS = {
     "email": "email",
     "unsubscribed": "unsubscribed",
@@ -133,9 +134,6 @@ async def dry_run_automation(call: Call, id: UUID, data: DryRunRequest) -> DryRu
         error=run.error,
         steps=[msgspec.structs.replace(step, mail=mails.get(step.step)) for step in batch.steps],
     )
-
-
-LAST_MOMENT = Moment.of(datetime.max.replace(microsecond=999_000, tzinfo=UTC))
 
 
 class DryRunFinished(Exception):
@@ -407,5 +405,5 @@ async def _preview(call: Call, request: MailRequest, subject: str, html: str | N
         engine=request.body.engine,
         variables=[],
     )
-    unsubscribe_url = f"{call.world.settings.public_url}/t/u/preview"
-    return await preview(call.world.rendering, call.project_id, content, request.body.variables, unsubscribe_url)
+    link = templates.preview_unsubscribe_url(call)
+    return await preview(call.world.rendering, call.project_id, content, request.body.variables, link)

@@ -233,7 +233,7 @@ async def preview_template(call: Call, id: UUID, data: PreviewVariables) -> Temp
     """Render subject, html and text as a recipient with these variables would get them. Nothing is sent or tracked."""
     _check_size(data.variables, "/variables")
     row = await require_template(call.db, call.project_id, id)
-    return await preview(call.world.rendering, call.project_id, row, data.variables, _unsubscribe_url(call))
+    return await preview(call.world.rendering, call.project_id, row, data.variables, preview_unsubscribe_url(call))
 
 
 @post(
@@ -257,7 +257,7 @@ async def render_template(call: Call, data: TemplateDraft) -> RenderedDraft:
     _check_size(data.variables, "/variables")
     if data.contact is not None:
         _check_size(data.contact.attributes, "/contact/attributes")
-    return await render_draft(call.world.rendering, call.project_id, data, _unsubscribe_url(call))
+    return await render_draft(call.world.rendering, call.project_id, data, preview_unsubscribe_url(call))
 
 
 @get("/projects/{project_id}/templates/{id}/versions", needs="templates:read", problems=[TemplateMissing])
@@ -310,7 +310,7 @@ def _check_size(variables: dict[str, Any], path: str) -> None:
         raise Invalid.at(path, f"Variables can have at most {VARIABLES_BYTES // 1_000} kB.", "too_large")
 
 
-def _unsubscribe_url(call: Call) -> str:
+def preview_unsubscribe_url(call: Call) -> str:
     """The unsubscribe link of content that is rendered for nobody."""
     return f"{call.world.settings.public_url}/t/u/preview"
 
