@@ -58,6 +58,9 @@ export const SHAPES = [
   { name: "phone, dark", width: 390, height: 844, colorScheme: "dark" },
 ] as const;
 
+/** Milliseconds by which every response of the API may be late: shows what a page does with a click that comes early. */
+const LATE_MS = Number(process.env.POSTERN_TEST_LATE_MS ?? 0);
+
 /**
  * A test whose page fails it for messages of errors on the console, exceptions, and violations of the
  * Content-Security-Policy. `tolerated` is the pattern of messages that a test provokes.
@@ -79,6 +82,12 @@ export const test = base.extend<{ tolerated: RegExp; watched: undefined; signedI
           noteViolation(`CSP ${event.violatedDirective}: ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
         });
       });
+      if (LATE_MS > 0) {
+        await page.context().route("**/dashboard/api/**", async (route) => {
+          await new Promise((resolve) => setTimeout(resolve, Math.random() * LATE_MS));
+          await route.fallback().catch(() => undefined);
+        });
+      }
       await use(undefined);
       expect(troubles).toEqual([]);
     },

@@ -1,8 +1,7 @@
 import { Modal } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import type { Customer, OrganizationMembership } from "@postern/sdk";
-import { APIError } from "@postern/sdk";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { m } from "../../messages/messages.js";
@@ -14,8 +13,9 @@ import { copyCurl } from "../../parts/request";
 import { useReturnFocus } from "../../parts/returnFocus";
 import { useMayWrite, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
+import { MemberRolesDialog } from "./MemberRolesDialog";
 import { Picker } from "./Picker";
-import { isConflict, useShowChanged } from "./queries";
+import { useShowChanged } from "./queries";
 import { RoleBoxes } from "./RoleBoxes";
 import { nameOf } from "./words";
 
@@ -111,7 +111,15 @@ export function Organizations({ customer, most }: { customer: Customer; most?: n
         </p>
       )}
       {isAdding && <AddDialog customer={customer} memberships={memberships} onClose={() => setAdding(false)} />}
-      {changing && <RolesDialog customer={customer} membership={changing} onClose={() => setChanging(undefined)} />}
+      {changing && (
+        <MemberRolesDialog
+          organization={changing.organization}
+          customerId={customer.id}
+          title={m.customers_org_roles_title({ name: nameOf(customer), organization: changing.organization.name })}
+          onSaved={() => showChanged(customer.id)}
+          onClose={() => setChanging(undefined)}
+        />
+      )}
       {leaving && (
         <ConfirmDialog
           title={m.customers_org_remove_title({ name, organization: leaving.organization.name })}
@@ -222,96 +230,6 @@ function AddDialog({
           <Button onClick={onClose}>{m.cancel()}</Button>
           <Button kind="primary" type="submit" busy={isBusy}>
             {m.customers_org_add()}
-          </Button>
-        </div>
-      </form>
-    </Modal>
-  );
-}
-
-/** Changes the roles of a customer in one organization. */
-function RolesDialog({
-  customer,
-  membership,
-  onClose,
-}: {
-  customer: Customer;
-  membership: OrganizationMembership;
-  onClose: () => void;
-}) {
-  useReturnFocus();
-  const projectId = useProjectId();
-  const client = useQueryClient();
-  const showChanged = useShowChanged();
-  const roles = useQuery(rolesQuery(projectId));
-  const { organization } = membership;
-  const [typed, setTyped] = useState<string[]>();
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState("");
-  const memberKey = ["customers", projectId, "member", customer.id, organization.id];
-  const member = useQuery({
-    queryKey: memberKey,
-    queryFn: ({ signal }) => api(projectId).organizations.members.get(organization.id, customer.id, { signal }),
-    // The version is that of when the dialog was opened.
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
-    refetchOnWindowFocus: false,
-    structuralSharing: false,
-  });
-  // Not those of the list, which can be older than the version that is saved over.
-  const chosen = typed ?? member.data?.roles ?? [];
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    if (isBusy) return;
-    setBusy(true);
-    setError("");
-    try {
-      await api(projectId).organizations.members.update(
-        organization.id,
-        customer.id,
-        { roles: chosen },
-        { ifMatch: member.data },
-      );
-      showChanged(customer.id);
-      notifications.show({ message: m.customers_roles_saved() });
-      onClose();
-    } catch (caught) {
-      setBusy(false);
-      if (!isConflict(caught)) {
-        const isLast = caught instanceof APIError && caught.code === "last_owner";
-        return setError(isLast ? m.customers_last_owner({ organization: organization.name }) : messageOf(caught));
-      }
-      const now = await api(projectId)
-        .organizations.members.get(organization.id, customer.id)
-        .catch(() => undefined);
-      if (now) client.setQueryData(memberKey, now);
-      setError(m.customers_roles_conflict({ roles: now?.roles.join(", ") || m.customers_no_roles() }));
-    }
-  };
-  return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={m.customers_org_roles_title({ name: nameOf(customer), organization: organization.name })}
-      closeButtonProps={{ "aria-label": m.close() }}
-    >
-      <form className="form customerform" onSubmit={submit} noValidate>
-        <RoleBoxes
-          roles={roles.data}
-          scope="ORGANIZATION"
-          legend={m.customers_org_roles()}
-          chosen={chosen}
-          onChange={setTyped}
-        />
-        {error && (
-          <p className="wrong" role="alert">
-            {error}
-          </p>
-        )}
-        <div className="dialog-actions">
-          <Button onClick={onClose}>{m.cancel()}</Button>
-          <Button kind="primary" type="submit" busy={isBusy} disabled={!member.data}>
-            {m.customers_roles_save()}
           </Button>
         </div>
       </form>

@@ -7,12 +7,15 @@ export function RoleBoxes({
   scope,
   legend,
   chosen,
+  disabled = false,
   onChange,
 }: {
   roles: Role[] | undefined;
   scope: "PROJECT" | "ORGANIZATION";
   legend: string;
   chosen: string[];
+  /** While it is not known yet what is chosen. */
+  disabled?: boolean;
   onChange: (chosen: string[]) => void;
 }) {
   const known = (roles ?? []).filter((each) => each.scope === scope);
@@ -27,7 +30,7 @@ export function RoleBoxes({
   ];
   if (choices.length === 0) return null;
   return (
-    <fieldset className="roleboxes">
+    <fieldset className="roleboxes" disabled={disabled}>
       <legend className="label">{legend}</legend>
       {choices.map(({ key, name, hint }) => (
         <label key={key} className="boxed">

@@ -14,7 +14,7 @@ import { useUndo } from "../../parts/undo";
 import { Wrong } from "../../parts/Wrong";
 import { useMayWrite, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
-import { isConflict } from "../customers/queries";
+import { MemberRolesDialog } from "../customers/MemberRolesDialog";
 import { RoleBoxes } from "../customers/RoleBoxes";
 import { nameOf } from "../customers/words";
 import { CustomerPicker } from "./CustomerPicker";
@@ -141,7 +141,15 @@ export function Members({ organization }: { organization: Organization }) {
       )}
       <Older query={query} />
       {isAdding && <AddDialog organization={organization} onClose={() => setAdding(false)} />}
-      {changing && <RolesDialog organization={organization} member={changing} onClose={() => setChanging(undefined)} />}
+      {changing && (
+        <MemberRolesDialog
+          organization={organization}
+          customerId={changing.customerId}
+          title={m.organizations_roles_of({ name: memberName(changing) })}
+          onSaved={() => readAgain("members")}
+          onClose={() => setChanging(undefined)}
+        />
+      )}
     </section>
   );
 }
@@ -229,82 +237,6 @@ function AddDialog({
           <Button onClick={onClose}>{m.cancel()}</Button>
           <Button kind="primary" type="submit" busy={isBusy}>
             {m.organizations_member_add()}
-          </Button>
-        </div>
-      </form>
-    </Modal>
-  );
-}
-
-function RolesDialog({
-  organization: { id, name },
-  member,
-  onClose,
-}: {
-  organization: Organization;
-  member: OrganizationMember;
-  onClose: () => void;
-}) {
-  useReturnFocus();
-  const projectId = useProjectId();
-  const client = useQueryClient();
-  const readAgain = useReadAgain(projectId, id);
-  const roles = useQuery(rolesQuery(projectId));
-  const [typed, setTyped] = useState<string[]>();
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState("");
-  const { members } = api(projectId).organizations;
-  const memberKey = ["organizations", projectId, "member", id, member.customerId];
-  const current = useQuery({
-    queryKey: memberKey,
-    queryFn: ({ signal }) => members.get(id, member.customerId, { signal }),
-    // The version is that of when the dialog was opened.
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
-    refetchOnWindowFocus: false,
-    structuralSharing: false,
-  });
-  // Not those of the list, which can be older than the version that is saved over.
-  const chosen = typed ?? current.data?.roles ?? [];
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    if (isBusy) return;
-    if (chosen.length === 0) return setError(m.organizations_roles_needed());
-    setBusy(true);
-    setError("");
-    try {
-      await members.update(id, member.customerId, { roles: chosen }, { ifMatch: current.data });
-      readAgain("members");
-      notifications.show({ message: m.customers_roles_saved() });
-      onClose();
-    } catch (caught) {
-      setBusy(false);
-      if (!isConflict(caught)) return setError(explain(caught, name));
-      const now = await members.get(id, member.customerId).catch(() => undefined);
-      if (now) client.setQueryData(memberKey, now);
-      setError(m.customers_roles_conflict({ roles: now?.roles.join(", ") || m.customers_no_roles() }));
-    }
-  };
-  return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={m.organizations_roles_of({ name: memberName(member) })}
-      closeButtonProps={{ "aria-label": m.close() }}
-    >
-      <form className="form customerform" onSubmit={submit} noValidate>
-        <RoleBoxes
-          roles={roles.data}
-          scope="ORGANIZATION"
-          legend={m.organizations_roles_in({ name })}
-          chosen={chosen}
-          onChange={setTyped}
-        />
-        <Wrong>{error}</Wrong>
-        <div className="dialog-actions">
-          <Button onClick={onClose}>{m.cancel()}</Button>
-          <Button kind="primary" type="submit" busy={isBusy} disabled={!current.data}>
-            {m.organizations_save()}
           </Button>
         </div>
       </form>
