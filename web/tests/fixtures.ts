@@ -41,22 +41,53 @@ export async function signIn(
   expect(response.status(), await response.text()).toBe(200);
 }
 
-/** Fail if axe finds a violation on the page as it is now. */
-export async function expectAccessible(page: Page): Promise<void> {
+/** Fail if axe finds a violation on the page as it is now, of all rules or of one. */
+export async function expectAccessible(page: Page, rule?: string): Promise<void> {
   // Without frames of other origins, which hold mail, axe needs no second page; without passes it takes a third.
-  const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
+  const axe = new AxeBuilder({ page }).setLegacyMode();
+  axe.options({ resultTypes: ["violations"], ...(rule && { runOnly: { type: "rule", values: [rule] } }) });
   const { violations } = await axe.analyze();
   expect(violations.map((each) => ({ id: each.id, nodes: each.nodes.map((node) => node.html) }))).toEqual([]);
 }
 
-/** The sizes and colour schemes in which a page must hold. */
-export const SHAPES = [
-  { name: "desktop, light", width: 1440, height: 900, colorScheme: "light" },
-  { name: "desktop, dark", width: 1440, height: 900, colorScheme: "dark" },
-  { name: "small window, light", width: 900, height: 800, colorScheme: "light" },
-  { name: "phone, light", width: 390, height: 844, colorScheme: "light" },
-  { name: "phone, dark", width: 390, height: 844, colorScheme: "dark" },
+/** Wait until all is there that the page loads: no bars stand for rows, and nothing is on its way. */
+export async function expectSettled(page: Page): Promise<void> {
+  await expect(page.locator("main :is(.skel, [aria-busy=true]), main[aria-busy=true]")).toHaveCount(0);
+}
+
+/** Fail if the page as it is now is wider than the window. */
+export async function expectFits(page: Page, name: string): Promise<void> {
+  const excess = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  await expect.poll(excess, { message: `${name}: pixels beside the window` }).toBeLessThanOrEqual(0);
+}
+
+/** The sizes and colour schemes in which a page must hold. Colours are all that a dark page can do wrong by itself. */
+const SHAPES = [
+  { shape: "desktop, light", width: 1440, height: 900, colorScheme: "light", rules: "all" },
+  { shape: "desktop, dark", width: 1440, height: 900, colorScheme: "dark", rules: "color-contrast" },
+  { shape: "small window", width: 900, height: 800, colorScheme: "light", rules: "none" },
+  { shape: "phone, light", width: 390, height: 844, colorScheme: "light", rules: "all" },
+  { shape: "phone, dark", width: 390, height: 844, colorScheme: "dark", rules: "color-contrast" },
 ] as const;
+
+/**
+ * Fail if the page as it is now is wider than the window or has a violation in one of the sizes and colour schemes.
+ * With the environment variable `POSTERN_SHOTS`, screenshots are written to that folder, with `name`.
+ */
+export async function expectHolds(page: Page, name: string): Promise<void> {
+  for (const { shape, width, height, colorScheme, rules } of SHAPES) {
+    await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme });
+    // The page is drawn in the new size before it is looked at.
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+    await expectSettled(page);
+    await expectFits(page, `${name}, ${shape}`);
+    if (rules !== "none") await expectAccessible(page, rules === "all" ? undefined : rules);
+    if (!process.env.POSTERN_SHOTS) continue;
+    const file = `${name} ${shape}`.replaceAll(/\W+/g, "-");
+    await page.screenshot({ path: `${process.env.POSTERN_SHOTS}/${file}.png`, fullPage: true });
+  }
+}
 
 /** Milliseconds by which every response of the API may be late: shows what a page does with a click that comes early. */
 const LATE_MS = Number(process.env.POSTERN_TEST_LATE_MS ?? 0);

@@ -75,7 +75,8 @@ for (const language of ["en", "de"] as const)
         .replace(/<style[\s\S]*?<\/style>/g, "")
         .replace(/(border-radius|word-break):[^;"]*;?/g, "");
       for (const html of [mail.html, plain]) {
-        await show(page, html, 320);
+        // An address that the browser has not loaded yet: it keeps pictures.
+        await show(page, html.replaceAll(/(<img [^>]*?src="[^"?]+)"/g, '$1?blocked"'), 320);
         expect(await page.evaluate(() => [...document.images].some((each) => each.naturalWidth))).toBe(false);
         expect(await unreadable(page), "without images").toEqual([]);
         expect(await overflowing(page), "without images").toEqual([]);
