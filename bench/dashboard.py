@@ -245,6 +245,7 @@ def requests_of(client: Client, base: str) -> Iterator[tuple[str, str]]:
     yield "emails", f"{base}/emails/logs?{query(status='SCHEDULED', limit=1)}"
     yield "overview", f"{base}/emails/logs?{query(limit=25)}"
     yield "overview", f"{base}/emails/logs?{query(status='DELAYED', limit=25)}"
+    yield "every page", f"{base}/emails/logs?{query(status='QUEUED', to=days(0), limit=1)}"
     yield "overview", f"{base}/emails/logs?{query(status='FAILED,EXPIRED', from_=days(0), limit=25)}"
     day = {"timezone": "Europe/Berlin", "to": now.date().isoformat()}
     for number in (7, 30, 90):

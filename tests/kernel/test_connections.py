@@ -10,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import msgspec
+import psycopg
 import pytest
 import uvicorn
 
@@ -289,3 +290,38 @@ def test_an_ipv6_network_counts_as_one_client():
         limiter.take(rate, "project|2001:db8::3")
     limiter.take(rate, "project|2001:db8:0:1::3")
     limiter.take(rate, "other|2001:db8::3")
+
+
+async def test_a_closed_connection_ends_the_statement_of_its_request(start_server, project, database_url):
+    """Results that nobody waits for do not occupy the database, and the database's connection can be used again."""
+    watch, holder = [await psycopg.AsyncConnection.connect(database_url, autocommit=True) for _ in range(2)]
+    waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like '%from sends s%'"
+    request = (
+        f"GET /projects/{project.id}/emails/logs HTTP/1.1\r\nHost: postern\r\n"
+        f"Authorization: Bearer {project.secret_key}\r\n\r\n"
+    ).encode()
+
+    async def number_waiting() -> int:
+        row = await (await watch.execute(waiting)).fetchone()
+        assert row is not None
+        return row[0]
+
+    async def until_waiting(number: int) -> None:
+        async with asyncio.timeout(LONG_SECONDS):
+            while await number_waiting() != number:
+                await asyncio.sleep(0.02)
+
+    async with watch, holder, start_server(**LONG_WAITS) as server:
+        async with holder.transaction():
+            await holder.execute("lock table sends in access exclusive mode")
+            peers = [await server.connect() for _ in range(3)]
+            for peer in peers:
+                await peer.send(request)
+            await until_waiting(3)
+            for peer in peers:
+                peer.writer.close()
+            await until_waiting(0)
+        for _ in range(20):
+            peer = await server.connect()
+            await peer.send(request.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+            assert (await peer.read_all()).startswith(b"HTTP/1.1 200")

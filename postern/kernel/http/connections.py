@@ -136,6 +136,25 @@ class ConnectionLimits:
             self._schedule_sweep(loop)
 
 
+class Reading:
+    """The task that responds to a GET request, if the operation only reads. It ends with the connection: otherwise, a
+    client that asks again and again would occupy the database with results that nobody waits for."""
+
+    def __init__(self) -> None:
+        self.is_abandoned = False
+        self._task: asyncio.Task[Any] | None = None
+
+    def begin(self) -> None:
+        """The current task only reads from here on."""
+        self._task = asyncio.current_task()
+
+    def abandon(self) -> None:
+        """Cancel the task, and with it the statement that the database executes for it."""
+        if self._task is not None and not self._task.done():
+            self.is_abandoned = True
+            self._task.cancel()
+
+
 class LimitedProtocol(HttpToolsProtocol):
     """An HTTP connection with limits. Use a subclass from `limited_protocol`."""
 
@@ -172,6 +191,10 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
+        if self.cycle is not None and not self.cycle.response_started:
+            reading: Reading | None = self.cycle.scope.get("postern_reading")
+            if reading is not None:
+                reading.abandon()
         if self._admitted:
             self._admitted = False
             self.limits.remove(self, self._count_key)

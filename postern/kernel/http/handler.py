@@ -85,9 +85,13 @@ class BodyInvalid(BadRequest):
 def handler_of(operation: Operation[Any, Any]) -> HTTPRouteHandler:
     """The Litestar route of an operation."""
     bind = bind_arguments(operation)
+    # A GET for everybody may count an open, or sign somebody in.
+    only_reads = operation.method == "GET" and operation.needs is not None
 
     async def handle(request: RawRequest) -> Response[Any]:
         call: Call = request.scope["postern_call"]  # type: ignore[typeddict-item]
+        if only_reads:
+            request.scope["postern_reading"].begin()  # type: ignore[typeddict-item]
         value = await operation.function(**await bind(request, call))
         return respond(operation, call, value)
 

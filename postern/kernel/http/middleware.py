@@ -1,5 +1,6 @@
 """The outermost middleware: request ids, the access log, metrics, and headers of every response."""
 
+import asyncio
 import re
 import time
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ import structlog
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from prometheus_client import Counter, Histogram
 
+from postern.kernel.http.connections import Reading
 from postern.kernel.http.problems import BadRequest
 from postern.kernel.http.responses import RequestIncomplete, send_problem
 from postern.kernel.values import new_id
@@ -29,6 +31,10 @@ PAGE_PROTECTION = [
         b"camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=(), browsing-topics=()",
     ),
 ]
+
+
+CLIENT_CLOSED_REQUEST = 499
+"""The status in the log and the metrics if a client closed the connection before the response; nginx writes it, too."""
 
 
 class HostInvalid(BadRequest):
@@ -66,6 +72,8 @@ class HttpMiddleware:
             request_id=request_id, path=scope["path"], query=scope.get("query_string", b"").decode("latin-1")
         )
         started, status = time.perf_counter(), 500
+        reading = Reading()
+        scope["postern_reading"] = reading  # type: ignore[typeddict-unknown-key]
         is_head = scope["method"] == "HEAD"
         if is_head:
             # Every GET also supports HEAD (RFC 9110 §9.3.2). The server's scope is not changed, because uvicorn
@@ -107,6 +115,10 @@ class HttpMiddleware:
             else:
                 # RFC 9112 §3.2. Of several Host headers, a proxy may have used another one than this server would.
                 await send_problem(HostInvalid(), request_id, send_with_headers)
+        except asyncio.CancelledError:
+            if not reading.is_abandoned:
+                raise
+            status = CLIENT_CLOSED_REQUEST
         finally:
             handler: Any = scope.get("route_handler")
             operation = handler.opt.get("operation") if handler is not None else None

@@ -35,6 +35,9 @@ Recipient = Annotated[
     str, msgspec.Meta(max_length=320, description="Only sends to exactly this address in to, cc or bcc.")
 ]
 
+COMMON_STATUSES = frozenset[SendStatus](("SENT", "DELIVERED"))
+"""The statuses that almost all sends have in the end; no index has these sends."""
+
 
 class LogFilter(QueryString, omit_defaults=True):
     """The filters of the log. A send must match all that are not None."""
@@ -70,7 +73,7 @@ class LogFilter(QueryString, omit_defaults=True):
         """
         parts: list[Composable] = [SQL("true")]
         if self.status:
-            parts.append(SQL("s.status = any({})").format(Literal(self.status)))
+            parts.append(_has_status(self.status))
         if self.since is not None:
             parts.append(_since(self.since))
         if self.until is not None:
@@ -102,7 +105,7 @@ async def list_email_logs(call: Call, filters: LogFilter, page: CountedPageQuery
     """
     scope = f"email-logs|{msgspec.json.encode(filters).decode()}"
     position = position_of(call, scope, page)
-    if filters.has_counted_total and filters.status:
+    if filters.status:
         # Without the statuses that no send has, the index on rare statuses can be used for the others.
         filters = await _with_statuses_in_use(call, filters)
         if not filters.status:
@@ -196,6 +199,23 @@ async def export_email_logs(call: Call, filters: LogFilter) -> HttpResponse:
 
     headers = {"Content-Disposition": 'attachment; filename="email-logs.csv"'}
     return HttpResponse(csv_stream(header, csv_rows()), media_type="text/csv", headers=headers)
+
+
+def _has_status(statuses: list[SendStatus]) -> Composable:
+    """A condition: the send has one of these statuses."""
+    # Equality with one status lets the index on rare statuses be read in the order of the log.
+    one = SQL("s.status = {}").format(Literal(statuses[0]))
+    condition = one if len(statuses) == 1 else SQL("s.status = any({})").format(Literal(statuses))
+    if "QUEUED" not in statuses or not COMMON_STATUSES.isdisjoint(statuses):
+        return condition
+    # No index has the QUEUED sends. They are due, or held by their campaign, and for each there is an index.
+    others = [status for status in statuses if status != "QUEUED"]
+    places = SQL(
+        "(s.lane = 0 and s.due_at is not null or s.lane = 1 and s.due_at is not null "
+        "or s.campaign_id is not null and s.status = 'QUEUED' "
+        "or s.status = any({others}::text[]) and s.status not in ('QUEUED', 'SENT', 'DELIVERED'))"
+    )
+    return SQL("{} and {}").format(condition, places.format(others=Literal(others)))
 
 
 def _since(moment: datetime) -> Composable:

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from postern.kernel.values import new_id
+from postern.kernel.values import new_id, timestamp
 from postern.messaging.campaigns.model import ALLOWED, TRANSITIONS
 from postern.protocols.mail.address import parse_address
 
@@ -174,6 +174,28 @@ async def test_cancelling_stops_sends_that_were_not_transmitted(project, world, 
     assert (await project.client.get("/inbox")).json()["total"] == 0
     sends = (await project.client.get(f"/campaigns/{campaign['id']}/sends?status=CANCELLED")).json()
     assert sends["total"] == 6
+
+
+async def test_sends_of_a_paused_campaign_are_in_the_log_of_waiting_ones(project, world, clock, run_due_work):
+    from postern.kernel.due import claim, find_due
+    from postern.messaging.campaigns.work import WORK
+
+    campaign, _ = await create_campaign(project, 6)
+    await request_action(project, campaign, "send")
+    (lane, *_) = [
+        lane for lane in (await find_due(world.db, WORK[0], world.clock())).lanes if str(lane.partition) == project.id
+    ]
+    for row in await claim(world.db, WORK[0], lane, world.clock(), 1):
+        await WORK[0].do(world, [row])
+    await request_action(project, campaign, "pause")
+    await run_due_work()  # The worker holds them.
+    later = timestamp(clock() + timedelta(hours=1)).replace("+", "%2B")
+    for query in ("status=QUEUED", f"status=QUEUED&to={later}", f"status=QUEUED,DELAYED&to={later}"):
+        page = (await project.client.get(f"/emails/logs?{query}")).json()
+        assert (page["total"], len(page["data"])) == (6, 6), query
+    await request_action(project, campaign, "resume")
+    await run_due_work()
+    assert (await project.client.get(f"/emails/logs?status=QUEUED&to={later}")).json()["data"] == []
 
 
 async def test_one_faulty_contact_does_not_affect_the_others(project, run_due_work):
