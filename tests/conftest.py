@@ -16,6 +16,7 @@ from uuid import uuid4
 import httpx
 import hypothesis
 import pytest
+from psycopg.sql import SQL, Identifier
 
 from postern import world as world_module
 from postern.app import HOOKS, WORK, make_app
@@ -25,7 +26,7 @@ from postern.kernel.database.migrations import migrate
 from postern.kernel.database.statements import Database, open_database
 from postern.kernel.due import drain
 from postern.kernel.http.call import NOBODY, Call, Origin
-from postern.kernel.values import FixedClock
+from postern.kernel.values import NO_ID, FixedClock, new_id
 from postern.platform.accounts import operations as accounts
 from postern.platform.accounts.model import DeveloperSignUp
 from postern.protocols.mail.templates.rendering import RenderChild, RenderProcesses
@@ -190,6 +191,7 @@ async def world(
             resolver = world.resolver._resolver
             resolver.timeout, resolver.lifetime = (timeout.total_seconds() for timeout in PATIENT.values())
             world.outbound._total = world.outbound._connect = PATIENT["lookup_timeout"].total_seconds()
+            _BUILT["first_id"] = new_id()
             yield world
 
 
@@ -341,13 +343,26 @@ async def project(new_project: Callable[[], Awaitable[Tenant]]) -> Tenant:
 
 
 @pytest.fixture
-def run_due_work(world: World) -> Callable[[], Awaitable[int]]:
-    """A function that does all work that is due now, as a worker would."""
+async def run_due_work(world: World, database: Database) -> Callable[[], Awaitable[int]]:
+    """A function that does all work that is due now, as a worker would, but none that earlier tests have left."""
+    async with database._pool.connection() as connection:
+        for table, partition in {work.table: work.partition_column for work in WORK}.items():
+            names = {"table": Identifier(table), "partition": Identifier(partition)}
+            statement = _DELETE_DUE if table in _DUE_WHILE_WAITING else _FORGET_DUE
+            await connection.execute(statement.format(**names), {"first": _BUILT["first_id"], "nil": NO_ID})
 
     async def run() -> int:
         return await drain(world, WORK)
 
     return run
+
+
+_FORGET_DUE = SQL(
+    "update {table} set due_at = null where due_at is not null and {partition} < %(first)s and {partition} <> %(nil)s"
+)
+_DELETE_DUE = SQL("delete from {table} where due_at is not null and {partition} < %(first)s and {partition} <> %(nil)s")
+_DUE_WHILE_WAITING = {"automation_runs", "webhook_deliveries"}
+"""Tables whose rows have a status that needs a time."""
 
 
 __all__ = ["EmbeddedPostgres"]
