@@ -18,8 +18,8 @@ from postern.kernel.http.pagination import COUNT_LIMIT, CountedPageQuery, Page, 
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import NO_ID, QueryString, Timestamp, as_id
 from postern.messaging.emails import store
-from postern.messaging.emails.model import EmailLogEntry, SendStatus
-from postern.messaging.emails.operations import count_sends, entry_of
+from postern.messaging.emails.model import TRANSITIONS, EmailLogEntry, SendStatus
+from postern.messaging.emails.operations import entry_of
 from postern.protocols.mail.address import normalize_part
 
 Search = Annotated[
@@ -105,15 +105,16 @@ async def list_email_logs(call: Call, filters: LogFilter, page: CountedPageQuery
     """
     scope = f"email-logs|{msgspec.json.encode(filters).decode()}"
     position = position_of(call, scope, page)
+    counts = await _read_counts(call, filters) if filters.status or filters.has_counted_total else {}
     if filters.status:
         # Without the statuses that no send has, the index on rare statuses can be used for the others.
-        filters = await _with_statuses_in_use(call, filters)
+        filters = replace(filters, status=[status for status in filters.status if counts.get(status)])
         if not filters.status:
             return page_at(call, scope, [], 0, position, page.limit)
     found = None if page.count_limit is None else await _find(call, filters)
     is_frequent = found is not None and len(found) >= COUNT_LIMIT
     where = filters.condition(call.project_id, found=found, is_frequent=is_frequent)
-    total = await _total(call, filters, where, page, is_frequent=is_frequent)
+    total = await _total(call, filters, counts, where, page, is_frequent=is_frequent)
     if position.after is not None:
         where = SQL("s.id < {} and {}").format(Literal(position.after), where)
     rows = await store.list_log(
@@ -122,12 +123,11 @@ async def list_email_logs(call: Call, filters: LogFilter, page: CountedPageQuery
     return page_at(call, scope, [entry_of(row) for row in rows], total, position, page.limit)
 
 
-async def _with_statuses_in_use(call: Call, filters: LogFilter) -> LogFilter:
-    """The filters without the statuses that, according to the counters, no send has."""
+async def _read_counts(call: Call, filters: LogFilter) -> dict[str, int]:
+    """The number of sends of the project, or of the campaign of the filter, by status."""
     campaign = as_id(filters.campaign_id) if filters.campaign_id else None
     counters = await store.counters(call.db, project_id=call.project_id, campaign_id=campaign)
-    in_use = {counter.measure for counter in counters if counter.count > 0}
-    return replace(filters, status=[status for status in filters.status or [] if status in in_use])
+    return {counter.measure: counter.count for counter in counters if counter.measure in TRANSITIONS}
 
 
 async def _find(call: Call, filters: LogFilter) -> list[UUID] | None:
@@ -148,13 +148,18 @@ async def _find(call: Call, filters: LogFilter) -> list[UUID] | None:
 
 
 async def _total(
-    call: Call, filters: LogFilter, where: Composable, page: CountedPageQuery, *, is_frequent: bool
+    call: Call,
+    filters: LogFilter,
+    counts: dict[str, int],
+    where: Composable,
+    page: CountedPageQuery,
+    *,
+    is_frequent: bool,
 ) -> int:
     """The number of sends that match, or `page.count_limit` if they are as many or more."""
     limit = page.count_limit
     if filters.has_counted_total:
-        campaign = as_id(filters.campaign_id) if filters.campaign_id else None
-        total = await count_sends(call.db, call.project_id, [*(filters.status or [])], campaign)
+        total = sum(counts.get(status, 0) for status in filters.status or counts)
         return total if limit is None else min(total, limit)
     if limit is None:
         return await store.count_log(call.db, project_id=call.project_id, where=where)
