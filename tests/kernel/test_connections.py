@@ -1,6 +1,7 @@
 """A real server with small limits closes connections that are slow, send too much, or are too many."""
 
 import asyncio
+import re
 import socket
 import time
 from collections.abc import AsyncIterator, Callable
@@ -9,14 +10,17 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+import httpx
 import msgspec
 import psycopg
 import pytest
 import uvicorn
+from prometheus_client import generate_latest
 
 from postern.cli.processes import uvicorn_config
-from postern.kernel.http.connections import ConnectionLimits
+from postern.kernel.http.connections import ConnectionLimits, Reading
 from postern.kernel.limits import RateLimit, RateLimiter, TooManyRequests, network_of
+from tests.conftest import PASSWORD
 
 LONG_SECONDS = 60
 REQUEST = b"GET /healthz HTTP/1.1\r\nHost: postern\r\n\r\n"
@@ -292,36 +296,72 @@ def test_an_ipv6_network_counts_as_one_client():
     limiter.take(rate, "other|2001:db8::3")
 
 
-async def test_a_closed_connection_ends_the_statement_of_its_request(start_server, project, database_url):
-    """Results that nobody waits for do not occupy the database, and the database's connection can be used again."""
+@pytest.mark.parametrize("path", ["", "/dashboard/api"])
+async def test_a_closed_connection_ends_the_statement_of_its_request(start_server, project, world, database_url, path):
+    """Results that nobody waits for do not occupy the database, and the database's connections can be used again."""
     watch, holder = [await psycopg.AsyncConnection.connect(database_url, autocommit=True) for _ in range(2)]
-    waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like '%from sends s%'"
+    waiting = (
+        "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' "
+        "and query like '%from sends s%'"
+    )
+    credential = f"Authorization: Bearer {project.secret_key}"
+    if path:
+        async with httpx.AsyncClient(
+            transport=httpx.ASGITransport(project.client.app), base_url="http://postern.test"
+        ) as browser:
+            signed_in = await browser.post(
+                f"{path}/auth/sign-in",
+                json={"email": project.email, "password": PASSWORD},
+                headers={"x-postern-dashboard": "1", "sec-fetch-site": "same-origin"},
+            )
+        cookie = signed_in.headers["set-cookie"].partition(";")[0]
+        credential = f"Cookie: {cookie}\r\nX-Postern-Dashboard: 1\r\nSec-Fetch-Site: same-origin"
     request = (
-        f"GET /projects/{project.id}/emails/logs HTTP/1.1\r\nHost: postern\r\n"
-        f"Authorization: Bearer {project.secret_key}\r\n\r\n"
+        f"GET {path}/projects/{project.id}/emails/logs HTTP/1.1\r\nHost: postern\r\n{credential}\r\n\r\n"
     ).encode()
-
-    async def number_waiting() -> int:
-        row = await (await watch.execute(waiting)).fetchone()
-        assert row is not None
-        return row[0]
 
     async def until_waiting(number: int) -> None:
         async with asyncio.timeout(LONG_SECONDS):
-            while await number_waiting() != number:
+            while (await (await watch.execute(waiting)).fetchall())[0][0] != number:
                 await asyncio.sleep(0.02)
 
+    def number_of_responses() -> int:
+        labels = '{operation="list_email_logs",status="499"}'
+        found = re.search(
+            rf"^postern_http_requests_total{re.escape(labels)} (\S+)", generate_latest().decode(), re.MULTILINE
+        )
+        return int(float(found[1])) if found else 0
+
+    before = number_of_responses()
     async with watch, holder, start_server(**LONG_WAITS) as server:
         async with holder.transaction():
             await holder.execute("lock table sends in access exclusive mode")
-            peers = [await server.connect() for _ in range(3)]
+            peers = [await server.connect() for _ in range(world.db.size)]
             for peer in peers:
                 await peer.send(request)
-            await until_waiting(3)
+            await until_waiting(world.db.size)
             for peer in peers:
                 peer.writer.close()
             await until_waiting(0)
-        for _ in range(20):
+        await eventually(lambda: number_of_responses() == before + world.db.size)
+        for _ in range(2 * world.db.size):
             peer = await server.connect()
             await peer.send(request.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
             assert (await peer.read_all()).startswith(b"HTTP/1.1 200")
+
+
+async def test_a_client_that_leaves_before_the_operation_begins_gets_no_result():
+    reading, has_result = Reading(), False
+
+    async def respond() -> None:
+        nonlocal has_result
+        await asyncio.sleep(0)
+        reading.begin()
+        await asyncio.sleep(0.01)
+        has_result = True
+
+    task = asyncio.create_task(respond())
+    reading.abandon()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert (reading.is_abandoned, has_result) == (True, False)

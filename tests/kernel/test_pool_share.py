@@ -84,3 +84,29 @@ async def test_a_task_that_outlives_the_transaction_can_get_a_connection(world):
         task = asyncio.create_task(get_connection_after_the_transaction())
     ended.set()
     assert await task
+
+
+async def test_a_task_that_is_cancelled_while_it_returns_its_connection_does_not_lose_it(world):
+    pool, may_return = world.db._pool, asyncio.Event()
+
+    async def use_connection():
+        async with world.db.connection():
+            await may_return.wait()
+
+    async def use_all(barrier):
+        async with world.db.connection():
+            await barrier.wait()
+
+    for _ in range(2 * world.db.size):
+        may_return.clear()
+        task = asyncio.create_task(use_connection())
+        await asyncio.sleep(0.01)
+        async with pool._lock:  # As while another task gets a connection that was waited for.
+            may_return.set()
+            await asyncio.sleep(0.01)
+            task.cancel()
+            await asyncio.wait([task])
+    assert task.cancelled()
+    barrier = asyncio.Barrier(world.db.size)
+    async with asyncio.timeout(20):
+        await asyncio.gather(*(use_all(barrier) for _ in range(world.db.size)))

@@ -227,13 +227,24 @@ class Database(Queries):
                 self.notify_due(table)
 
 
+class DatabasePool(AsyncConnectionPool[PoolConnection]):
+    """The pool of psycopg, which does not lose a connection when a task is cancelled while it returns it."""
+
+    async def putconn(self, conn: PoolConnection) -> None:
+        """Return a connection, to the next task that waits for one or to the pool."""
+        if self._waiting or self._lock.locked():
+            await asyncio.shield(super().putconn(conn))
+        else:
+            await super().putconn(conn)  # Nothing is awaited, and no task is needed.
+
+
 @asynccontextmanager
 async def open_database(url: str, *, size: int = 10, hooks: "Hooks | None" = None) -> AsyncIterator[Database]:
     """Open a pool of at most `size` connections to `url` for the duration of the block.
 
     It connects in the background and reconnects by itself: this raises no error if the database is unavailable.
     """
-    pool: AsyncConnectionPool[PoolConnection] = AsyncConnectionPool(
+    pool = DatabasePool(
         url,
         min_size=min(2, size),
         max_size=size,

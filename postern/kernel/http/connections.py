@@ -138,18 +138,26 @@ class ConnectionLimits:
 
 class Reading:
     """The task that responds to a GET request, if the operation only reads. It ends with the connection: otherwise, a
-    client that asks again and again would occupy the database with results that nobody waits for."""
+    client that asks again and again would occupy the database with results that nobody waits for.
+
+    Of pipelined requests, only the last one ends with the connection.
+    """
 
     def __init__(self) -> None:
         self.is_abandoned = False
+        """Whether the task was cancelled because the client has left."""
         self._task: asyncio.Task[Any] | None = None
+        self._has_client = True
 
     def begin(self) -> None:
-        """The current task only reads from here on."""
+        """The current task only reads from here on. Cancels it if the client has left already."""
         self._task = asyncio.current_task()
+        if not self._has_client:
+            self.abandon()
 
     def abandon(self) -> None:
         """Cancel the task, and with it the statement that the database executes for it."""
+        self._has_client = False
         if self._task is not None and not self._task.done():
             self.is_abandoned = True
             self._task.cancel()

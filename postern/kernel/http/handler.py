@@ -85,7 +85,8 @@ class BodyInvalid(BadRequest):
 def handler_of(operation: Operation[Any, Any]) -> HTTPRouteHandler:
     """The Litestar route of an operation."""
     bind = bind_arguments(operation)
-    # A GET for everybody may count an open, or sign somebody in.
+    # A GET for everybody may count an open, or sign somebody in. One that needs a permission writes at most an entry of
+    # the audit log, in one transaction.
     only_reads = operation.method == "GET" and operation.needs is not None
 
     async def handle(request: RawRequest) -> Response[Any]:
