@@ -1,5 +1,5 @@
 import { AxeBuilder } from "@axe-core/playwright";
-import { test as base, expect, type Page } from "@playwright/test";
+import { test as base, expect, type Locator, type Page } from "@playwright/test";
 import { Postern } from "@postern/sdk";
 
 /** The server under test and the credentials of its first account, from tests/web/test_dashboard_pages.py. */
@@ -52,13 +52,15 @@ export async function expectAccessible(page: Page, rule?: string): Promise<void>
 
 /** Wait until all is there that the page loads: no bars stand for rows, and nothing is on its way. */
 export async function expectSettled(page: Page): Promise<void> {
-  await expect(page.locator("main :is(.skel, [aria-busy=true]), main[aria-busy=true]")).toHaveCount(0);
+  await expect(page.locator(":is(main, [role=dialog]) :is(.skel, [aria-busy=true]), main[aria-busy=true]")).toHaveCount(
+    0,
+  );
 }
 
-/** Fail if the page as it is now is wider than the window. */
-export async function expectFits(page: Page, name: string): Promise<void> {
-  const excess = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-  await expect.poll(excess, { message: `${name}: pixels beside the window` }).toBeLessThanOrEqual(0);
+/** Fail if the page as it is now is wider than the window, or what is in `part` is wider than that. */
+export async function expectFits(page: Page, name: string, part = page.locator(":root")): Promise<void> {
+  const excess = () => part.evaluate((each) => each.scrollWidth - each.clientWidth);
+  await expect.poll(excess, { message: `${name}: pixels that do not fit` }).toBeLessThanOrEqual(0);
 }
 
 /** The sizes and colour schemes in which a page must hold. Colours are all that a dark page can do wrong by itself. */
@@ -71,17 +73,20 @@ const SHAPES = [
 ] as const;
 
 /**
- * Fail if the page as it is now is wider than the window or has a violation in one of the sizes and colour schemes.
+ * Fail if the page as it is now is wider than the window or has a violation in one of the sizes and colour schemes, or
+ * if what is in `part` does not fit in it.
  * With the environment variable `POSTERN_SHOTS`, screenshots are written to that folder, with `name`.
  */
-export async function expectHolds(page: Page, name: string): Promise<void> {
+export async function expectHolds(page: Page, name: string, part?: Locator): Promise<void> {
   for (const { shape, width, height, colorScheme, rules } of SHAPES) {
     await page.setViewportSize({ width, height });
     await page.emulateMedia({ colorScheme });
     // The page is drawn in the new size before it is looked at.
     await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+    await expect(page.locator("html")).toHaveAttribute("data-mantine-color-scheme", colorScheme);
     await expectSettled(page);
     await expectFits(page, `${name}, ${shape}`);
+    if (part) await expectFits(page, `${name}, ${shape}`, part);
     if (rules !== "none") await expectAccessible(page, rules === "all" ? undefined : rules);
     if (!process.env.POSTERN_SHOTS) continue;
     const file = `${name} ${shape}`.replaceAll(/\W+/g, "-");

@@ -122,6 +122,7 @@ test("appearance and language are kept", async ({ signedIn: page }) => {
   await menu.click();
   await page.getByRole("menuitem", { name: "Dark" }).click();
   await expect(page.locator("html")).toHaveAttribute("data-mantine-color-scheme", "dark");
+  await expect(page.getByRole("heading", { name: "Overview", level: 1 })).toBeVisible();
   await expectAccessible(page);
   await page.getByRole("menuitem", { name: "Deutsch" }).click();
   await expect(page.getByRole("heading", { name: "Übersicht", level: 1 })).toBeVisible();

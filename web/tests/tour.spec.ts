@@ -167,6 +167,7 @@ test("what the browser kept wrongly is no tour", async ({ signedIn: page }) => {
 });
 
 test("the tour leaves the page usable", async ({ signedIn: page }) => {
+  test.setTimeout(120_000);
   for (const [width, height] of [
     [1440, 900],
     [390, 844],
@@ -177,6 +178,7 @@ test("the tour leaves the page usable", async ({ signedIn: page }) => {
     await start(page);
     await expectHolds(page, `tour at ${width}`);
     await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme: "light" });
     // What is marked can be scrolled out from under the card, and be pressed.
     await tour(page).getByRole("button", { name: "Show me where" }).click();
     await page.getByRole("button", { name: "Send one for me" }).click();

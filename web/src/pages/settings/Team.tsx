@@ -229,11 +229,13 @@ function Invitations({ onInvite }: { onInvite: () => void }) {
     setSending(id);
     try {
       await api().account.invitations.create({ email, role });
+      // The invitation has another id now. Until the list has it, it could not be withdrawn.
+      await queries.invalidateQueries({ queryKey: INVITATIONS });
       notifications.show({ message: m.settings_invited_again({ email }) });
     } catch (error) {
+      await queries.invalidateQueries({ queryKey: INVITATIONS });
       notifications.show({ message: messageOf(error) });
     }
-    await queries.invalidateQueries({ queryKey: INVITATIONS });
     setSending("");
   };
   const withdraw = ({ id, email }: AccountInvitation) =>
@@ -282,6 +284,7 @@ function Invitations({ onInvite }: { onInvite: () => void }) {
                       <Button
                         size="small"
                         kind="bare"
+                        disabled={sending === each.id}
                         aria-label={m.settings_withdraw_for({ email: each.email })}
                         onClick={() => withdraw(each)}
                       >
