@@ -75,6 +75,7 @@ test.describe("two people write", () => {
       await expect(dialog).toHaveCount(0);
       await expect.poll(async () => (await api.templates.get(id)).html).toContain(`<p>${side} ${number}</p>`);
       await expect(source).toHaveValue(`${head}<p>${side} ${number}</p>`);
+      await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
     }
     expect((await api.templates.get(id)).version).toBe(4);
   });
