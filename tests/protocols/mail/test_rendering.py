@@ -233,6 +233,28 @@ async def test_a_project_that_keeps_crashing_processes_is_isolated():
         assert any(isinstance(result, RenderingBusy) for result in results)
 
 
+@pytest.mark.parametrize("leaves", [True, False], ids=["leaves its own lane", "changes places with another project"])
+async def test_each_request_gets_its_own_message_while_projects_change_lanes(monkeypatch, leaves):
+    """A project may leave its own lane, and another one enter it, while a batch is composed."""
+    slow = ComposeRequest(MessageTemplates("Slow", "<p>slow</p>"), draft(9), (), "slow")
+    first, second = compose_requests(2)
+    async with render_processes() as processes:
+        processes._charge("slow", 2 * rendering.OWN_LANE_SECONDS)
+        assert processes.has_own_process("slow")
+        choose = processes._least_busy
+
+        def choose_and_change():
+            processes._spent.pop("slow", None)
+            if not leaves:
+                processes._charge(first.tenant, 2 * rendering.OWN_LANE_SECONDS)
+            return choose()
+
+        monkeypatch.setattr(processes, "_least_busy", choose_and_change)
+        results = await processes.compose_all([slow, first, second], now=NOW)
+    assert isinstance(results[0], NeedsOwnProcess)
+    assert results[1:] == composed([first, second])
+
+
 async def test_too_much_processor_time_is_refused_with_the_location(monkeypatch):
     """Regression test of S1, S3 (tests/defects.md)."""
     templates = MessageTemplates("s", SLOW)

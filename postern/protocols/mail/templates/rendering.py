@@ -489,12 +489,12 @@ class RenderProcesses:
         """`compose_all` for messages of one request to a process; `tries` are left for deaths of unknown cause."""
         if not requests:
             return []
-        if self._spent and any(self.has_own_process(request.tenant) for request in requests):
-            shared = [request for request in requests if not self.has_own_process(request.tenant)]
+        # Decided once: while the others are composed, a project may enter or leave its own lane.
+        alone = [bool(self._spent) and self.has_own_process(request.tenant) for request in requests]
+        if any(alone):
+            shared = [request for request, is_alone in zip(requests, alone, strict=True) if not is_alone]
             results = iter(await self._compose_batch(shared, now, tries))
-            return [
-                NeedsOwnProcess() if self.has_own_process(request.tenant) else next(results) for request in requests
-            ]
+            return [NeedsOwnProcess() if is_alone else next(results) for is_alone in alone]
         try:
             response = await self._least_busy().request(requests, now=now)
         except NotEncodable as error:
