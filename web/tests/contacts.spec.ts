@@ -67,6 +67,7 @@ test("filters stand in the URL, columns are kept, and an empty result names the 
   await page.getByRole("button", { name: "Columns" }).click();
   const columns = page.getByRole("dialog", { name: "Columns" });
   const chosen = columns.getByRole("checkbox", { checked: true });
+  await expect(columns.getByRole("checkbox", { name: "seats" })).toBeChecked();
   for (let left = await chosen.count(); left > 0; left--) await chosen.first().uncheck();
   await columns.getByRole("checkbox", { name: "seats" }).check();
   await columns.getByRole("checkbox", { name: "Last clicked" }).check();
