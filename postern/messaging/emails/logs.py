@@ -18,8 +18,8 @@ from postern.kernel.http.pagination import COUNT_LIMIT, CountedPageQuery, Page, 
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import NO_ID, QueryString, Timestamp, as_id
 from postern.messaging.emails import store
-from postern.messaging.emails.model import TRANSITIONS, EmailLogEntry, SendStatus
-from postern.messaging.emails.operations import entry_of
+from postern.messaging.emails.model import EmailLogEntry, SendStatus
+from postern.messaging.emails.operations import counts_by_status, entry_of
 from postern.protocols.mail.address import normalize_part
 
 Search = Annotated[
@@ -105,7 +105,9 @@ async def list_email_logs(call: Call, filters: LogFilter, page: CountedPageQuery
     """
     scope = f"email-logs|{msgspec.json.encode(filters).decode()}"
     position = position_of(call, scope, page)
-    counts = await _read_counts(call, filters) if filters.status or filters.has_counted_total else {}
+    campaign = as_id(filters.campaign_id) if filters.campaign_id else None
+    is_counted = filters.status or filters.has_counted_total
+    counts = await counts_by_status(call.db, call.project_id, campaign) if is_counted else {}
     if filters.status:
         # Without the statuses that no send has, the index on rare statuses can be used for the others.
         filters = replace(filters, status=[status for status in filters.status if counts.get(status)])
@@ -121,13 +123,6 @@ async def list_email_logs(call: Call, filters: LogFilter, page: CountedPageQuery
         call.db, project_id=call.project_id, where=where, limit=page.limit + 1, offset=position.offset
     )
     return page_at(call, scope, [entry_of(row) for row in rows], total, position, page.limit)
-
-
-async def _read_counts(call: Call, filters: LogFilter) -> dict[str, int]:
-    """The number of sends of the project, or of the campaign of the filter, by status."""
-    campaign = as_id(filters.campaign_id) if filters.campaign_id else None
-    counters = await store.counters(call.db, project_id=call.project_id, campaign_id=campaign)
-    return {counter.measure: counter.count for counter in counters if counter.measure in TRANSITIONS}
 
 
 async def _find(call: Call, filters: LogFilter) -> list[UUID] | None:
@@ -159,7 +154,7 @@ async def _total(
     """The number of sends that match, or `page.count_limit` if they are as many or more."""
     limit = page.count_limit
     if filters.has_counted_total:
-        total = sum(counts.get(status, 0) for status in filters.status or counts)
+        total = sum(counts.get(status, 0) for status in {*(filters.status or counts)})
         return total if limit is None else min(total, limit)
     if limit is None:
         return await store.count_log(call.db, project_id=call.project_id, where=where)

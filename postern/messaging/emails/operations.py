@@ -528,8 +528,14 @@ async def count_sends(db: Queries, project_id: UUID, statuses: list[str], campai
 
     Counts all sends if `statuses` is empty. Reads the counters, not the sends.
     """
-    counts = await store.counters(db, project_id=project_id, campaign_id=campaign_id)
-    return sum(row.count for row in counts if row.measure in (statuses or TRANSITIONS))
+    counts = await counts_by_status(db, project_id, campaign_id)
+    return sum(counts.get(status, 0) for status in {*(statuses or counts)})
+
+
+async def counts_by_status(db: Queries, project_id: UUID, campaign_id: UUID | None = None) -> dict[str, int]:
+    """The number of sends of a campaign, or of the whole project, with each status. Reads the counters."""
+    counters = await store.counters(db, project_id=project_id, campaign_id=campaign_id)
+    return {counter.measure: counter.count for counter in counters if counter.measure in TRANSITIONS}
 
 
 def entry_of(send: Send) -> EmailLogEntry:
