@@ -333,9 +333,10 @@ class SmtpConnection(asyncio.Protocol):
     # Callbacks of the event loop.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Store the transport. A write buffer limit of 0 makes it report when the last octet was written."""
+        """Store the transport. With these limits, it reports when its write buffer is empty and when it is not."""
         self._transport = cast("asyncio.Transport", transport)
-        self._transport.set_write_buffer_limits(high=0)
+        # Not high=0: over TLS, an empty buffer would then count as full.
+        self._transport.set_write_buffer_limits(high=1, low=0)
 
     def data_received(self, data: bytes) -> None:
         """Collect replies, and wake the waiting task once there are enough."""

@@ -381,6 +381,28 @@ async def test_servers_that_fail_during_a_transaction(pipelining, change, ambigu
         assert not connection.usable
 
 
+@pytest.mark.parametrize("recipients", [1, 2, 3])
+@pytest.mark.parametrize("waits_before_dot", [True, False])
+@pytest.mark.parametrize("tls", [Tls.IMPLICIT, Tls.STARTTLS, Tls.NONE])
+async def test_a_message_that_was_received_without_a_reply_is_ambiguous(tls, waits_before_dot, recipients):
+    behaviour = Behaviour(tls=None if tls is Tls.NONE else server_context(), implicit=tls is Tls.IMPLICIT)
+    async with Sink(behaviour) as sink:
+        to = peer(sink, host="localhost", address="127.0.0.1", tls=tls, context=client_context())
+        connection = await connect(to)
+        sink.behaviour.drop_after_dot = 1.0
+        addresses = [f"{number}@b.test" for number in range(recipients)]
+
+        async def before_dot():
+            await asyncio.sleep(0)
+
+        outcome = await connection.send(
+            envelope(*addresses), MESSAGE, before_dot=before_dot if waits_before_dot else None
+        )
+        assert sink.accepted == 1
+        assert result_names(outcome) == ["Deferred"] * recipients
+        assert outcome.ambiguous
+
+
 async def test_an_incomplete_transmission_is_not_ambiguous():
     """The server receives nothing of a large message, so the final dot is still in the write buffer."""
     async with Sink(Behaviour(stop_reading_after_354=True)) as sink:
