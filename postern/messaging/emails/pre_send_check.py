@@ -222,17 +222,19 @@ class SendQueue:
     async def _check_group(self, group: list[SendTurn]) -> None:
         loop = asyncio.get_running_loop()
         self._checked_at = began_at = loop.time()
+        # A message that needs the mark only after this is not marked by this check.
+        marked = [turn.needs_mark for turn in group]
         try:
             may_send_by_id = await check_sends(self._world, group)
         finally:
             for turn in group:
                 turn.check = None
         self._check_seconds = loop.time() - began_at
-        for turn in group:
+        for turn, is_marked in zip(group, marked, strict=True):
             may_send = may_send_by_id.get(turn.send.id)
             turn.result = "OVERTAKEN" if may_send is None else "GO" if may_send else "CHANGED"
             turn.checked_at = began_at
-            if may_send:
+            if may_send and is_marked:
                 turn.needs_mark = False
 
 

@@ -2,6 +2,9 @@
 
 import asyncio
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
+from typing import Any, cast
+from uuid import uuid4
 
 import pytest
 from psycopg import OperationalError
@@ -201,3 +204,33 @@ async def test_the_contact_of_an_erased_customer_gets_no_waiting_message(sender,
         assert erased.status_code < 300, erased.text
     await run_due_work()
     assert sink.recipients() == set(emails) - {address}
+
+
+async def test_a_mark_that_is_needed_during_a_check_is_written_by_the_next_one(monkeypatch):
+    """The check that runs does not write it. Without the mark, nobody would know that the message may have arrived."""
+    marked: list[list[bool]] = []
+    may_answer = asyncio.Event()
+
+    async def check_sends(world, turns):
+        marked.append([turn.needs_mark for turn in turns])
+        ids = [turn.send.id for turn in turns]
+        await may_answer.wait()
+        return dict.fromkeys(ids, True)
+
+    monkeypatch.setattr(pre_send_check, "check_sends", check_sends)
+    queue = pre_send_check.SendQueue(cast(Any, None))
+    turn = pre_send_check.SendTurn(
+        cast(Any, SimpleNamespace(id=uuid4())), cast(Any, []), skip_unsubscribed=False, needs_mark=False
+    )
+    with queue.holding(turn):
+        turn.result, turn.checked_at = "GO", asyncio.get_running_loop().time()
+        queue._begin_check([turn])
+        await asyncio.sleep(0)
+        turn.needs_mark = True
+        admission = asyncio.create_task(queue.admit(turn))
+        await asyncio.sleep(0)
+        may_answer.set()
+        async with asyncio.timeout(WAIT_SECONDS):
+            await admission
+    assert marked == [[False], [True]]
+    assert not turn.needs_mark
