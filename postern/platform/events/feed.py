@@ -152,14 +152,15 @@ class FollowedProject:
         }
         self._next_settled = position_before(counted.oldest_writer)
 
-    def is_new(self, event_id: UUID) -> bool:
-        """Whether this is the first call with an event, among the latest REMEMBERED_EVENTS."""
-        if event_id in self._seen:
-            return False
+    def has_seen(self, event_id: UUID) -> bool:
+        """Whether an event is among the latest REMEMBERED_EVENTS that were distributed."""
+        return event_id in self._seen
+
+    def note_seen(self, event_id: UUID) -> None:
+        """Note that an event was distributed."""
         self._seen[event_id] = None
         if len(self._seen) > REMEMBERED_EVENTS:
             del self._seen[next(iter(self._seen))]
-        return True
 
 
 class CountedEvents:
@@ -284,9 +285,12 @@ class EventFeed:
             page = await store.list_between(
                 self._db, project_id=project.project_id, after=after, last=end, limit=PAGE_EVENTS
             )
-            new = [row for row in page if project.is_new(row.id)]
+            new = [row for row in page if not project.has_seen(row.id)]
             wanted = [row for row in new if any(each.matches(row) for each in project.subscriptions)]
             events = await with_contacts(self._db, project.project_id, wanted)
+            # Not before: if reading them fails, the next poll distributes the same events.
+            for row in new:
+                project.note_seen(row.id)
             for row, event in zip(wanted, events, strict=True):
                 fed = FedEvent(event.id, event.type, to_json(event), project.settled)
                 for subscription in project.subscriptions:

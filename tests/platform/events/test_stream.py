@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 
 import msgspec
 import pytest
+from psycopg import OperationalError
 
 from postern.platform.events import feed, stream
 from postern.platform.events import operations as events
@@ -331,3 +332,22 @@ async def test_the_subject_filters_the_list(project, world):
     assert of_other_type.json()["data"] == []
     refused = await project.client.get(f"{path}&after={first.id}")
     assert refused.json()["errors"][0]["path"] == "query/subjectId"
+
+
+async def test_events_arrive_after_the_database_failed_while_they_were_read(project, monkeypatch):
+    read, failures = feed.with_contacts, 0
+
+    async def with_contacts(db, project_id, rows):
+        nonlocal failures
+        if rows and failures < 2:
+            failures += 1
+            raise OperationalError("The connection was lost.")
+        return await read(db, project_id, rows)
+
+    async with open_stream(project.client) as opened:
+        monkeypatch.setattr(feed, "with_contacts", with_contacts)
+        await send_mail(project)
+        streamed = await opened.events(2)
+    assert failures == 2
+    listed = (await project.client.get("/events")).json()["data"]
+    assert {event["id"] for event in streamed} <= {event["id"] for event in listed}
