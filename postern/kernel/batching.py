@@ -21,13 +21,19 @@ async def isolate_errors(
     do: Callable[[list[Item]], Awaitable[Sequence[Result]]], items: list[Item], errors: tuple[type[Exception], ...]
 ) -> list[Result | BaseException]:
     """The results of `do` for all items together. If it raises one of `errors`, it is called with each item alone, and
-    the result of an item that causes such an error is the error."""
+    the result of an item that then causes an error, of whatever kind, is the error."""
     try:
         return list(await do(items))
     except errors as error:
         if len(items) == 1:
             return [error]
-        return [(await isolate_errors(do, [item], errors))[0] for item in items]
+    results: list[Result | BaseException] = []
+    for item in items:
+        try:
+            results += await do([item])
+        except Exception as error:  # The items before this one are done, and their callers must learn that.
+            results.append(error)
+    return results
 
 
 class BackgroundTasks:

@@ -84,3 +84,18 @@ async def test_an_error_is_the_result_of_the_item_that_causes_it():
     assert batches == [[1, 0, 2], [1], [0], [2]]
     with pytest.raises(ZeroDivisionError):
         await isolate_errors(invert, [0], (ValueError,))
+
+
+async def test_an_error_of_one_item_does_not_reach_the_callers_of_those_before_it():
+    """They are done: a caller that got the error would do its item again."""
+
+    async def store(items):
+        if len(items) > 1:
+            raise ValueError("One of them cannot be stored.")
+        if items == ["second"]:
+            raise OSError("The connection was lost.")
+        return [f"stored {item}" for item in items]
+
+    first, second, third = await isolate_errors(store, ["first", "second", "third"], (ValueError,))
+    assert (first, third) == ("stored first", "stored third")
+    assert isinstance(second, OSError)

@@ -53,7 +53,7 @@ from postern.messaging.templates.model import TemplateContent
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectSettings
-from postern.platform.projects.quotas import PlanLimitReached, QuotaRequest, quota_left
+from postern.platform.projects.quotas import QuotaRequest, quota_left
 from postern.protocols.mail import mime
 from postern.protocols.mail.address import Address, AddressInvalid, HeaderInvalid, parsed_address_key
 from postern.protocols.mail.templates.composing import MessageTemplates, address_of
@@ -477,7 +477,8 @@ async def commit_all(world: "World", requests: list[SubmissionRequest]) -> list[
 
 
 async def _commit_near_quota(world: "World", request: SubmissionRequest) -> bool | BaseException:
-    (result,) = await isolate_errors(partial(_commit, world), [request], (*ROW_ERRORS, PlanLimitReached))
+    # Whatever the error is: others of the batch are committed, and their callers must learn that.
+    (result,) = await isolate_errors(partial(_commit, world), [request], (Exception,))
     return result
 
 
