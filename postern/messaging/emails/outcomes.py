@@ -278,12 +278,19 @@ async def _suppress(tx: Transaction, attempts: list[FinishedAttempt], now: Momen
             for send, address, reply in bounced
         ]
         await store.suppress(tx, added, strength=SUPPRESSION_STRENGTH)
-    recovered = [finished for finished in attempts if finished.verdict.sent and finished.send.tries > 0]
-    if recovered:
+    reached = sorted(
+        {
+            (finished.send.project_id, address.lower())
+            for finished in attempts
+            for address, (status, _) in finished.verdict.recipients.items()
+            if status in {"SENT", "DELIVERED"}
+        }
+    )
+    if reached:
         await store.delete_soft_bounces(
             tx,
-            project_id=sorted({finished.send.project_id for finished in recovered}),
-            addresses=[finished.send.recipient.lower() for finished in recovered],
+            project_id=[project_id for project_id, _ in reached],
+            addresses=[address for _, address in reached],
         )
 
 

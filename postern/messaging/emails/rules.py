@@ -153,7 +153,7 @@ def _judge_replies(
             status="FAILED", reason=reason, ambiguous=True, events=[("email.failed", {"reason": reason})]
         )
     if deferred:
-        return _judge_deferred(send, outcome, deferred, bool(accepted), now, chance, hard, soft)
+        return _judge_deferred(send, outcome, deferred, rejected, bool(accepted), now, chance, hard, soft)
     if accepted or send.sent_at is not None:
         return _judge_accepted(send, accepted, rejected, hard, soft)
     reason = _reply_text(rejected[0]) if rejected else "No recipients."
@@ -176,6 +176,7 @@ def _judge_deferred(
     send: Send,
     outcome: DeliveryOutcome,
     deferred: list[Deferred],
+    rejected: list[Rejected],
     some_accepted: bool,
     now: Moment,
     chance: Chance,
@@ -195,11 +196,22 @@ def _judge_deferred(
         if not outcome.ambiguous
         else "The connection ended before the server's reply to the complete message."
     )
+    events: list[tuple[str, dict[str, Any]]] = []
+    if some_accepted and send.sent_at is None:
+        events.append(("email.sent", {}))
+    events += [("email.bounced", _bounce_data(result)) for result in rejected]
     if retry_at is None:
         if some_accepted or send.sent_at is not None:
-            return SendOutcome(status="SENT", reason=f"Gave up on some recipients: {reason}", sent=True)
-        return _give_up(send, f"Gave up: {reason}", hard, soft, ambiguous=outcome.ambiguous)
-    events: list[tuple[str, dict[str, Any]]] = []
+            return SendOutcome(
+                status="SENT",
+                reason=f"Gave up on some recipients: {reason}",
+                ambiguous=outcome.ambiguous,
+                sent=True,
+                hard_bounces=hard,
+                soft_bounces=soft,
+                events=events,
+            )
+        return _give_up(send, f"Gave up: {reason}", hard, soft, events, ambiguous=outcome.ambiguous)
     if send.delayed_at is None and not outcome.ambiguous:
         events.append(("email.delayed", {"reason": reason, "nextAttemptAt": Moment.of(retry_at)}))
     return SendOutcome(
@@ -237,7 +249,13 @@ def _judge_accepted(
 
 
 def _give_up(
-    send: Send, reason: str, hard: list[tuple[str, str]], soft: list[str], *, ambiguous: bool = False
+    send: Send,
+    reason: str,
+    hard: list[tuple[str, str]],
+    soft: list[str],
+    events: Sequence[tuple[str, dict[str, Any]]] = (),
+    *,
+    ambiguous: bool = False,
 ) -> SendOutcome:
     expired = send.expires_at is not None
     return SendOutcome(
@@ -246,7 +264,7 @@ def _give_up(
         ambiguous=ambiguous,
         hard_bounces=hard,
         soft_bounces=soft,
-        events=[("email.expired" if expired else "email.failed", {"reason": reason})],
+        events=[*events, ("email.expired" if expired else "email.failed", {"reason": reason})],
     )
 
 

@@ -689,7 +689,11 @@ async def count_soft_bounce(
 ) -> list[bool]: ...
 
 
-@statement("delete from soft_bounces where project_id = any (%(project_id)s) and address = any (%(addresses)s)")
+# The parallel lists `project_id` and `addresses` are pairs.
+@statement("""
+    delete from soft_bounces as s using unnest(%(project_id)s::uuid[], %(addresses)s::text[]) as v (project_id, address)
+    where (s.project_id, s.address) = (v.project_id, v.address)
+""")
 async def delete_soft_bounces(tx: Transaction, *, project_id: list[UUID], addresses: list[str]) -> None: ...
 
 
