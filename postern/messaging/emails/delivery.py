@@ -484,11 +484,14 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
             return rules.suppressed(send, [(send.recipient, "UNSUBSCRIBE")])
     if send.expires_at is not None and send.expires_at <= context.now:
         return rules.expired()
+    goes_to_inbox = send.test or context.captures
+    if rules.was_interrupted(send) and context.settings.on_ambiguous == "hold" and not goes_to_inbox:
+        return rules.held()
     if body is None:
         return rules.failed(MESSAGE_GONE)
     domain = _sender_domain(send)
     signed_by = context.signers.get(domain or "", ())
-    if not (send.test or context.captures or domain in context.may_send):
+    if not (goes_to_inbox or domain in context.may_send):
         if send.domain_id is not None or domain is None:
             return rules.domain_not_verified(domain or send.sender)
         if send.lane == MARKETING or address_of(send.sender).spec.lower() not in context.single_senders:

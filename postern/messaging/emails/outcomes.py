@@ -66,7 +66,9 @@ async def _settle_together(world: "World", attempts: list[FinishedAttempt]) -> l
     async with world.db.transaction() as tx:
         settled = {row.id: row.status for row in await _settle(tx, attempts, now)}
         latest = [finished for finished in attempts if finished.send.id in settled]
-        await _write_attempts(tx, [*latest, *[finished for finished in attempts if _was_ambiguous(finished)]], now)
+        await _write_attempts(
+            tx, [*latest, *[finished for finished in attempts if rules.was_interrupted(finished.send)]], now
+        )
         await _erase_secrets(tx, latest)
         await _suppress(tx, latest, now)
         await _count_skipped(tx, latest)
@@ -129,17 +131,12 @@ def has_several_recipients(send: Send) -> bool:
     return len(send.to_addresses) > 1 or bool(send.cc_addresses) or bool(send.bcc_addresses)
 
 
-def _was_ambiguous(finished: FinishedAttempt) -> bool:
-    """Whether an earlier attempt transmitted the message and was never settled, because its process died."""
-    return finished.send.handed_over is not None and finished.send.handed_over < finished.send.attempt
-
-
 async def _write_attempts(tx: Transaction, attempts: list[FinishedAttempt], now: Moment) -> None:
     rows: dict[tuple[Any, int], dict[str, Any]] = {}
     for finished in attempts:
         if finished.outcome is not None and finished.verdict.counts_as_try:
             rows[finished.send.id, finished.send.attempt] = _attempt_row(finished, finished.outcome)
-        if _was_ambiguous(finished):
+        if rules.was_interrupted(finished.send):
             unsettled = finished.send.handed_over or 0
             rows[finished.send.id, unsettled] = _unsettled_row(finished, unsettled)
     if not rows:

@@ -148,10 +148,7 @@ def _judge_replies(
     hard = [(result.recipient, _reply_text(result)) for result in rejected if _is_hard_bounce(result)]
     soft = [result.recipient for result in [*deferred, *rejected] if _is_soft_bounce(result)]
     if outcome.ambiguous and on_ambiguous == "hold":
-        reason = "Held: the message was handed over and no reply came; it may have arrived. Retry it by hand."
-        return SendOutcome(
-            status="FAILED", reason=reason, ambiguous=True, events=[("email.failed", {"reason": reason})]
-        )
+        return held(ambiguous=True)
     if deferred:
         return _judge_deferred(send, outcome, deferred, rejected, bool(accepted), now, chance, hard, soft)
     if accepted or send.sent_at is not None:
@@ -272,6 +269,19 @@ def from_name_template(name: str | None) -> str | None:
     """The display name without surrounding spaces if it has template tags, which are rendered for each recipient;
     otherwise None."""
     return name.strip() if name and ("{{" in name or "{%" in name) else None
+
+
+def was_interrupted(send: Send) -> bool:
+    """Whether an earlier attempt may have transmitted the message and was never settled, because its process died."""
+    return send.handed_over is not None and send.handed_over < send.attempt
+
+
+def held(*, ambiguous: bool = False) -> SendOutcome:
+    """FAILED with `onAmbiguous: hold`, because this attempt (`ambiguous`) or an earlier one may have arrived."""
+    reason = "Held: the message was handed over and no reply came; it may have arrived. Retry it by hand."
+    return SendOutcome(
+        status="FAILED", reason=reason, ambiguous=ambiguous, events=[("email.failed", {"reason": reason})]
+    )
 
 
 def failed(reason: str) -> SendOutcome:

@@ -238,23 +238,39 @@ async def test_mail_arrives_after_an_outage_of_the_relay(sender, zone, clock, ru
             assert len(relay.messages) == 1
 
 
-async def test_an_attempt_of_a_dead_process_is_ambiguous(sender, world, clock, run_due_work, monkeypatch):
-    """The process dies after the commit of the submission: a worker delivers the send after the lease."""
+@pytest.mark.parametrize("on_ambiguous", ["retry", "hold"])
+async def test_an_attempt_of_a_dead_process_is_ambiguous(
+    sender, sink, world, clock, run_due_work, monkeypatch, on_ambiguous
+):
+    """The process dies after the commit of the submission: a worker delivers the send after the lease, or holds it."""
     from postern.messaging.emails import operations
 
     async def deliver_nothing(*_):
         return "QUEUED"
 
-    monkeypatch.setattr(operations, "_deliver_now", deliver_nothing)
-    sent = (await sender.client.post("/emails", MAIL)).json()
+    await sender.developer.patch("", {"settings": {"onAmbiguous": on_ambiguous}})
+    with monkeypatch.context() as patch:
+        patch.setattr(operations, "_deliver_now", deliver_nothing)
+        sent = (await sender.client.post("/emails", MAIL)).json()
     assert sent["status"] == "QUEUED"
     assert (await sender.client.post(f"/emails/{sent['id']}/cancel")).status_code == 409
     clock.move(timedelta(seconds=61))
     await run_due_work()
     log = await entry(sender, sent["id"])
-    assert (log["status"], log["ambiguousAttempts"]) == ("SENT", 1)
     attempts = (await sender.client.get(f"/emails/logs/{sent['id']}/attempts")).json()
-    assert [attempt["outcome"] for attempt in attempts] == ["AMBIGUOUS", "ACCEPTED"]
+    outcomes = [attempt["outcome"] for attempt in attempts]
+    if on_ambiguous == "retry":
+        assert (log["status"], log["ambiguousAttempts"], outcomes) == ("SENT", 1, ["AMBIGUOUS", "ACCEPTED"])
+        return
+    assert (log["status"], log["ambiguousAttempts"], outcomes) == ("FAILED", 1, ["AMBIGUOUS"])
+    assert log["reason"].startswith("Held: ")
+    assert sink.messages == []
+    (event,) = (await sender.client.get("/events?type=email.failed")).json()["data"]
+    assert event["data"]["emailId"] == sent["id"]
+    await sender.client.post(f"/emails/{sent['id']}/retry")
+    await run_due_work()
+    assert (await entry(sender, sent["id"]))["status"] == "SENT"
+    assert len(sink.messages) == 1
 
 
 @pytest.fixture
