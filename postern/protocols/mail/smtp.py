@@ -131,6 +131,9 @@ def dot_stuffed(message: bytes) -> bytes:
 
 NO_SMTPUTF8 = SmtpReply(553, "5.6.7", "The server does not support non-ASCII addresses (SMTPUTF8).")
 NO_ADDRESS = SmtpReply(553, "5.1.3", "This is not a valid e-mail address.")
+OUT_OF_STEP = SmtpReply(
+    451, "4.5.0", "The server sent a reply too many, so it is not known which recipients it accepted."
+)
 
 
 class Tls(StrEnum):
@@ -540,6 +543,10 @@ class SmtpConnection(asyncio.Protocol):
         mail_reply, rcpt_replies, data_reply = await self._send_envelope(
             self._mail_command(envelope, sender, message), paths
         )
+        if data_reply.is_success or (data_reply.code == 354 and self._replies):
+            # DATA has no reply 2xx (RFC 5321 §4.3.2). The recipients' replies may be those of the commands before.
+            self.abort()
+            return [encoded if isinstance(encoded, SmtpReply) else OUT_OF_STEP for encoded in encoded_recipients], False
         has_transaction = mail_reply.is_success and any(reply.is_success for reply in rcpt_replies)
         ambiguous = False
         if data_reply.code == 354 and not has_transaction:
@@ -641,7 +648,8 @@ class SmtpConnection(asyncio.Protocol):
                 await before_dot()
                 if self._replies:
                     self.abort()
-                    return self._replies.pop(), False
+                    early = self._replies.pop()
+                    return OUT_OF_STEP if early.is_success else early, False
                 self._write(b".\r\n")
             dot_written = True
             return (await self._receive(1, self._dot_timeout))[0], False

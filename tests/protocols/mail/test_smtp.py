@@ -403,6 +403,27 @@ async def test_a_message_that_was_received_without_a_reply_is_ambiguous(tls, wai
         assert outcome.ambiguous
 
 
+@pytest.mark.parametrize("pipelining", [True, False])
+@pytest.mark.parametrize(
+    "replies",
+    [{"DATA": b"250 Fine"}, {"RCPT": b"250 Fine\r\n250 Fine"}, {"DATA": b"354 Go on\r\n250 Fine"}],
+    ids=["2xx to DATA", "two replies to RCPT", "a reply before the dot"],
+)
+async def test_a_reply_too_many_never_counts_as_acceptance(pipelining, replies):
+    async with Sink(Behaviour(pipelining=pipelining)) as sink:
+        connection = await connect(peer(sink))
+        sink.behaviour.replies = replies
+
+        async def before_dot():
+            await asyncio.sleep(0.05)
+
+        outcome = await connection.send(envelope("a@b.test", "b@b.test"), MESSAGE, before_dot=before_dot)
+        assert result_names(outcome) == ["Deferred", "Deferred"]
+        assert not outcome.ambiguous
+        assert not connection.usable
+        assert sink.messages == []
+
+
 async def test_an_incomplete_transmission_is_not_ambiguous():
     """The server receives nothing of a large message, so the final dot is still in the write buffer."""
     async with Sink(Behaviour(stop_reading_after_354=True)) as sink:
