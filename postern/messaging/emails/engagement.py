@@ -2,6 +2,8 @@
 
 from uuid import UUID
 
+import msgspec
+
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.values import Moment, Record, new_id
 from postern.messaging.emails import store
@@ -25,10 +27,11 @@ async def tracked_sends(db: Queries, ids: list[UUID]) -> list[TrackedSend]:
     return await store.tracked_sends(db, ids=sorted(set(ids)))
 
 
-async def store_engagement(tx: Transaction, marks: list[EngagementMark]) -> None:
+async def store_engagement(tx: Transaction, marks: list[EngagementMark]) -> list[TrackedSend]:
     """Store the time of the first open and the first click of each send; later ones change nothing.
 
-    Opens and clicks by people are stored separately as well. Records no events.
+    Opens and clicks by people are stored separately as well. Returns the sends with the times that they had before;
+    another transaction may have stored some since they were read. Records no events.
     """
     first_times: dict[UUID, dict[str, Moment | None]] = {}
     for mark in sorted(marks, key=lambda mark: (mark.send.id, mark.at)):
@@ -42,8 +45,8 @@ async def store_engagement(tx: Transaction, marks: list[EngagementMark]) -> None
     by_id = {mark.send.id: mark.send for mark in marks}
     sends_to_update = [(by_id[id_], times) for id_, times in first_times.items() if _has_new_times(by_id[id_], times)]
     if not sends_to_update:
-        return
-    await store.mark_engaged(
+        return list(by_id.values())
+    previous = await store.mark_engaged(
         tx,
         project_id=[send.project_id for send, _ in sends_to_update],
         id=[send.id for send, _ in sends_to_update],
@@ -52,6 +55,8 @@ async def store_engagement(tx: Transaction, marks: list[EngagementMark]) -> None
         human_opened_at=[times["human_opened"] for _, times in sends_to_update],
         human_clicked_at=[times["human_clicked"] for _, times in sends_to_update],
     )
+    before = {row.id: msgspec.structs.asdict(row) for row in previous}
+    return [msgspec.structs.replace(send, **before.get(send.id, {})) for send in by_id.values()]
 
 
 def _has_new_times(send: TrackedSend, times: dict[str, Moment | None]) -> bool:

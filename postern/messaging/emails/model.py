@@ -434,6 +434,16 @@ class TrackedSend(Record):
     human_clicked_at: Moment | None
 
 
+class FirstEngagement(Record):
+    """When a send was first opened and clicked, by anyone and by a person."""
+
+    id: UUID
+    opened_at: Moment | None
+    clicked_at: Moment | None
+    human_opened_at: Moment | None
+    human_clicked_at: Moment | None
+
+
 class StoredAttachment(msgspec.Struct, frozen=True, omit_defaults=True):
     """A stored attachment; `content` is base64."""
 

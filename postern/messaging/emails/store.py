@@ -12,6 +12,7 @@ from postern.kernel.values import Moment, Record
 from postern.messaging.emails.model import (
     CapturedMail,
     ContentState,
+    FirstEngagement,
     IdempotencyKey,
     IdempotencyRow,
     Send,
@@ -728,16 +729,27 @@ async def captured_message(db: Queries, *, project_id: UUID, send_id: UUID) -> b
 async def tracked_sends(db: Queries, *, ids: list[UUID]) -> list[TrackedSend]: ...
 
 
-# Store the times that are not None in the parallel lists, for sends that have no such time yet.
+# Store the times that are not None in the parallel lists, for sends that have no such time yet. Returns the times that
+# the sends had before; other transactions that mark the same sends wait, so that only one of them finds no time.
 @statement("""
-    update sends as s set
-        opened_at = coalesce(s.opened_at, v.opened_at), clicked_at = coalesce(s.clicked_at, v.clicked_at),
-        human_opened_at = coalesce(s.human_opened_at, v.human_opened_at),
-        human_clicked_at = coalesce(s.human_clicked_at, v.human_clicked_at)
-    from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(opened_at)s::timestamptz[], %(clicked_at)s::timestamptz[],
-                %(human_opened_at)s::timestamptz[], %(human_clicked_at)s::timestamptz[])
-         as v (project_id, id, opened_at, clicked_at, human_opened_at, human_clicked_at)
-    where (s.project_id, s.id) = (v.project_id, v.id)
+    with v as (
+        select * from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(opened_at)s::timestamptz[],
+                             %(clicked_at)s::timestamptz[], %(human_opened_at)s::timestamptz[],
+                             %(human_clicked_at)s::timestamptz[])
+            as v (project_id, id, opened_at, clicked_at, human_opened_at, human_clicked_at)
+    ), before as materialized (
+        select s.project_id, s.id, s.opened_at, s.clicked_at, s.human_opened_at, s.human_clicked_at
+        from sends s join v on (s.project_id, s.id) = (v.project_id, v.id)
+        order by s.project_id, s.id for no key update of s
+    ), marked as (
+        update sends as s set
+            opened_at = coalesce(b.opened_at, v.opened_at), clicked_at = coalesce(b.clicked_at, v.clicked_at),
+            human_opened_at = coalesce(b.human_opened_at, v.human_opened_at),
+            human_clicked_at = coalesce(b.human_clicked_at, v.human_clicked_at)
+        from before b join v on (b.project_id, b.id) = (v.project_id, v.id)
+        where (s.project_id, s.id) = (b.project_id, b.id)
+    )
+    select id, opened_at, clicked_at, human_opened_at, human_clicked_at from before
 """)
 async def mark_engaged(
     tx: Transaction,
@@ -748,7 +760,7 @@ async def mark_engaged(
     clicked_at: list[Moment | None],
     human_opened_at: list[Moment | None],
     human_clicked_at: list[Moment | None],
-) -> None: ...
+) -> list[FirstEngagement]: ...
 
 
 # Insert sends and return their ids, except those whose `once_key` was used before. Only the columns below are stored:

@@ -33,9 +33,9 @@ async def record_hits(world: "World", hits: list[HitRequest]) -> list[bool]:
             classified = await _classify_hits(tx, hits_of_sends, sends)
             await _lock_contacts(tx, classified)
             await store.insert_hits(tx, [_stored_hit(*hit) for hit in classified])
-            await engagement.store_engagement(tx, [_engagement_mark(hit) for hit in classified])
+            before = await engagement.store_engagement(tx, [_engagement_mark(hit) for hit in classified])
             await _update_engagement(tx, classified)
-            await events.record_all(tx, _events(classified))
+            await events.record_all(tx, _events(classified, {send.id: send for send in before}))
     return [hit.send_id in sends for hit in hits]
 
 
@@ -125,15 +125,15 @@ def _engagement_mark(classified: ClassifiedHit) -> engagement.EngagementMark:
     )
 
 
-def _events(classified: list[ClassifiedHit]) -> list[Any]:
-    """One event for each hit.
+def _events(classified: list[ClassifiedHit], sends: dict[UUID, TrackedSend]) -> list[Any]:
+    """One event for each hit; `sends` have the times of their first open and click before these hits.
 
     Counting events with `first` gives the unique opens, and with `firstByPerson` those by people; likewise clicks.
     """
     hit_events: list[Any] = []
     previous_hits: set[tuple[UUID, str, bool]] = set()
-    for hit, send, classification in classified:
-        by_person = classification.verdict != "machine"
+    for hit, _, classification in classified:
+        send, by_person = sends[hit.send_id], classification.verdict != "machine"
         if hit.kind == "CLICK":
             first_hit_at, first_person_hit_at = send.clicked_at, send.human_clicked_at
         else:

@@ -321,6 +321,18 @@ async def test_hits_and_changes_of_the_same_contacts_do_not_deadlock(project, wo
     ]
 
 
+async def test_of_simultaneous_opens_one_is_the_first(project, world, clock):
+    send_id = UUID((await project.client.post("/emails", MAIL)).json()["id"])
+    clock.move(timedelta(minutes=1))
+    hit = HitRequest(
+        send_id=send_id, kind="OPEN", url=None, ip_address="", user_agent="Firefox", occurred_at=Moment.of(clock())
+    )
+    await asyncio.gather(*(in_another_process(record_hits(world, [hit])) for _ in range(8)))
+    opens = (await project.client.get("/events?type=email.opened")).json()["data"]
+    assert sorted(event["data"]["first"] for event in opens) == [False] * 7 + [True]
+    assert sorted(event["data"]["firstByPerson"] for event in opens) == [False] * 7 + [True]
+
+
 async def test_links_that_are_too_long_are_not_tracked(project, stranger):
     """
     Regression test of M11 (tests/defects.md).
