@@ -504,20 +504,24 @@ async def load_runs(tx: Transaction, project_id: UUID, rows: list[DueRun]) -> li
 
     Omits runs whose version does not exist, because their automation is being deleted.
     """
-    positions_of = tx.cache(VersionSteps)
-    unknown = sorted({(row.automation_id, row.version) for row in rows} - set(positions_of))
-    if unknown:
-        if len(positions_of) > VERSIONS_KEPT:
-            positions_of.clear()
-            unknown = sorted({(row.automation_id, row.version) for row in rows})
+    cache = tx.cache(VersionSteps)
+    wanted = {(row.automation_id, row.version) for row in rows}
+    # Kept apart from the cache, which another task may clear while this one reads the others from the database.
+    positions_of = {version: cache[version] for version in wanted if version in cache}
+    if unknown := sorted(wanted - set(positions_of)):
         loaded = await store.list_versions(
             tx,
             project_id=project_id,
             automation_id=[automation_id for automation_id, _ in unknown],
             version=[version for _, version in unknown],
         )
+        if len(cache) > VERSIONS_KEPT:
+            cache.clear()
         for version in loaded:
-            positions_of[version.automation_id, version.version] = rules.flatten_steps(rules.read_steps(version.steps))
+            positions = rules.flatten_steps(rules.read_steps(version.steps))
+            positions_of[version.automation_id, version.version] = cache[version.automation_id, version.version] = (
+                positions
+            )
     return [
         RunState(
             row,

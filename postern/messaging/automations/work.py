@@ -3,7 +3,7 @@
 import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
-from uuid import uuid5
+from uuid import UUID, uuid5
 
 import structlog
 from psycopg import OperationalError
@@ -90,12 +90,24 @@ async def call_webhooks(world: "World", due_runs: list[DueRun]) -> None:
     async with world.db.transaction() as tx:
         runs = await load_runs(tx, project_id, due_runs)
 
-    async def call(run: RunState) -> tuple[Any, Outcome]:
+    async def call(run: RunState) -> None:
         async with semaphore:
-            return run.row.id, await _call(world, run, contacts_by_id[run.row.contact_id])
+            try:
+                outcomes[run.row.id] = await _call(world, run, contacts_by_id[run.row.contact_id])
+            except (
+                Exception
+            ) as error:  # An internal error fails only this run; the calls of the others are not repeated.
+                log.exception("run_failed", run=str(run.row.id))
+                failed[run.row.id] = error
 
-    results = await asyncio.gather(*(call(run) for run in runs if run.row.contact_id in contacts_by_id))
-    outcomes = dict(results)
+    outcomes: dict[UUID, Outcome] = {}
+    failed: dict[UUID, Exception] = {}
+    await asyncio.gather(*(call(run) for run in runs if run.row.contact_id in contacts_by_id))
+    for due_run in [due_run for due_run in due_runs if due_run.id in failed]:
+        await _give_up(world, due_run, failed[due_run.id])
+    due_runs = [due_run for due_run in due_runs if due_run.id not in failed]
+    if not due_runs:
+        return
     try:
         await _advance_together(world, due_runs, outcomes)
     except (OperationalError, PoolTimeout):

@@ -12,6 +12,7 @@ from psycopg.sql import SQL
 from postern.kernel.database.statements import Jsonb
 from postern.kernel.due import Lane, claim
 from postern.messaging.automations import steps
+from postern.messaging.automations import store as automation_store
 from postern.messaging.automations.work import WORK, advance
 from postern.platform.events import operations as events
 from postern.platform.events import store
@@ -476,6 +477,51 @@ async def test_webhook_calls_are_signed_and_retried(
     assert run["status"] == "COMPLETED"
     assert outcomes(run) == [("WEBHOOK", "DONE"), ("WEBHOOK", "FAILED"), ("UPDATE_CONTACT", "DONE")]
     assert (await project.client.get(f"/contacts/{ada}")).json()["attributes"]["called"] is True
+
+
+async def test_a_call_that_causes_an_internal_error_fails_only_its_run(
+    create_automation, create_contact, receiver, world, run_due_work, read_runs, monkeypatch
+):
+    post = world.outbound.post
+
+    async def post_or_fail(url, body, **options):
+        if b"faulty@example.com" in body:
+            raise ValueError("faulty")
+        return await post(url, body, **options)
+
+    monkeypatch.setattr(world.outbound, "post", post_or_fail)
+    automation = await create_automation(
+        {"type": "CONTACT_CREATED"}, {"type": "WEBHOOK", "url": receiver.url("/called")}
+    )
+    for name in ("ada", "faulty", "bob"):
+        await create_contact(f"{name}@example.com")
+    await run_due_work()
+    called = [request.json["data"]["contact"]["email"] for request in receiver.received("/called")]
+    assert sorted(called) == ["ada@example.com", "bob@example.com"]
+    listed = await read_runs(automation)
+    assert [run["status"] for run in listed] == ["COMPLETED", "FAILED", "COMPLETED"]
+    assert "ValueError" in listed[1]["error"]
+
+
+async def test_runs_are_advanced_although_the_cache_of_versions_is_cleared_meanwhile(
+    create_automation, create_contact, email_step, run_due_work, read_runs, clock, world, monkeypatch
+):
+    list_versions = automation_store.list_versions
+
+    async def list_versions_and_clear(tx, **arguments):
+        versions = await list_versions(tx, **arguments)
+        world.db.cache(steps.VersionSteps).clear()  # As by another task that loads versions at this time.
+        return versions
+
+    monkeypatch.setattr(automation_store, "list_versions", list_versions_and_clear)
+    cached = await create_automation({"type": "CONTACT_CREATED"}, email_step())
+    await create_contact()
+    await run_due_work()
+    uncached = await create_automation({"type": "CONTACT_CREATED"}, email_step())
+    await create_contact("bob@example.com")
+    await run_due_work()
+    assert [run["status"] for run in await read_runs(cached)] == ["COMPLETED", "COMPLETED"]
+    assert [run["status"] for run in await read_runs(uncached)] == ["COMPLETED"]
 
 
 async def test_webhook_calls_to_private_addresses_are_refused(
