@@ -18,8 +18,6 @@ from postern.platform.events.bulk_store import BulkEvents
 from postern.platform.events.model import EventRow
 
 MEMBERSHIP_EVENTS = ("audience.joined", "audience.left")
-MAX_CACHED_RULES = 20_000
-"""Maximum number of rules that a process caches."""
 MAX_CACHED_COMBINATIONS = 1_000
 """Maximum number of combinations of rules whose SQL a process caches."""
 
@@ -159,46 +157,25 @@ async def _refill(
     return AudienceChangeResult(added=changes.joined, removed=changes.left)
 
 
-class CompiledRules:
-    """A cache of audience rules and their compiled SQL. Entries never go stale: changed rules get a new `rules_id`."""
-
-    def __init__(self) -> None:
-        self._rules: dict[UUID, Any] = {}
-        self._combined: dict[tuple[UUID, ...], tuple[Composable, list[list[Any]]]] = {}
-
-    async def load(self, tx: Transaction, project_id: UUID, audiences: Sequence[DynamicAudience]) -> None:
-        """Load into the cache the rules of audiences whose rules are not cached yet."""
-        uncached = [audience.id for audience in audiences if audience.rules_id not in self._rules]
-        if uncached:
-            if len(self._rules) > MAX_CACHED_RULES:
-                self._rules.clear()
-                self._combined.clear()
-                uncached = [audience.id for audience in audiences]
-            for stored in await store.rules_of(tx, project_id=project_id, ids=uncached):
-                self._rules[stored.rules_id] = stored.rules
-
-    def combined(self, rules_ids: tuple[UUID, ...]) -> tuple[Composable, list[list[Any]]]:
-        """The conditions of these rules as comma-separated SQL, and the values of each condition.
-
-        `load` must have been called for the audiences with these rules. The result is cached.
-        """
-        combined = self._combined.get(rules_ids)
-        if combined is None:
-            compiled = [
-                compile_rules(read_rules(self._rules[rules_id]), slot) for slot, rules_id in enumerate(rules_ids)
-            ]
-            flat_sql = SQL(", ").join([condition.sql for condition in compiled]).as_string(None)
-            combined = SQL(flat_sql), [condition.values for condition in compiled]  # pyright: ignore[reportArgumentType]
-            if len(self._combined) >= MAX_CACHED_COMBINATIONS:
-                self._combined.clear()
-            self._combined[rules_ids] = combined
-        return combined
+class CompiledRules(dict[tuple[UUID, ...], tuple[Composable, list[list[Any]]]]):
+    """A cache of the compiled SQL of audiences' rules, by their `rules_id`. Entries never go stale: changed rules get a
+    new `rules_id`."""
 
 
 async def _compile(
     tx: Transaction, project_id: UUID, audiences: Sequence[DynamicAudience]
 ) -> tuple[Composable, list[list[Any]]]:
-    """The SQL conditions of many audiences as elements of one array, and their values."""
+    """The SQL conditions of many audiences as comma-separated SQL, and the values of each condition."""
     cache = tx.cache(CompiledRules)
-    await cache.load(tx, project_id, audiences)
-    return cache.combined(tuple(audience.rules_id for audience in audiences))
+    rules_ids = tuple(audience.rules_id for audience in audiences)
+    compiled = cache.get(rules_ids)
+    if compiled is None:
+        stored = await store.rules_of(tx, project_id=project_id, ids=[audience.id for audience in audiences])
+        rules = {row.rules_id: row.rules for row in stored}
+        conditions = [compile_rules(read_rules(rules[rules_id]), slot) for slot, rules_id in enumerate(rules_ids)]
+        flat_sql = SQL(", ").join([condition.sql for condition in conditions]).as_string(None)
+        compiled = SQL(flat_sql), [condition.values for condition in conditions]  # pyright: ignore[reportArgumentType]
+        if len(cache) >= MAX_CACHED_COMBINATIONS:
+            cache.clear()
+        cache[rules_ids] = compiled
+    return compiled
