@@ -23,6 +23,7 @@ from postern.security.secrets import Secrets, load_master_key
 if TYPE_CHECKING:
     from postern.identity.customers.requirements import (
         HasActiveSso,
+        HasWorkingSsoAccount,
         IsInvited,
         OrganizationRequiringSso,
         RequirementsOfCustomers,
@@ -56,6 +57,7 @@ class Hooks:
     sso_entry_of_address: "SsoEntryOfAddress"
     sso_entry_of_organization: "SsoEntryOfOrganization"
     has_active_sso: "HasActiveSso"
+    has_working_sso_account: "HasWorkingSsoAccount"
     has_working_sso: "HasWorkingSso"
     webhook_formats: "Mapping[WebhookFormat, WritePayloads]"
     """Writes the payloads of webhook subscriptions, by their format; `postern` is not among them."""

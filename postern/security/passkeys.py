@@ -165,7 +165,10 @@ class VerifiedAssertion:
 
     @property
     def methods(self) -> list[str]:
-        """How the user was authenticated (RFC 8176)."""
+        """The `amr` values of the sign-in (RFC 8176): `hwk`, and `user` only if the authenticator verified the user.
+
+        The RFC defines `user` as a test of presence, which every passkey makes, and has no value for verification.
+        """
         return ["hwk", "user"] if self.verified.user_verified else ["hwk"]
 
 

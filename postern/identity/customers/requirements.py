@@ -1,6 +1,7 @@
 """Who may sign up, and what a project and its organizations require of a sign-in by any method.
 
-The packages organizations and sso depend on this one, so it calls them through `hooks`.
+The packages organizations and sso depend on this one, so this one cannot import them. It calls them through `hooks`
+(`world.Hooks`), whose types are the protocols and callables below.
 """
 
 from collections.abc import Awaitable, Callable, Collection
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 
 class SsoEntry(Record):
-    """What a sign-in page needs of a single sign-on connection: its name, and the URL at which a browser starts a
-    sign-in with it."""
+    """A single sign-on connection as a sign-in page shows it: its name, and the URL at which a browser starts a sign-in
+    with it."""
 
     name: str
     login_url: str
@@ -41,25 +42,27 @@ class MfaStillRequired(Conflict):
     next = "If it is lost, ask an administrator to reset it; the next sign-in then sets up a new one."
 
 
+# The code is part of the public API.
 class LastSignInMethod(Conflict, code="last_way_in"):
     """This is the only sign-in method of the account: set a password or add another method first."""
 
 
 class SignInRequirement(Record):
-    """The requirements of all organizations of a customer together."""
+    """What the organizations of a customer require of a sign-in. Does not include the project's own settings."""
 
     project_id: UUID
     customer_id: UUID
     sso_organization_ids: list[UUID]
-    """Organizations that require single sign-on; a connection of any of them is sufficient."""
+    """The organizations that require single sign-on; that of any one of them is sufficient."""
     mfa: bool
     """Whether one of the organizations requires a second factor."""
 
 
 class RequirementsOfCustomers(Protocol):
-    """Reads what organizations require of sign-ins of their members and of people with addresses at their domains.
+    """Reads the requirements of customers: those of the organizations of which a customer is a member, and of those that
+    have verified the domain of one of its addresses.
 
-    `project_id` and `customer_id` are parallel lists. The result has no entry for customers without requirements.
+    `project_id` and `customer_id` are parallel lists. The result may lack customers without requirements.
     """
 
     def __call__(
@@ -77,16 +80,25 @@ SsoEntryOfAddress = Callable[[Call, str], Awaitable[SsoEntry | None]]
 """Takes an e-mail address; returns the single sign-on connection for its domain, or None."""
 HasActiveSso = Callable[[Call], Awaitable[bool]]
 """Whether the project has an active single sign-on connection."""
+HasWorkingSsoAccount = Callable[[Queries, UUID, UUID], Awaitable[bool]]
+"""Takes the ids of a project and a customer; returns whether an account of a single sign-on connection is linked to the
+customer with which the customer can sign in now."""
 SsoEntryOfOrganization = Callable[[Queries, Call, UUID, str | None], Awaitable[SsoEntry | None]]
-"""Takes the id of an organization, and a domain or None; returns the organization's active single sign-on connection,
-preferably the one for the domain, or None."""
+"""Takes the id of an organization, and a domain or None; returns a single sign-on connection of the organization by
+which members can sign in now, preferably the one for the domain, or None."""
 IsInvited = Callable[[Queries, UUID, str, Moment], Awaitable[bool]]
-"""Whether the address with this lookup key has an invitation in the project that can be accepted now."""
+"""Takes the id of a project, an address as its `email_key` (`CustomerRow.email_key`) and the time; returns whether the
+address has an invitation in the project that can be accepted now."""
 
 SECOND_FACTORS = frozenset(("totp", "recovery", "mfa"))
-"""Methods that make a sign-in multi-factor; identity providers send `mfa` (RFC 8176)."""
+"""Authentication methods (`amr`) that make a sign-in multi-factor. `mfa` stands for a single sign-on whose identity
+provider has checked several factors (RFC 8176)."""
 VERIFIED_PASSKEY = frozenset(("hwk", "user"))
-"""A passkey with user verification (a PIN or a fingerprint) is two factors at once."""
+"""The methods of a sign-in by a passkey that verified the user (by a PIN or biometrics), which is two factors at once.
+A passkey that only tested the user's presence is recorded as `hwk` alone (`passkeys.VerifiedAssertion.methods`).
+
+RFC 8176 defines `user` as a test of presence and has no value for user verification. Postern itself records these
+values, and does not take them from identity providers, so `user` always means verification here."""
 
 
 async def is_sign_up_open(db: Queries, call: Call, project: Project, email_key: str) -> bool:
@@ -117,7 +129,8 @@ async def check_sso_requirement(
     organizations; the caller must check the second factor.
 
     `sso_organization_id` is the organization whose single sign-on the customer has used, or None. Raises SsoRequired if
-    single sign-on is required and was not used, or was that of an organization other than the required ones.
+    an organization requires single sign-on and the customer has not used that of such an organization, or if only the
+    project requires it and the customer has used none.
     """
     required = await _requirement_of(tx, call.project_id, customer.id)
     if not meets_sso_requirement(
@@ -142,7 +155,8 @@ async def require_another_sign_in_method(
 ) -> None:
     """Raise LastSignInMethod if the customer has no sign-in method other than `provider`.
 
-    `provider` is the key of a sign-in provider, or PASSKEY. Methods that the project has switched off do not count.
+    `provider` is the key of a sign-in provider, or PASSKEY. Methods and providers that the project has switched off do
+    not count, nor do accounts of single sign-on connections with which nobody can sign in now.
     """
     if not await _has_another_sign_in_method(tx, call, project, customer, provider):
         raise LastSignInMethod
@@ -183,14 +197,13 @@ async def _sso_required(db: Queries, call: Call, organization_id: UUID | None, d
     connection = None
     if organization_id is not None:
         connection = await db.hooks.sso_entry_of_organization(db, call, organization_id, domain)
-    if connection is None:
-        problem = SsoRequired(next="Ask an administrator: the organization's single sign-on does not work now.")
-        if organization_id is None:
-            problem.next = "Look up the address with POST …/auth/sso, and send the browser to the returned `loginUrl`."
+    if connection is not None:
+        next_step = f"Send the browser to {connection.login_url} with `redirectUrl`, `codeChallenge` and `state`."
+    elif organization_id is not None:
+        next_step = "Ask an administrator: the organization has no single sign-on connection that can be used now."
     else:
-        problem = SsoRequired(
-            next=f"Send the browser to {connection.login_url} with `redirectUrl`, `codeChallenge` and `state`."
-        )
+        next_step = "Look up the address with POST …/auth/sso, and send the browser to the returned `loginUrl`."
+    problem = SsoRequired(next=next_step)
     problem.sign_on = connection
     return problem
 
@@ -205,5 +218,7 @@ async def _has_another_sign_in_method(
         return True
     if provider != "PASSKEY" and "PASSKEY" in methods and await passkeys.passkeys_of(tx, customer.subject):
         return True
-    offered = {row.key for row in await provider_store.providers(tx, project_id=call.project_id) if row.enabled}
-    return bool((offered | {"SAML"}) & set(customer.providers) - {provider})
+    if "SAML" in customer.providers and await tx.hooks.has_working_sso_account(tx, call.project_id, customer.id):
+        return True
+    enabled = {row.key for row in await provider_store.providers(tx, project_id=call.project_id) if row.enabled}
+    return not enabled.isdisjoint(set(customer.providers) - {provider})

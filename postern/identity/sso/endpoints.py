@@ -142,6 +142,11 @@ async def has_working_connection(db: Queries, project_id: UUID, organization_id:
     return connection is not None
 
 
+async def has_working_account(db: Queries, project_id: UUID, customer_id: UUID) -> bool:
+    """Whether an account of a connection by which members can sign in now is linked to the customer."""
+    return await store.working_connection_of_customer(db, project_id=project_id, customer_id=customer_id) is not None
+
+
 async def has_active_connection(call: Call) -> bool:
     """Whether the project has an active connection, even if it does not work now."""
     return await store.active_connection_name(call.db, project_id=call.project_id) is not None

@@ -208,6 +208,28 @@ async def working_connection(
 ) -> WorkingConnection | None: ...
 
 
+# A working connection with an account that is linked to the customer. `login.issuer_of` builds the issuer of the
+# account: an account from before a change of the entity id cannot sign in any more.
+@statement("""
+    select connection.id, connection.organization_id, connection.name from customer_identities identity
+    join sso_connections connection
+      on connection.project_id = identity.project_id and connection.status = 'ACTIVE'
+     and identity.issuer = connection.id::text || ' ' || connection.idp_entity_id
+    join organizations organization
+      on organization.project_id = connection.project_id and organization.id = connection.organization_id
+     and organization.status = 'ACTIVE'
+    join organization_domains domain
+      on domain.project_id = connection.project_id and domain.organization_id = connection.organization_id
+     and domain.domain = connection.domain and domain.status = 'VERIFIED'
+    where identity.project_id = %(project_id)s and identity.customer_id = %(customer_id)s
+      and identity.provider = 'SAML'
+    limit 1
+""")
+async def working_connection_of_customer(
+    db: Queries, *, project_id: UUID, customer_id: UUID
+) -> WorkingConnection | None: ...
+
+
 class ConnectionName(Record):
     """The name of a connection."""
 

@@ -10,7 +10,7 @@ from cryptography import x509
 from lxml import etree
 
 from tests.conftest import Client
-from tests.identity.customers.test_second_factor import with_totp
+from tests.identity.customers.test_second_factor import with_passkey, with_totp
 from tests.identity.sso.conftest import REDIRECT_URL, VERIFIER, person, query_of
 from tests.peers.identity_provider import IdentityProvider, Person, keys, posted
 from tests.protocols.saml.conftest import schema
@@ -277,6 +277,18 @@ async def test_a_verified_domain_links_to_the_customer_with_the_address(connecte
     signed_in = await connected.browser().sign_in(connected.address("maria"))
     assert signed_in["customer"]["id"] == existing["id"]
     assert "SAML" in signed_in["customer"]["identities"]
+
+
+async def test_single_sign_on_counts_as_another_sign_in_method_only_while_it_works(connected, auth):
+    address = connected.address()
+    sign_up, ada, _, passkey, _ = await with_passkey(auth, address)
+    assert (await connected.browser().sign_in(address))["customer"]["id"] == sign_up["customer"]["id"]
+    await auth.settings(methods=["PASSKEY"])
+    assert (await connected.client.post(f"{connected.connection_path}/deactivate")).status_code == 200
+    refused = await ada.client.delete(f"/passkeys/{passkey['id']}")
+    assert (refused.status_code, refused.json()["code"]) == (409, "last_way_in")
+    assert (await connected.client.post(f"{connected.connection_path}/activate")).status_code == 200
+    assert (await ada.client.delete(f"/passkeys/{passkey['id']}")).status_code == 204
 
 
 async def test_linking_to_an_unverified_customer_revokes_earlier_credentials(connected, auth):
