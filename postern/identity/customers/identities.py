@@ -39,7 +39,7 @@ class IdentityHeld(IdentityConflict):
     """The customer with this address is linked to another account of this provider; an administrator must approve."""
 
 
-class IdentityLinked(Conflict):
+class OtherAccountLinked(Conflict, code="identity_linked"):
     """Another account of this provider is already linked; unlink it first."""
 
 
@@ -162,11 +162,11 @@ async def record_linked_identity(
 async def link_identity(tx: Transaction, call: Call, customer: CustomerRow, identity: ExternalIdentity) -> CustomerRow:
     """Link an account at a provider to a customer, and return the changed row. Records no event.
 
-    A customer has at most one account for each provider and issuer: raises IdentityLinked if another one is linked.
+    A customer has at most one account for each provider and issuer: raises OtherAccountLinked if another one is linked.
     Raises IdentityTaken if the account is linked already, to this customer or another one.
     """
     if (await store.has_other_subject(tx, identity, project_id=call.project_id, customer_id=customer.id)).found:
-        raise IdentityLinked
+        raise OtherAccountLinked
     if not await store.insert_identity(
         tx, identity, project_id=call.project_id, id=new_id(), customer_id=customer.id, now=call.now
     ):

@@ -1,12 +1,15 @@
 """Link an account at a sign-in provider to the signed-in customer, and unlink it.
 
-1. The app calls `identities/{key}/link` with the customer's access token, and gets a URL.
+1. The app calls POST `…/auth/identities/{key}/link` with the customer's access token, and gets a URL. `key` is the key
+   of the sign-in provider, such as GOOGLE.
 2. The browser opens the URL, and the customer signs in at the provider.
 3. The provider redirects the browser to the callback of this server, which redirects it to the app with a code.
-4. The app sends the code and its PKCE code verifier to `identities`, which links the account.
+4. The app sends the code and its PKCE code verifier to POST `…/auth/identities`, which links the account.
 
 The callback links nothing. Step 4 requires the session that began step 1 and the code verifier of the app, so an
 attacker gains nothing by making a victim open the attacker's URL.
+
+`merging.link_customer` is something else: it gives a customer its external identifier.
 """
 
 from urllib.parse import urlencode
@@ -15,7 +18,7 @@ from postern.identity.customers import mailer, provider_store, store
 from postern.identity.customers.challenge_payloads import IdentityLink, IdentityProof
 from postern.identity.customers.identities import (
     ExternalIdentity,
-    IdentityLinked,
+    OtherAccountLinked,
     IdentityTaken,
     link_identity,
     record_linked_identity,
@@ -75,9 +78,10 @@ class IdentityLinkCompletion(Body):
     },
 )
 async def begin_identity_link(call: Call, key: str, data: IdentityLinkRequest) -> IdentityLinkStart:
-    """Begin to link an account at a sign-in provider. Needs a sign-in in the last hour.
+    """Begin to link an account at the sign-in provider with this `key`. Needs a sign-in in the last hour.
 
-    Send the browser to `url`; it returns to `redirectUrl` with a `code` for `identities`, or with `error`.
+    Send the browser to `url`. It returns to `redirectUrl` with a `code`, to be sent to POST …/auth/identities, or with
+    `error`.
     """
     require_redirect(await project_at(call), data.redirect_url)
     row = await provider_store.provider(call.db, project_id=call.project_id, key=key)
@@ -98,21 +102,23 @@ async def begin_identity_link(call: Call, key: str, data: IdentityLinkRequest) -
 @post(
     "/projects/{project_id}/auth/identities",
     accepts=CUSTOMER,
-    problems=[CodeInvalid, IdentityTaken, IdentityLinked, NotFresh],
+    problems=[CodeInvalid, IdentityTaken, OtherAccountLinked, NotFresh],
     example={"code": "0199…", "codeVerifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"},
 )
 async def finish_identity_link(call: Call, data: IdentityLinkCompletion) -> CurrentCustomer:
     """Link the account that the customer has signed in to at the provider. The customer is notified by mail.
 
-    The code works once, and only for the session that began to link the account. Needs a sign-in in the last hour.
+    The code works once, and only for the session that began to link the account. That session must have signed in
+    within the last hour; the sign-in at the provider does not count.
     """
     project = await project_at(call)
     customer_id, session_id = bearer_of(call)
-    challenge = await challenges.answer_token(call, IdentityProof, data.code)
+    challenge = await challenges.answer_token(call, IdentityProof, data.code)  # `consume` uses it up below.
     proof = challenge.payload
     same_session = (challenge.subject_id, proof.session_id) == (customer_id, session_id)
     if not same_session or not matches_challenge(data.code_verifier, proof.code_challenge):
         raise CodeInvalid
+    # Without the profile: linking proves who owns the account, and must not change the customer's address or name.
     identity = build_view(ExternalIdentity, proof.account, email=None, email_verified=False, name=None)
     async with call.db.transaction() as tx:
         customer = await locked_customer(tx, call)
@@ -128,7 +134,7 @@ async def finish_identity_link(call: Call, data: IdentityLinkCompletion) -> Curr
     problems=[IdentityMissing, LastSignInMethod, NotFresh],
 )
 async def unlink_identity(call: Call, key: str) -> None:
-    """Unlink the account at a provider. Needs a sign-in in the last hour, and another sign-in method.
+    """Unlink the account at the provider with this `key`. Needs a sign-in in the last hour, and another sign-in method.
 
     The customer is notified by mail.
     """
@@ -136,6 +142,7 @@ async def unlink_identity(call: Call, key: str) -> None:
     async with call.db.transaction() as tx:
         customer = await locked_customer(tx, call)
         await require_fresh(tx, call)
+        # `providers` also has Postern's own sign-in methods and SAML, which cannot be unlinked here.
         if key in RESERVED_KEYS or key not in customer.providers:
             raise IdentityMissing
         await require_another_sign_in_method(tx, call, project, customer, key)

@@ -13,7 +13,7 @@ import msgspec
 import structlog
 
 from postern.identity.customers import store
-from postern.identity.customers.model import CODE_LIFE, LINK_LIFE, RESET_LIFE, CustomerRow
+from postern.identity.customers.model import CODE_LIFE, RESET_LIFE, SIGN_IN_LINK_LIFE, CustomerRow
 from postern.identity.customers.store import QueuedMail
 from postern.kernel.database.statements import Transaction
 from postern.kernel.due import Work, for_each_row
@@ -37,7 +37,7 @@ ATTEMPTS = 8
 """How often the worker tries to send an e-mail, for example while the sender's domain is not verified."""
 NOTICE_LIFE = timedelta(days=1)
 """How long a security notice may stay queued; it is not sent later."""
-LIVES = {"SIGN_UP": CODE_LIFE, "CODE": CODE_LIFE, "VERIFY": CODE_LIFE, "LINK": LINK_LIFE, "RESET": RESET_LIFE}
+LIVES = {"SIGN_UP": CODE_LIFE, "CODE": CODE_LIFE, "VERIFY": CODE_LIFE, "LINK": SIGN_IN_LINK_LIFE, "RESET": RESET_LIFE}
 """How long the code or link in an e-mail is valid; the e-mail is not sent later."""
 
 

@@ -1,6 +1,7 @@
 """Give a customer the identifier that it has in the project's own system.
 
-Another customer that already has this identifier is merged into this one.
+Another customer that already has this identifier is merged into this one. Linking accounts at sign-in providers is in
+`linking.py`.
 """
 
 from contextlib import suppress
@@ -39,7 +40,7 @@ from postern.platform.projects import operations as projects
 from postern.security import passkeys
 
 LINK_TRIES = 5
-"""How often linking is tried when concurrent requests link the same identifier."""
+"""How many times the operation is attempted, in total, when concurrent requests use the same identifier."""
 
 
 @post(
@@ -56,10 +57,11 @@ async def link_customer(call: Call, data: CustomerLink) -> CustomerLinkResult:
     of both can be used to sign in to the account that remains.
 
     The identities, passkeys, memberships, events and e-mail addresses of the merged customer move to this one, and the
-    sessions of the merged customer end. The roles of both are joined, up to 100; of the metadata, the values of this
-    customer have precedence. A verified address is preferred as the primary one. A missing name, phone number, password
-    or second factor with recovery codes is taken from the merged customer; a new second factor ends the sessions of
-    this customer, which began without it.
+    sessions of the merged customer end. This customer gets the roles of both, its own first, at most 100. It gets the
+    metadata of both, and keeps its own value for a key that both have. A verified address is preferred as the primary
+    one. If this customer has no name, phone number, password or second factor, it gets that of the merged customer, a
+    second factor together with its recovery codes. A new second factor ends the sessions of this customer, which began
+    without it.
     """
     for _ in range(LINK_TRIES):
         # A concurrent request may have given the identifier to another customer after it was read: try again.
@@ -99,16 +101,20 @@ async def _merge(tx: Transaction, call: Call, survivor: CustomerRow, loser: Cust
     await end_sessions(tx, call, loser.id)
     await store.move_identities(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await passkeys.move(tx, survivor.subject, loser.subject)
+    # The requests to link another account at a provider, which an administrator decides (`identity_requests`).
     await store.move_identity_requests(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await _merge_second_factor(tx, call, survivor, loser)
     await store.repoint_earlier_merges(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
+    # Former addresses find the e-mails to erase later. Copied before the loser and its former addresses are deleted.
     await store.copy_former_addresses(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
+    # Other addresses are the secondary ones, which can be used to sign in.
     await store.move_other_addresses(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await store.insert_merge(tx, project_id=project_id, survivor=survivor.id, loser=loser.id, now=call.now)
     await history_store.move_subject(tx, project_id=project_id, subject_id=loser.id, to=survivor.id)
-    metadata = rules.merged_metadata({**loser.metadata, **survivor.metadata}, {})
+    metadata = rules.merged_metadata(loser.metadata, survivor.metadata)
     roles = list(dict.fromkeys([*survivor.roles, *loser.roles]))[:ROLES_LIMIT]
-    # Recorded before the deletion: subscribers in other packages move their rows, and need both customers for that.
+    # Before the deletion: `record` calls the reactions of other packages in this transaction, and they need the rows of
+    # both customers to move what belongs to the loser.
     await events.record(tx, call, "customer.linked", survivor.id, mergedCustomerId=str(loser.id))
     await store.delete_customer(tx, project_id=project_id, id=loser.id)
     survivor = await _merge_addresses(tx, call, survivor, loser)
@@ -157,7 +163,7 @@ async def _merge_addresses(tx: Transaction, call: Call, survivor: CustomerRow, l
 
 
 async def _add_local_identities(tx: Transaction, call: Call, survivor: CustomerRow, loser: CustomerRow) -> None:
-    """Make sure that the survivor has an identity for each local sign-in method of the merged account."""
+    """Make sure that the survivor has an identity for each of Postern's own sign-in methods that it or the loser had."""
     has_password = survivor.password_hash is not None or loser.password_hash is not None
     has_passkeys = bool(await passkeys.passkeys_of(tx, survivor.subject))
     has_method = {

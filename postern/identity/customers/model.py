@@ -20,7 +20,8 @@ from postern.kernel.values import Body, DisplayName, Moment, Record, Timestamp
 from postern.security.passwords import PASSWORD_MAX, PASSWORD_MIN
 from postern.security.subjects import Subject
 
-RequestStatus = Literal["PENDING", "APPROVED", "REJECTED"]
+IdentityRequestStatus = Literal["PENDING", "APPROVED", "REJECTED"]
+"""Status of a request to link an account to a customer. An administrator of the project approves or rejects it."""
 Status = Literal["active", "banned", "verified", "unverified", "mfa", "locked"]
 """Values of the `status` filter of customer lists."""
 CUSTOMER: frozenset[Kind] = frozenset(("customer",))
@@ -28,7 +29,8 @@ CUSTOMER: frozenset[Kind] = frozenset(("customer",))
 SIGN_IN_CALLERS: frozenset[Kind] = frozenset(("nobody", "publishable_key", "secret_key"))
 """The credentials that sign-in operations accept: none or a publishable key (apps), or a secret key (servers)."""
 LOCAL_PROVIDERS = ("PASSWORD", "EMAIL_CODE", "PASSKEY")
-"""Values of `provider` in identities for the sign-in methods of this server; others are SAML or keys of providers."""
+"""The values of `provider` in identities that stand for Postern's own sign-in methods. Every other value is `SAML` (an
+account of a single sign-on connection) or the key of a sign-in provider of the project, such as `GOOGLE`."""
 
 METADATA_LIMIT = 16_384
 """Maximum size of a customer's metadata as JSON, in bytes."""
@@ -40,24 +42,25 @@ IMPORT_LIMIT = 1_000
 ACCESS_TOKEN_LIFE = timedelta(minutes=5)
 SESSION_LIFE = timedelta(days=30)
 SESSION_IDLE = timedelta(days=7)
-FRESH = timedelta(hours=1)
-"""Maximum age of the sign-in for security-relevant changes, such as of a password or a second factor."""
+FRESH_SIGN_IN_AGE = timedelta(hours=1)
+"""Changes that concern security, such as a new password, require a sign-in that is at most this old."""
 
 CODE_LIFE = timedelta(minutes=10)
-LINK_LIFE = timedelta(minutes=15)
+SIGN_IN_LINK_LIFE = timedelta(minutes=15)
 RESET_LIFE = timedelta(minutes=30)
 RESET_TRIES = 30
 """How often a new password may be submitted with one reset link. Rejected passwords (too common, breached) count."""
 MFA_LIFE = timedelta(minutes=10)
 """How long a pending sign-in waits for the second factor."""
 GRANT_LIFE = timedelta(minutes=2)
-"""How long the code is valid that an app exchanges for the tokens of a session."""
+"""How long an authorization code (`Grant`) is valid. An app exchanges it for the tokens of a session."""
 PROVIDER_LIFE = timedelta(minutes=10)
 """How long a sign-in at a provider may take."""
 
 Password = Annotated[str, msgspec.Meta(min_length=PASSWORD_MIN, max_length=PASSWORD_MAX)]
 PasswordToCheck = Annotated[str, msgspec.Meta(max_length=PASSWORD_MAX)]
-"""A password to check. It may be shorter than a new one: a short password is wrong, not invalid."""
+"""A password to compare with the stored one. It has no minimum length, so that a short one gets the response to a wrong
+password, not that to an invalid field."""
 EmailText = Annotated[str, msgspec.Meta(min_length=3, max_length=254)]
 PersonName = DisplayName
 Phone = Annotated[
@@ -84,11 +87,12 @@ class CustomerEmailTaken(Conflict, code="email_taken"):
 
 
 class ExternalIdTaken(Conflict):
-    """Another customer has this external identifier; use `link` to merge the two."""
+    """Another customer has this external identifier. To merge the two customers, use POST …/customers/link."""
 
 
 class CustomerOwnsOrganizations(Conflict):
-    """This customer is the last OWNER of organizations; send `transferOwnershipTo`, or delete them first."""
+    """This customer is the only OWNER of at least one organization. Send `transferOwnershipTo` with the id of another
+    customer, or delete these organizations first."""
 
 
 class CustomerBanned(Conflict):
@@ -104,7 +108,8 @@ class CustomerRefreshTokenInvalid(Unauthenticated, code="refresh_token_invalid")
 
 
 class NotAMember(Forbidden):
-    """The customer is not a member of an active organization with this id; the active organization did not change."""
+    """The customer is not a member of an organization with this id, or the organization is suspended. The session's
+    active organization did not change."""
 
 
 class SignInLocked(RateLimited):
@@ -148,7 +153,8 @@ class HashRefused(BadRequest):
 
 
 class CustomerIdentity(Record):
-    """A sign-in method of a customer: PASSWORD, EMAIL_CODE, PASSKEY, or the key of a provider with a linked account."""
+    """A sign-in method of a customer: PASSWORD, EMAIL_CODE, PASSKEY, or a linked account: SAML (single sign-on) or the
+    key of a sign-in provider."""
 
     provider: str
     created_at: Moment
@@ -167,24 +173,26 @@ class CustomerSession(Record):
 
 
 class OtherEmail(Record):
-    """A secondary address of a customer that came from a merge; it can be used to sign in."""
+    """A secondary address, which a customer got when another customer was merged into it. It can be used to sign in."""
 
     email: str
     verified_at: Moment | None
 
 
 class LinkedAccount(Record):
-    """What identifies an account at an identity provider."""
+    """What identifies an account at an identity provider, or a sign-in method of Postern itself (LOCAL_PROVIDERS)."""
 
     provider: str
-    """The name of the configured provider or connection."""
+    """The key of the sign-in provider, `SAML`, or one of LOCAL_PROVIDERS."""
     issuer: str
-    """The issuer of OIDC, the entity id of SAML."""
+    """The issuer of an OpenID provider; for SAML the ids of the connection and the entity (`sso.login.issuer_of`);
+    `local` for LOCAL_PROVIDERS."""
     subject: str
+    """The id of the account at the issuer; the customer's id for LOCAL_PROVIDERS."""
 
 
 class IdentityRequest(Record):
-    """A request to link an account at a provider to a customer."""
+    """A request to link an account at a provider to a customer, which an administrator approves or rejects."""
 
     id: UUID
     customer_id: UUID
@@ -195,7 +203,7 @@ class IdentityRequest(Record):
     subject: str
     email: str | None
     name: str | None
-    status: RequestStatus
+    status: IdentityRequestStatus
     created_at: Moment
     decided_at: Moment | None
 
@@ -229,7 +237,8 @@ class Customer(Record):
 
 
 class EndUser(Record):
-    """A customer as the `/apps` operations return it."""
+    """A customer as the operations under `/apps/{appId}/end-users` return it. These are additional paths of operations
+    on customers, in which a project is called an app."""
 
     id: UUID
     app_id: UUID
@@ -256,8 +265,10 @@ class CustomerRow(Record):
     external_id: str | None
     email: str | None
     email_key: str | None
+    """The primary address in the form in which addresses are compared and looked up (`address_key`)."""
     identifier: bytes | None
-    """`rules.address_hash` of the primary address; None if there is no address."""
+    """The key under which failed sign-in attempts with the primary address are counted (`rules.address_hash`); None if
+    there is no address."""
     email_verified_at: Moment | None
     phone: str | None
     phone_verified_at: Moment | None
@@ -265,6 +276,8 @@ class CustomerRow(Record):
     metadata: dict[str, Any]
     roles: list[str]
     providers: list[str]
+    """The values of `provider` in the customer's identities, each once: sign-in methods (LOCAL_PROVIDERS), `SAML`, and
+    keys of sign-in providers."""
     password_hash: str | None
     password_changed_at: Moment | None
     last_sign_in_at: Moment | None
@@ -278,15 +291,15 @@ class CustomerRow(Record):
 
     @property
     def subject(self) -> Subject:
-        """The customer as a subject of `security`."""
+        """The customer as the owner of credentials, sessions and attempts in the package `security`."""
         return Subject(project_id=self.project_id, id=self.id)
 
     @property
     def second_factor_identifier(self) -> bytes:
-        """The identifier of attempts at the second factor, separate from that of attempts at the password.
+        """The key under which failed attempts at the second factor are counted. It differs from `identifier`.
 
-        With one identifier for both, anybody could lock the second factor by guessing passwords, and an attacker who
-        knows the password could clear the count of wrong second factors by entering the password again.
+        With one key for both, anybody could lock the second factor by guessing passwords, and an attacker who knows the
+        password could clear the count of wrong second factors by entering the password again.
         """
         return self.id.bytes
 
@@ -312,6 +325,7 @@ class CustomerEvent(Record):
     metadata: dict[str, Any]
     occurred_at: Moment
     erased_at: Moment | None
+    """When the event's metadata and the label of its actor were erased, or null."""
 
 
 class TimelineActor(Record):
@@ -335,7 +349,8 @@ class TimelineEntry(Record):
 
 
 class CustomerLinkResult(Record):
-    """The linked customer; `mergedCustomerId` is the customer that was merged into it, or null."""
+    """The customer with its new external identifier. `mergedCustomerId` is the id of the customer that had this
+    identifier and was merged into it, or null."""
 
     customer: Customer
     merged_customer_id: UUID | None
@@ -394,10 +409,11 @@ class CustomerImportResult(Record):
 
 
 class CustomerBan(Body):
-    """Reason of a ban, and when it ends (null: when the customer is unbanned)."""
+    """The reason for a ban, and when the ban ends."""
 
     reason: Annotated[str, msgspec.Meta(max_length=500)] | None = None
     expires_at: Timestamp | None = None
+    """If null, the ban lasts until the customer is unbanned."""
 
 
 class MetadataChange(Body):
@@ -407,13 +423,13 @@ class MetadataChange(Body):
 
 
 class RolesChange(Body):
-    """Keys of project-scope roles."""
+    """Keys of roles with the scope PROJECT."""
 
     roles: Annotated[list[RoleKey], msgspec.Meta(max_length=ROLES_LIMIT)]
 
 
 class CustomerLink(Body):
-    """The customer, and its identifier in your own system."""
+    """The customer, and its new external identifier: the customer's identifier in your own system."""
 
     customer_id: str
     external_user_id: ExternalId

@@ -426,7 +426,7 @@ async def change_customer_metadata(call: Call, id: UUID, data: MetadataChange) -
     example={"roles": ["MEMBER"]},
 )
 async def add_customer_roles(call: Call, id: UUID, data: RolesChange) -> Customer:
-    """Add project-scope roles to a customer, who keeps the present ones. Honours `If-Match`."""
+    """Add roles with the scope PROJECT to a customer, who keeps the present ones. Honours `If-Match`."""
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
         customer = await _set_roles(tx, call, customer, [*customer.roles, *data.roles])
@@ -440,7 +440,7 @@ async def add_customer_roles(call: Call, id: UUID, data: RolesChange) -> Custome
     example={"roles": ["ADMIN"]},
 )
 async def replace_customer_roles(call: Call, id: UUID, data: RolesChange) -> Customer:
-    """Replace the project-scope roles of a customer. Honours `If-Match`."""
+    """Replace the roles with the scope PROJECT of a customer. Honours `If-Match`."""
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
         customer = await _set_roles(tx, call, customer, data.roles)

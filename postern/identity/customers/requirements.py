@@ -59,8 +59,8 @@ class SignInRequirement(Record):
 
 
 class RequirementsOfCustomers(Protocol):
-    """Reads the requirements of customers: those of the organizations of which a customer is a member, and of those that
-    have verified the domain of one of its addresses.
+    """Reads the requirements of customers: those of the organizations of which a customer is a member, and of those
+    that have verified the domain of one of its addresses.
 
     `project_id` and `customer_id` are parallel lists. The result may lack customers without requirements.
     """

@@ -8,7 +8,7 @@ from postern.identity.access import operations as access
 from postern.identity.customers import rules, store
 from postern.identity.customers.model import (
     CUSTOMER,
-    FRESH,
+    FRESH_SIGN_IN_AGE,
     SESSIONS_LIMIT,
     CustomerRow,
     CustomerSession,
@@ -181,10 +181,10 @@ async def locked_customer(tx: Transaction, call: Call) -> CustomerRow:
 
 
 async def require_fresh(tx: Transaction, call: Call) -> None:
-    """Raise NotFresh unless the caller signed in within the last hour (FRESH)."""
+    """Raise NotFresh unless the caller signed in within the last hour (FRESH_SIGN_IN_AGE)."""
     _, session_id = bearer_of(call)
     session = await session_store.lock_session(tx, project_id=call.project_id, id=session_id)
-    if session is None or call.now - session.authenticated_at > FRESH:
+    if session is None or call.now - session.authenticated_at > FRESH_SIGN_IN_AGE:
         raise NotFresh
 
 

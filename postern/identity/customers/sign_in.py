@@ -36,9 +36,9 @@ from postern.identity.customers.mailed_challenges import (
 )
 from postern.identity.customers.model import (
     CODE_LIFE,
-    LINK_LIFE,
     MFA_LIFE,
     SIGN_IN_CALLERS,
+    SIGN_IN_LINK_LIFE,
     CustomerRow,
     CustomerSignInFailed,
     EmailText,
@@ -212,7 +212,7 @@ async def request_sign_in_link(call: Call, data: SignInLinkRequest) -> None:
     rules.require_method(project, "EMAIL_LINK")
     target = link_target(call, project, data.redirect_url, None)
     secret = new_token(32)
-    await mail_challenge(call, project, data.email, SignInLink, LINK_LIFE, secret=secret, target=target)
+    await mail_challenge(call, project, data.email, SignInLink, SIGN_IN_LINK_LIFE, secret=secret, target=target)
 
 
 @post(
