@@ -21,7 +21,7 @@ import httpx
 import psycopg
 import uvloop
 
-from postern.cli.bootstrap import create_first_project
+from postern.cli.bootstrap import create_account_with_project
 from postern.kernel.config import Settings
 from postern.kernel.database.embedded import run_embedded
 from postern.kernel.database.migrations import migrate
@@ -159,7 +159,7 @@ async def sign_up(client: httpx.AsyncClient, url: str, folder: Path) -> None:
         except httpx.TransportError:
             pass
         await asyncio.sleep(0.1)
-    created = await create_first_project(
+    created = await create_account_with_project(
         Settings(data=folder, secret=SECRET, base_url=str(client.base_url)), url, str(client.base_url)
     )
     client.headers["authorization"] = f"Bearer {created.developer_token}"

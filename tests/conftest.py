@@ -325,7 +325,7 @@ def new_project(app: Any, world: World) -> Callable[[], Awaitable[Tenant]]:
         sign_up = DeveloperSignUp(email=email, password=PASSWORD, name="Ada")
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(accounts, "hash_password", _hash_once)
-            signed_up = await accounts.open_account(call, sign_up, proven=True)
+            signed_up = await accounts.open_account(call, sign_up, email_verified=True)
         project = signed_up.projects[0]
         base = f"/projects/{project.id}"
         developer = Client(app, signed_up.access_token, base)

@@ -25,7 +25,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from postern.cli.bootstrap import create_first_project
+from postern.cli.bootstrap import create_account_with_project
 from postern.kernel.config import Settings
 from postern.security.totp import code_at
 from tests.peers.whole_server import WholeServer, whole_server
@@ -274,7 +274,7 @@ def pages_in_order() -> list[str]:
 def first_environment(server: WholeServer, folder: Path) -> dict[str, str]:
     """The environment of a shell after the `export` commands that the first start prints."""
     settings = Settings(data=server.folder, base_url=server.url)
-    printed = asyncio.run(create_first_project(settings, server.database_url, server.url)).welcome()
+    printed = asyncio.run(create_account_with_project(settings, server.database_url, server.url)).welcome()
     exports = dict(re.findall(r"^    export (\w+)=(\S+)$", printed, re.MULTILINE))
     assert set(exports) == {f"POSTERN_{name}" for name in ("URL", "PROJECT", "KEY", "EMAIL", "PASSWORD")}
     others = {name: value for name, value in os.environ.items() if not name.startswith(("POSTERN_", "DATABASE_URL"))}

@@ -52,16 +52,17 @@ class BootstrapResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
             f"    -d {shlex.quote(json.dumps(message))}"
         )
 
-    def welcome(self, ready: str = "") -> str:
-        """The credentials and a first example, as text. `ready`, if not empty, replaces the first sentence."""
+    def welcome(self, first_sentence: str = "") -> str:
+        """The credentials and a first example, as text. `first_sentence`, if not empty, replaces the sentence that says
+        that an account was created."""
         return f"""
-{ready or f"Created an account on the server at {self.base_url}."} API reference: {self.base_url}/docs
+{first_sentence or f"Created an account on the server at {self.base_url}."} API reference: {self.base_url}/docs
 
 Open the dashboard. This link signs you in; it works once and expires in 24 hours:
 
     {self.dashboard_url}
 
-These credentials are shown only once. `postern bootstrap` creates another account, project and key.
+These credentials are shown only once. If you lose them, `postern bootstrap` creates another account, project and key.
 
     export POSTERN_URL={self.base_url}
     export POSTERN_PROJECT={self.project_id}
@@ -78,7 +79,8 @@ Send a message:
 
     {self.curl()}
 
-Then read it in the dashboard, or in the inbox alone. This link signs you in; it works once and expires in ten minutes:
+Then read it in the dashboard, or on the page with only the inbox. This link signs you in; it works once and expires in
+ten minutes:
 
     {self.inbox_url}
 
@@ -93,7 +95,10 @@ def register(app: typer.Typer) -> None:
 
 
 def bootstrap(as_json: Json = False) -> None:
-    """Create an account, a project and a live secret key, and print them. The server may run or not."""
+    """Create an account, a project and a live secret key, and print the credentials.
+
+    Works whether or not the server is running. Applies the migrations that the database still lacks.
+    """
     from postern.cli.data_folder import connect_database, require_master_key
     from postern.kernel.config import read_settings
     from postern.kernel.database.migrations import migrate
@@ -102,11 +107,11 @@ def bootstrap(as_json: Json = False) -> None:
     with connect_database(settings) as (url, base_url):
         require_master_key(settings)
         migrate(url)
-        credentials = asyncio.run(create_first_project(settings, url, base_url))
+        credentials = asyncio.run(create_account_with_project(settings, url, base_url))
     print(credentials.as_json() if as_json else credentials.welcome())
 
 
-async def create_first_project(settings: Settings, url: str, base_url: str) -> BootstrapResult:
+async def create_account_with_project(settings: Settings, url: str, base_url: str) -> BootstrapResult:
     """Create an account, a project and a live secret key in the database at `url`, whose schema must be up to date.
 
     Raises WrongMasterKey, and OperationalError or PoolTimeout if the database stays unreachable.
@@ -122,7 +127,7 @@ async def create_first_project(settings: Settings, url: str, base_url: str) -> B
 
 
 async def bootstrap_in(world: "World", base_url: str) -> BootstrapResult:
-    """Create an account, a project and a live secret key in an open `world`."""
+    """Create an account, a project and a live secret key with the services of `world`, such as its database."""
     from postern.kernel.http.call import NOBODY, Call, Origin
     from postern.kernel.values import new_id
     from postern.platform.accounts.model import DeveloperSignUp
@@ -132,7 +137,9 @@ async def bootstrap_in(world: "World", base_url: str) -> BootstrapResult:
     origin = Origin("127.0.0.1", "postern bootstrap")
     call = Call(world, world.db, NOBODY, world.clock(), str(new_id()), origin)
     email, password = f"developer-{secrets.token_hex(4)}@example.com", secrets.token_urlsafe(15)
-    signed_in = await open_account(call, DeveloperSignUp(email=email, password=password, name="Developer"), proven=True)
+    signed_in = await open_account(
+        call, DeveloperSignUp(email=email, password=password, name="Developer"), email_verified=True
+    )
     project = signed_in.projects[0]
     caller = await read_token(world, signed_in.access_token, project.id, origin)
     assert caller is not None

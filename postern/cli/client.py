@@ -116,7 +116,7 @@ async def connect(url: str | None, key: str | None, project: str | None) -> Asyn
     import httpx
 
     from postern.cli import CannotRun
-    from postern.cli.bootstrap import create_first_project
+    from postern.cli.bootstrap import create_account_with_project
     from postern.cli.data_folder import require_master_key
     from postern.kernel.config import read_settings
 
@@ -130,7 +130,7 @@ async def connect(url: str | None, key: str | None, project: str | None) -> Asyn
                 "or give --key and --url (POSTERN_KEY, POSTERN_URL)."
             )
         require_master_key(settings)
-        credentials = await create_first_project(settings, running_server.database_url, running_server.base_url)
+        credentials = await create_account_with_project(settings, running_server.database_url, running_server.base_url)
         key, project, inbox_url = credentials.secret_key, credentials.project_id, credentials.inbox_url
         developer_token, dashboard_url = credentials.developer_token, credentials.dashboard_url
     if project is None:

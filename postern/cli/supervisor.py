@@ -231,7 +231,7 @@ async def _print_ready(processes: ProcessGroup, url: str) -> None:
     if await asyncio.to_thread(_is_first_start, url):
         # Imported here because it imports the whole application, which later starts do not need.
         bootstrap = await asyncio.to_thread(import_module, "postern.cli.bootstrap")
-        credentials = await bootstrap.create_first_project(settings, url, settings.public_url)
+        credentials = await bootstrap.create_account_with_project(settings, url, settings.public_url)
     deadline = monotonic() + READY_TIMEOUT_SECONDS
     while not await _is_ready(settings):
         if monotonic() > deadline:

@@ -16,7 +16,7 @@ import psycopg
 import uvicorn
 
 from postern.app import HOOKS, WORK, make_app
-from postern.cli.bootstrap import BootstrapResult, create_first_project
+from postern.cli.bootstrap import BootstrapResult, create_account_with_project
 from postern.instance_store import heartbeat
 from postern.kernel.config import Settings
 from postern.kernel.database.migrations import migrate
@@ -138,7 +138,9 @@ class WholeServer:
 
     async def account(self) -> BootstrapResult:
         """Create an account with a project and a live secret key, as `postern bootstrap` does."""
-        return await create_first_project(Settings(data=self.folder, base_url=self.url), self.database_url, self.url)
+        return await create_account_with_project(
+            Settings(data=self.folder, base_url=self.url), self.database_url, self.url
+        )
 
     def wait(self) -> None:
         """Wait until the server has started. Raises AssertionError, or the exception that ended the server."""

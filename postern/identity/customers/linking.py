@@ -18,8 +18,8 @@ from postern.identity.customers import mailer, provider_store, store
 from postern.identity.customers.challenge_payloads import IdentityLink, IdentityProof
 from postern.identity.customers.identities import (
     ExternalIdentity,
-    OtherAccountLinked,
     IdentityTaken,
+    OtherAccountLinked,
     link_identity,
     record_linked_identity,
 )

@@ -163,7 +163,7 @@ async def _merge_addresses(tx: Transaction, call: Call, survivor: CustomerRow, l
 
 
 async def _add_local_identities(tx: Transaction, call: Call, survivor: CustomerRow, loser: CustomerRow) -> None:
-    """Make sure that the survivor has an identity for each of Postern's own sign-in methods that it or the loser had."""
+    """Make sure that the survivor has an identity for each local sign-in method that it or the loser had."""
     has_password = survivor.password_hash is not None or loser.password_hash is not None
     has_passkeys = bool(await passkeys.passkeys_of(tx, survivor.subject))
     has_method = {

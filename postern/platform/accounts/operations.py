@@ -306,23 +306,25 @@ async def end_sessions(tx: Transaction, call: Call, developer_id: UUID, *, but: 
     return await session_store.revoke_all(tx, project_id=NO_ID, subject_id=developer_id, but=but, now=call.now)
 
 
-async def open_account(call: Call, data: DeveloperSignUp, *, proven: bool = False) -> DeveloperSignInResult:
+async def open_account(call: Call, data: DeveloperSignUp, *, email_verified: bool = False) -> DeveloperSignInResult:
     """Create an account with its owner and a first project, and sign the owner in. Raises PasswordCommon and
     PasswordBreached.
 
-    Until the owner verifies the address, the session can only read, and send mail, which is captured. With `proven`,
-    for commands of the operator, the address counts as verified, no mail is sent, and DeveloperEmailTaken is raised if
-    a developer has verified it before.
+    Until the owner verifies the address, the session can only read, and send mail, which is captured. With
+    `email_verified`, for commands of the operator, the address counts as verified, no mail is sent, and
+    DeveloperEmailTaken is raised if a developer has verified it before.
     """
     email = read_email(data.email)
-    if not proven:
+    if not email_verified:
         call.world.limiter.take(SIGN_UP_MAIL_RATE, call.world.secrets.digest("sign-up-mail", email.lower()).hex())
     await require_acceptable(call.world, data.password, email)
     password_hash = await hash_password(data.password)
     async with call.db.transaction() as tx:
         account_id = new_id()
         name = data.name or email.partition("@")[0]
-        await store.insert_account(tx, id=account_id, name=f"{name[:150]}’s account", unproven=not proven, now=call.now)
+        await store.insert_account(
+            tx, id=account_id, name=f"{name[:150]}’s account", unproven=not email_verified, now=call.now
+        )
         developer = await store.insert_developer(
             tx,
             id=new_id(),
@@ -331,13 +333,13 @@ async def open_account(call: Call, data: DeveloperSignUp, *, proven: bool = Fals
             name=data.name,
             role="OWNER",
             password_hash=password_hash,
-            verified_at=call.now if proven else None,
+            verified_at=call.now if email_verified else None,
             now=call.now,
         )
         if developer is None:
             raise DeveloperEmailTaken
-        await projects.new_project(tx, account_id, "My project", call, captured=not proven)
-        if not proven:
+        await projects.new_project(tx, account_id, "My project", call, captured=not email_verified)
+        if not email_verified:
             await enqueue_verification(tx, call, account_id, developer.id, email)
         return await start_session(tx, call, developer, ["pwd"])
 
