@@ -50,7 +50,7 @@ from postern.kernel.values import Moment, Record, new_id, to_plain
 from postern.platform.projects import operations as projects
 from postern.protocols.saml.request import authn_request, new_message_id, post_fields, redirect_url
 from postern.protocols.saml.response import SamlLogin, read_response
-from postern.protocols.saml.trace import SamlRefusalReason, SamlRejected, SsoTraceStep
+from postern.protocols.saml.trace import SamlRejected, SamlRejectionReason, SsoTraceStep
 from postern.security.secrets import new_token
 
 HERE = "/sso/saml/{conn_id}"
@@ -257,7 +257,7 @@ async def receive_saml_response(call: Call, request: RawRequest, conn_id: UUID) 
         test_request = next((open_request for open_request in open_requests if open_request.kind == "TEST"), None)
         kind = "TEST" if test_request else "SIGN_ON"
         await record_trace(call, conn_id, kind, rejection.trace, reason=rejection.reason, detail=rejection.detail)
-        if rejection.reason in (SamlRefusalReason.UNKNOWN_CERTIFICATE, SamlRefusalReason.DECRYPTION_FAILED):
+        if rejection.reason in (SamlRejectionReason.UNKNOWN_CERTIFICATE, SamlRejectionReason.DECRYPTION_FAILED):
             # The provider may sign with a new certificate. For an assertion in AES-CBC, any failure, an unknown
             # certificate included, is reported as DECRYPTION_FAILED.
             await _refresh_metadata_early(call, conn_id)

@@ -9,7 +9,7 @@ from xml.sax.saxutils import quoteattr
 
 from lxml import etree
 
-from postern.protocols.saml.trace import SamlRefusalReason, SamlTrace
+from postern.protocols.saml.trace import SamlRejectionReason, SamlTrace
 
 MAX_MESSAGE_BYTES = 256 * 1024
 MAX_DEPTH = 32
@@ -55,19 +55,19 @@ def parse(raw: bytes, trace: SamlTrace, *, max_bytes: int = MAX_MESSAGE_BYTES) -
     is not absolute, or has two elements with the same ID.
     """
     if len(raw) > max_bytes:
-        raise trace.refusal("size", SamlRefusalReason.TOO_LARGE, f"{len(raw):,} bytes; the limit is {max_bytes:,}.")
+        raise trace.rejection("size", SamlRejectionReason.TOO_LARGE, f"{len(raw):,} bytes; the limit is {max_bytes:,}.")
     trace.passed("size", f"{len(raw):,} bytes")
     # Comments split text nodes (CVE-2017-11427), and a DOCTYPE can declare entities: both are rejected before parsing.
-    _refuse_markup(raw, trace)
+    _reject_markup(raw, trace)
     parser = _new_parser()
     try:
         root = _feed_parser(parser, raw.removeprefix(b"\xef\xbb\xbf"), trace)
     except etree.XMLSyntaxError as error:
         # libxml2 has its own depth limit, which a very deep document reaches before MAX_DEPTH is checked.
         over_limit = error.code == etree.ErrorTypes.ERR_RESOURCE_LIMIT
-        reason = SamlRefusalReason.TOO_COMPLEX if over_limit else SamlRefusalReason.MALFORMED
-        raise trace.refusal("xml", reason, f"Not well-formed XML: {error.msg}") from None
-    _refuse_duplicate_ids(root, trace)
+        reason = SamlRejectionReason.TOO_COMPLEX if over_limit else SamlRejectionReason.MALFORMED
+        raise trace.rejection("xml", reason, f"Not well-formed XML: {error.msg}") from None
+    _reject_duplicate_ids(root, trace)
     trace.passed("xml")
     return root
 
@@ -78,7 +78,7 @@ def parse_fragment(raw: bytes, context: Element, trace: SamlTrace) -> Element:
     A decrypted element replaces its ciphertext (XML Encryption 1.1 §4.4), and some implementations omit namespace
     declarations of its ancestors. Raises SamlRejected as `parse` does, and for anything else than one element.
     """
-    _refuse_markup(raw, trace)
+    _reject_markup(raw, trace)
     # The element is parsed inside a `wrapper` element, which declares the namespaces. An end tag in `raw` cannot close
     # the wrapper early: a second root element would follow, which is not well-formed.
     declarations = "".join(
@@ -89,7 +89,9 @@ def parse_fragment(raw: bytes, context: Element, trace: SamlTrace) -> Element:
     content = _DECLARATION.sub("", raw.decode("utf-8-sig")).strip()
     wrapper = parse(f"<wrapper{declarations}>{content}</wrapper>".encode(), trace)
     if len(wrapper) != 1 or wrapper.text or wrapper[0].tail:
-        raise trace.refusal("xml", SamlRefusalReason.MALFORMED, "The decrypted content is not a single XML element.")
+        raise trace.rejection(
+            "xml", SamlRejectionReason.MALFORMED, "The decrypted content is not a single XML element."
+        )
     return wrapper[0]
 
 
@@ -107,32 +109,32 @@ def _new_parser() -> "etree.XMLPullParser[etree._Element]":
     )
 
 
-def _refuse_markup(raw: bytes, trace: SamlTrace) -> None:
+def _reject_markup(raw: bytes, trace: SamlTrace) -> None:
     """Reject bytes that are not UTF-8, and markup other than elements. In XML `<` always starts markup, so searching
     for `<!` and `<?` finds all of it."""
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise trace.refusal("markup", SamlRefusalReason.NOT_UTF8, "The document is not UTF-8.") from None
+        raise trace.rejection("markup", SamlRejectionReason.NOT_UTF8, "The document is not UTF-8.") from None
     if declaration := _DECLARATION.match(text):
         encoding = _ENCODING.search(declaration[0])
         if encoding and encoding[1].lower() not in {"utf-8", "us-ascii"}:
-            raise trace.refusal(
+            raise trace.rejection(
                 "markup",
-                SamlRefusalReason.NOT_UTF8,
+                SamlRejectionReason.NOT_UTF8,
                 f"The document declares the encoding {encoding[1]!r} instead of UTF-8.",
             )
     start = declaration.end() if declaration else 0
     if (position := text.find("<!", start)) >= 0:
         if text[position : position + 9].upper() == "<!DOCTYPE":
-            raise trace.refusal(
-                "markup", SamlRefusalReason.DOCTYPE, "The document has a DOCTYPE, which is not accepted."
+            raise trace.rejection(
+                "markup", SamlRejectionReason.DOCTYPE, "The document has a DOCTYPE, which is not accepted."
             )
         detail = "The document has a comment or CDATA section, which is not accepted."
-        raise trace.refusal("markup", SamlRefusalReason.FORBIDDEN_MARKUP, detail)
+        raise trace.rejection("markup", SamlRejectionReason.FORBIDDEN_MARKUP, detail)
     if text.find("<?", start) >= 0:
         detail = "The document has a processing instruction, which is not accepted."
-        raise trace.refusal("markup", SamlRefusalReason.FORBIDDEN_MARKUP, detail)
+        raise trace.rejection("markup", SamlRejectionReason.FORBIDDEN_MARKUP, detail)
     trace.passed("markup")
 
 
@@ -151,20 +153,22 @@ def _feed_parser(parser: "etree.XMLPullParser[etree._Element]", raw: bytes, trac
                 uri = str(content[1])
                 # libxml2 aborts canonicalization at a relative namespace URI, so the digest would cover nothing.
                 if uri and not _ABSOLUTE_URI.match(uri):
-                    raise trace.refusal("xml", SamlRefusalReason.MALFORMED, "A namespace URI is not absolute.")
+                    raise trace.rejection("xml", SamlRejectionReason.MALFORMED, "A namespace URI is not absolute.")
             else:
                 depth, elements = depth + 1, elements + 1
                 if len(content.attrib) > MAX_ATTRIBUTES:
-                    raise trace.refusal(
-                        "xml", SamlRefusalReason.TOO_COMPLEX, f"An element has more than {MAX_ATTRIBUTES} attributes."
+                    raise trace.rejection(
+                        "xml", SamlRejectionReason.TOO_COMPLEX, f"An element has more than {MAX_ATTRIBUTES} attributes."
                     )
             if depth > MAX_DEPTH or elements > MAX_ELEMENTS or namespaces > MAX_NAMESPACES:
                 limits = f"{MAX_DEPTH} levels, {MAX_ELEMENTS:,} elements, {MAX_NAMESPACES} namespaces"
-                raise trace.refusal("xml", SamlRefusalReason.TOO_COMPLEX, f"The document exceeds the limits: {limits}.")
+                raise trace.rejection(
+                    "xml", SamlRejectionReason.TOO_COMPLEX, f"The document exceeds the limits: {limits}."
+                )
     return parser.close()
 
 
-def _refuse_duplicate_ids(root: Element, trace: SamlTrace) -> None:
+def _reject_duplicate_ids(root: Element, trace: SamlTrace) -> None:
     """Reject duplicate values of `id` attributes, in any letter case, so that signature references are unambiguous."""
     seen_ids: set[str] = set()
     for element in root.iter():
@@ -172,7 +176,7 @@ def _refuse_duplicate_ids(root: Element, trace: SamlTrace) -> None:
             if str(name).rpartition("}")[2].lower() != "id":
                 continue
             if value in seen_ids:
-                raise trace.refusal("xml", SamlRefusalReason.DUPLICATE_ID, "Two elements have the same ID.")
+                raise trace.rejection("xml", SamlRejectionReason.DUPLICATE_ID, "Two elements have the same ID.")
             seen_ids.add(str(value))
 
 
@@ -215,14 +219,14 @@ def parse_datetime(text: str | None) -> datetime | None:
 def decode_base64(value: str | bytes, trace: SamlTrace) -> bytes:
     """Decode a base64 form field or parameter; white space is ignored (RFC 2045 §6.8). Raises SamlRejected."""
     if len(value) > MAX_MESSAGE_BYTES * 2:
-        raise trace.refusal(
-            "size", SamlRefusalReason.TOO_LARGE, f"{len(value):,} characters; the limit for a message is 256 KB."
+        raise trace.rejection(
+            "size", SamlRejectionReason.TOO_LARGE, f"{len(value):,} characters; the limit for a message is 256 KB."
         )
     try:
         encoded = b"".join((value.encode("ascii") if isinstance(value, str) else value).split())
         return base64.b64decode(encoded, validate=True)
     except (binascii.Error, UnicodeEncodeError):
-        raise trace.refusal("base64", SamlRefusalReason.NOT_BASE64, "The message is not base64.") from None
+        raise trace.rejection("base64", SamlRejectionReason.NOT_BASE64, "The message is not base64.") from None
 
 
 def inflate(compressed: bytes, trace: SamlTrace) -> bytes:
@@ -231,11 +235,11 @@ def inflate(compressed: bytes, trace: SamlTrace) -> bytes:
     try:
         raw = decompressor.decompress(compressed, MAX_MESSAGE_BYTES + 1)
     except zlib.error:
-        raise trace.refusal("deflate", SamlRefusalReason.NOT_DEFLATED, "The message is not DEFLATE data.") from None
+        raise trace.rejection("deflate", SamlRejectionReason.NOT_DEFLATED, "The message is not DEFLATE data.") from None
     if len(raw) > MAX_MESSAGE_BYTES:
-        raise trace.refusal(
-            "size", SamlRefusalReason.TOO_LARGE, f"Decompressed, more than {MAX_MESSAGE_BYTES:,} bytes."
+        raise trace.rejection(
+            "size", SamlRejectionReason.TOO_LARGE, f"Decompressed, more than {MAX_MESSAGE_BYTES:,} bytes."
         )
     if not decompressor.eof:
-        raise trace.refusal("deflate", SamlRefusalReason.NOT_DEFLATED, "The DEFLATE data is truncated.")
+        raise trace.rejection("deflate", SamlRejectionReason.NOT_DEFLATED, "The DEFLATE data is truncated.")
     return raw

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from postern.protocols.saml.connection import SamlConnection
 from postern.protocols.saml.document import DS, XENC, XENC11, Element, children, text_of
-from postern.protocols.saml.trace import SamlRefusalReason, SamlTrace
+from postern.protocols.saml.trace import SamlRejectionReason, SamlTrace
 
 GCM_KEY_BYTES = {f"{XENC11}aes128-gcm": 16, f"{XENC11}aes192-gcm": 24, f"{XENC11}aes256-gcm": 32}
 CBC_KEY_BYTES = {f"{XENC}aes128-cbc": 16, f"{XENC}aes192-cbc": 24, f"{XENC}aes256-cbc": 32}
@@ -50,7 +50,7 @@ def decrypt(encrypted: Element, connection: SamlConnection, trace: SamlTrace) ->
     key_lengths = GCM_KEY_BYTES | (CBC_KEY_BYTES if connection.allow_aes_cbc else {})
     if method not in key_lengths:
         detail = f"The encryption algorithm {method!r} is not accepted: configure AES-GCM at the identity provider."
-        raise trace.refusal(STEP, SamlRefusalReason.ENCRYPTION_REFUSED, detail)
+        raise trace.rejection(STEP, SamlRejectionReason.ENCRYPTION_REFUSED, detail)
     encrypted_key = _encrypted_key(encrypted, data, trace)
     oaep = _oaep_padding(encrypted_key, trace)
     wrapped_key, ciphertext = _cipher_value(encrypted_key, trace), _cipher_value(data, trace)
@@ -64,8 +64,8 @@ def decrypt(encrypted: Element, connection: SamlConnection, trace: SamlTrace) ->
             if plaintext is not None:
                 trace.passed(STEP, method.rpartition("#")[2])
                 return plaintext
-    raise trace.refusal(
-        STEP, SamlRefusalReason.DECRYPTION_FAILED, "None of this connection's keys decrypts the assertion."
+    raise trace.rejection(
+        STEP, SamlRejectionReason.DECRYPTION_FAILED, "None of this connection's keys decrypts the assertion."
     )
 
 
@@ -84,7 +84,7 @@ def _encrypted_key(encrypted: Element, data: Element, trace: SamlTrace) -> Eleme
     beside = children(encrypted, XENC, "EncryptedKey")
     inside = [key for info in children(data, DS, "KeyInfo") for key in children(info, XENC, "EncryptedKey")]
     if len(beside) + len(inside) != 1:
-        raise trace.refusal(STEP, SamlRefusalReason.ENCRYPTION_REFUSED, "There must be exactly one EncryptedKey.")
+        raise trace.rejection(STEP, SamlRejectionReason.ENCRYPTION_REFUSED, "There must be exactly one EncryptedKey.")
     return (beside + inside)[0]
 
 
@@ -92,15 +92,15 @@ def _oaep_padding(encrypted_key: Element, trace: SamlTrace) -> padding.OAEP:
     method = _only_child(encrypted_key, XENC, "EncryptionMethod", trace)
     algorithm = method.get("Algorithm", "")
     if algorithm not in {OAEP_MGF1P, OAEP}:
-        raise trace.refusal(
+        raise trace.rejection(
             STEP,
-            SamlRefusalReason.ENCRYPTION_REFUSED,
+            SamlRejectionReason.ENCRYPTION_REFUSED,
             f"The key transport algorithm {algorithm!r} is not accepted: use RSA-OAEP.",
         )
     digest = _named_hash(children(method, DS, "DigestMethod"), f"{DS}sha1", trace)
     mask_hash = _named_hash(children(method, XENC11, "MGF"), f"{XENC11}mgf1sha1", trace)
     if children(method, XENC, "OAEPparams"):
-        raise trace.refusal(STEP, SamlRefusalReason.ENCRYPTION_REFUSED, "OAEP parameters are not accepted.")
+        raise trace.rejection(STEP, SamlRejectionReason.ENCRYPTION_REFUSED, "OAEP parameters are not accepted.")
     # rsa-oaep-mgf1p always means MGF1 with SHA-1 (XML Encryption 1.1 §5.5.2).
     return padding.OAEP(padding.MGF1(hashes.SHA1() if algorithm == OAEP_MGF1P else mask_hash), digest, None)  # noqa: S303
 
@@ -108,7 +108,9 @@ def _oaep_padding(encrypted_key: Element, trace: SamlTrace) -> padding.OAEP:
 def _named_hash(methods: list[Element], default: str, trace: SamlTrace) -> hashes.HashAlgorithm:
     name = methods[0].get("Algorithm", "") if methods else default
     if name not in HASHES or len(methods) > 1:
-        raise trace.refusal(STEP, SamlRefusalReason.ENCRYPTION_REFUSED, f"The OAEP digest {name!r} is not accepted.")
+        raise trace.rejection(
+            STEP, SamlRejectionReason.ENCRYPTION_REFUSED, f"The OAEP digest {name!r} is not accepted."
+        )
     return HASHES[name]()
 
 
@@ -117,7 +119,7 @@ def _cipher_value(element: Element, trace: SamlTrace) -> bytes:
     try:
         return base64.b64decode("".join((text_of(value) or "").split()), validate=True)
     except (binascii.Error, ValueError):
-        raise trace.refusal(STEP, SamlRefusalReason.ENCRYPTION_REFUSED, "CipherValue is not base64.") from None
+        raise trace.rejection(STEP, SamlRejectionReason.ENCRYPTION_REFUSED, "CipherValue is not base64.") from None
 
 
 def _private_key(pem: str) -> rsa.RSAPrivateKey:
@@ -149,5 +151,5 @@ def _decrypt_data(method: str, key: bytes, ciphertext: bytes) -> bytes | None:
 def _only_child(element: Element, namespace: str, name: str, trace: SamlTrace) -> Element:
     matches = children(element, namespace, name)
     if len(matches) != 1:
-        raise trace.refusal(STEP, SamlRefusalReason.ENCRYPTION_REFUSED, f"There must be exactly one {name}.")
+        raise trace.rejection(STEP, SamlRejectionReason.ENCRYPTION_REFUSED, f"There must be exactly one {name}.")
     return matches[0]

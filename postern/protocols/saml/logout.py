@@ -29,7 +29,7 @@ from postern.protocols.saml.document import (
 from postern.protocols.saml.request import SUCCESS, Field
 from postern.protocols.saml.response import DEFAULT_SKEW, MAX_ISSUE_AGE, MAX_NAME_ID_CHARS, MAX_SKEW
 from postern.protocols.saml.signature import decode_signature, verify_detached, verify_enveloped
-from postern.protocols.saml.trace import SamlRefusalReason, SamlTrace, SsoTraceStep
+from postern.protocols.saml.trace import SamlRejectionReason, SamlTrace, SsoTraceStep
 
 MAX_SESSION_INDEXES = 100
 MAX_QUERY_CHARS = 64 * 1024
@@ -95,16 +95,16 @@ def read_logout_request(
     if not_on_or_after is not None:
         end = parse_datetime(not_on_or_after)
         valid = end is not None and now - min(skew, MAX_SKEW) < end
-        trace.check("times", ok=valid, reason=SamlRefusalReason.EXPIRED, detail=f"NotOnOrAfter {not_on_or_after}")
+        trace.check("times", ok=valid, reason=SamlRejectionReason.EXPIRED, detail=f"NotOnOrAfter {not_on_or_after}")
     name_ids = children(root, SAML, "NameID")
     name_id = text_of(name_ids[0]) if len(name_ids) == 1 else None
     if name_id is None or len(name_id) > MAX_NAME_ID_CHARS:
-        raise trace.refusal("subject", SamlRefusalReason.NO_SUBJECT, "The message has no usable NameID.")
+        raise trace.rejection("subject", SamlRejectionReason.NO_SUBJECT, "The message has no usable NameID.")
     trace.passed("subject", name_id)
     indexes = [text for element in children(root, SAMLP, "SessionIndex") if (text := text_of(element))]
     if len(indexes) > MAX_SESSION_INDEXES:
-        raise trace.refusal(
-            "sessions", SamlRefusalReason.TOO_COMPLEX, f"More than {MAX_SESSION_INDEXES} SessionIndex elements."
+        raise trace.rejection(
+            "sessions", SamlRejectionReason.TOO_COMPLEX, f"More than {MAX_SESSION_INDEXES} SessionIndex elements."
         )
     trace.raise_if_failed()
     return ReceivedLogoutRequest(
@@ -144,11 +144,11 @@ def read_logout_response(
         if expected
         else f"The request {in_response_to or '(none)'} is unknown or already has a response."
     )
-    trace.check("in response to", ok=expected, reason=SamlRefusalReason.WRONG_IN_RESPONSE_TO, detail=detail)
+    trace.check("in response to", ok=expected, reason=SamlRejectionReason.WRONG_IN_RESPONSE_TO, detail=detail)
     codes = [code for status in children(root, SAMLP, "Status") for code in children(status, SAMLP, "StatusCode")]
     if len(codes) != 1:
-        raise trace.refusal(
-            "status", SamlRefusalReason.MALFORMED, "The LogoutResponse must have exactly one StatusCode."
+        raise trace.rejection(
+            "status", SamlRejectionReason.MALFORMED, "The LogoutResponse must have exactly one StatusCode."
         )
     statuses = [codes[0].get("Value", ""), *(code.get("Value", "") for code in codes[0])]
     trace.passed("status", " / ".join(statuses))
@@ -175,8 +175,8 @@ def _signed_message(
         return verify_enveloped(received, connection, now, trace, "signature"), None
     query = _query(raw, trace)
     if field not in query or "SigAlg" not in query or "Signature" not in query:
-        raise trace.refusal(
-            "signature", SamlRefusalReason.UNSIGNED, f"The query must have {field}, SigAlg and Signature."
+        raise trace.rejection(
+            "signature", SamlRejectionReason.UNSIGNED, f"The query must have {field}, SigAlg and Signature."
         )
     # The signature covers the parameters as escaped by the sender, in this fixed order (SAML bindings §3.4.4.1).
     names = [name for name in (field, "RelayState", "SigAlg") if name in query]
@@ -186,8 +186,8 @@ def _signed_message(
     message = inflate(decode_base64(unquote_plus(query[field]), trace), trace)
     root = parse(message, trace)
     if children(root, DS, "Signature"):
-        raise trace.refusal(
-            "signature", SamlRefusalReason.MISPLACED_SIGNATURE, "A redirect message must not have an XML signature."
+        raise trace.rejection(
+            "signature", SamlRejectionReason.MISPLACED_SIGNATURE, "A redirect message must not have an XML signature."
         )
     return root, unquote_plus(query["RelayState"]) if "RelayState" in query else None
 
@@ -195,8 +195,8 @@ def _signed_message(
 def _query(raw: str, trace: SamlTrace) -> dict[str, str]:
     """The values of _QUERY_PARAMETERS in a query, still percent-encoded. Rejects a parameter that occurs twice."""
     if len(raw) > MAX_QUERY_CHARS:
-        raise trace.refusal(
-            "size", SamlRefusalReason.TOO_LARGE, f"The query is longer than {MAX_QUERY_CHARS:,} characters."
+        raise trace.rejection(
+            "size", SamlRejectionReason.TOO_LARGE, f"The query is longer than {MAX_QUERY_CHARS:,} characters."
         )
     parameters: dict[str, str] = {}
     for part in raw.removeprefix("?").split("&"):
@@ -205,10 +205,12 @@ def _query(raw: str, trace: SamlTrace) -> dict[str, str]:
         if name not in _QUERY_PARAMETERS:
             continue
         if name in parameters:
-            raise trace.refusal("query", SamlRefusalReason.MALFORMED, f"The parameter {name} occurs twice.")
+            raise trace.rejection("query", SamlRejectionReason.MALFORMED, f"The parameter {name} occurs twice.")
         parameters[name] = value
     if "SAMLRequest" in parameters and "SAMLResponse" in parameters:
-        raise trace.refusal("query", SamlRefusalReason.MALFORMED, "The query has both SAMLRequest and SAMLResponse.")
+        raise trace.rejection(
+            "query", SamlRejectionReason.MALFORMED, "The query has both SAMLRequest and SAMLResponse."
+        )
     return parameters
 
 
@@ -216,8 +218,8 @@ def _require_only_root_signature(root: Element, trace: SamlTrace) -> None:
     """Require that every Signature, in any namespace, is a direct child of the message."""
     for element in root.iter():
         if etree.QName(element).localname == "Signature" and element.getparent() is not root:
-            raise trace.refusal(
-                "signature", SamlRefusalReason.MISPLACED_SIGNATURE, "A Signature element is in an unexpected place."
+            raise trace.rejection(
+                "signature", SamlRejectionReason.MISPLACED_SIGNATURE, "A Signature element is in an unexpected place."
             )
 
 
@@ -226,27 +228,29 @@ def _check_header(
 ) -> None:
     """Check what all logout messages have in common: element name, version, ID, issuer, destination, issue instant."""
     if root.tag != tag(SAMLP, name):
-        raise trace.refusal(
-            "message", SamlRefusalReason.WRONG_MESSAGE, f"The message is a {etree.QName(root).localname}, not a {name}."
+        raise trace.rejection(
+            "message",
+            SamlRejectionReason.WRONG_MESSAGE,
+            f"The message is a {etree.QName(root).localname}, not a {name}.",
         )
     if root.get("Version") != "2.0" or identifier(root) is None:
-        raise trace.refusal(
-            "message", SamlRefusalReason.WRONG_VERSION, "The message must have Version 2.0 and a valid ID."
+        raise trace.rejection(
+            "message", SamlRejectionReason.WRONG_VERSION, "The message must have Version 2.0 and a valid ID."
         )
     trace.passed("message", root.get("ID", ""))
     issuers = [text_of(issuer) for issuer in children(root, SAML, "Issuer")]
     matches = issuers == [connection.idp_entity_id]
     detail = f"{issuers}" if matches else f"{issuers} instead of {connection.idp_entity_id}"
-    trace.check("issuer", ok=matches, reason=SamlRefusalReason.WRONG_ISSUER, detail=detail)
+    trace.check("issuer", ok=matches, reason=SamlRejectionReason.WRONG_ISSUER, detail=detail)
     destination = root.get("Destination")
     matches = destination is not None and destination == connection.slo_url
     detail = f"{destination}" if matches else f"{destination} instead of {connection.slo_url}"
-    trace.check("destination", ok=matches, reason=SamlRefusalReason.WRONG_DESTINATION, detail=detail)
+    trace.check("destination", ok=matches, reason=SamlRejectionReason.WRONG_DESTINATION, detail=detail)
     issued_at, tolerance = parse_datetime(root.get("IssueInstant")), min(skew, MAX_SKEW)
     # An old message is rejected: otherwise a saved logout link could sign the user out at any later time.
     is_recent = issued_at is not None and now - MAX_ISSUE_AGE - tolerance <= issued_at <= now + tolerance
     detail = f"{root.get('IssueInstant')}"
     reason = (
-        SamlRefusalReason.EXPIRED if issued_at is not None and issued_at <= now else SamlRefusalReason.NOT_YET_VALID
+        SamlRejectionReason.EXPIRED if issued_at is not None and issued_at <= now else SamlRejectionReason.NOT_YET_VALID
     )
     trace.check("issue instant", ok=is_recent, reason=reason, detail=detail)

@@ -30,7 +30,7 @@ from postern.protocols.saml.document import (
 )
 from postern.protocols.saml.encryption import decrypt, uses_aes_cbc
 from postern.protocols.saml.signature import verify_enveloped
-from postern.protocols.saml.trace import SamlRefusalReason, SamlRejected, SamlTrace, SsoTraceStep
+from postern.protocols.saml.trace import SamlRejected, SamlRejectionReason, SamlTrace, SsoTraceStep
 
 DEFAULT_SKEW = timedelta(seconds=60)
 MAX_SKEW = timedelta(seconds=300)
@@ -126,20 +126,20 @@ def _require_structure(root: Element, trace: SamlTrace) -> None:
     Wrapping attacks (XSW) keep the signed element somewhere in the document and put a forged one where it is read.
     """
     if root.tag != tag(SAMLP, "Response"):
-        raise trace.refusal(
+        raise trace.rejection(
             "response",
-            SamlRefusalReason.WRONG_MESSAGE,
+            SamlRejectionReason.WRONG_MESSAGE,
             f"The message is a {etree.QName(root).localname}, not a Response.",
         )
     if root.get("Version") != "2.0":
-        raise trace.refusal("response", SamlRefusalReason.WRONG_VERSION, "Version must be 2.0.")
+        raise trace.rejection("response", SamlRejectionReason.WRONG_VERSION, "Version must be 2.0.")
     if identifier(root) is None:
-        raise trace.refusal("response", SamlRefusalReason.MALFORMED, "The Response has no valid ID.")
+        raise trace.rejection("response", SamlRejectionReason.MALFORMED, "The Response has no valid ID.")
     for child in root:
         if child.tag not in _RESPONSE_PARTS:
-            raise trace.refusal(
+            raise trace.rejection(
                 "response",
-                SamlRefusalReason.MALFORMED,
+                SamlRejectionReason.MALFORMED,
                 f"Unexpected element {etree.QName(child).localname} in the Response.",
             )
     # Only the Response and its assertions may have a signature.
@@ -148,15 +148,15 @@ def _require_structure(root: Element, trace: SamlTrace) -> None:
         name = etree.QName(element).localname
         parent = element.getparent()
         if name == "Signature" and parent not in signable:
-            raise trace.refusal(
-                "response", SamlRefusalReason.MISPLACED_SIGNATURE, "A Signature element is in an unexpected place."
+            raise trace.rejection(
+                "response", SamlRejectionReason.MISPLACED_SIGNATURE, "A Signature element is in an unexpected place."
             )
         if name in {"Assertion", "EncryptedAssertion"} and parent is not root:
-            raise trace.refusal(
-                "response", SamlRefusalReason.SEVERAL_ASSERTIONS, "An Assertion element is in an unexpected place."
+            raise trace.rejection(
+                "response", SamlRejectionReason.SEVERAL_ASSERTIONS, "An Assertion element is in an unexpected place."
             )
         if name == "Response" and element is not root:
-            raise trace.refusal("response", SamlRefusalReason.MALFORMED, "The Response contains another Response.")
+            raise trace.rejection("response", SamlRejectionReason.MALFORMED, "The Response contains another Response.")
     trace.passed("response", root.get("ID", ""))
 
 
@@ -165,23 +165,23 @@ def _require_success(root: Element, trace: SamlTrace) -> None:
     statuses = children(root, SAMLP, "Status")
     codes = children(statuses[0], SAMLP, "StatusCode") if len(statuses) == 1 else []
     if len(codes) != 1:
-        raise trace.refusal("status", SamlRefusalReason.MALFORMED, "The Response has no single StatusCode.")
+        raise trace.rejection("status", SamlRejectionReason.MALFORMED, "The Response has no single StatusCode.")
     if codes[0].get("Value") == SUCCESS:
         trace.passed("status", SUCCESS)
         return
     texts = [codes[0].get("Value", ""), *(code.get("Value", "") for code in codes[0])]
     texts += [text_of(message) or "" for message in children(statuses[0], SAMLP, "StatusMessage")]
     detail = "The identity provider returned an error: " + " / ".join(text for text in texts if text)
-    raise trace.refusal("status", SamlRefusalReason.STATUS_NOT_SUCCESS, detail)
+    raise trace.rejection("status", SamlRejectionReason.STATUS_NOT_SUCCESS, detail)
 
 
 def _require_one_assertion(root: Element, trace: SamlTrace) -> None:
     count = len(children(root, SAML, "Assertion")) + len(children(root, SAML, "EncryptedAssertion"))
     if count == 0:
-        raise trace.refusal("assertion", SamlRefusalReason.NO_ASSERTION, "The Response has no assertion.")
+        raise trace.rejection("assertion", SamlRejectionReason.NO_ASSERTION, "The Response has no assertion.")
     if count > 1:
-        raise trace.refusal(
-            "assertion", SamlRefusalReason.SEVERAL_ASSERTIONS, f"{count} assertions; exactly one is required."
+        raise trace.rejection(
+            "assertion", SamlRejectionReason.SEVERAL_ASSERTIONS, f"{count} assertions; exactly one is required."
         )
 
 
@@ -226,10 +226,10 @@ def _read_unauthenticated_assertion(
     try:
         assertion = _read_assertion(encrypted, encrypted, False, [encrypted], connection, now, inner_trace)
     except SamlRejected as rejection:
-        if rejection.reason is SamlRefusalReason.ENCRYPTION_REFUSED:
-            raise trace.refusal("decryption", rejection.reason, rejection.detail) from None
+        if rejection.reason is SamlRejectionReason.ENCRYPTION_REFUSED:
+            raise trace.rejection("decryption", rejection.reason, rejection.detail) from None
         detail = "The assertion cannot be decrypted with this connection's keys, or its signature is invalid."
-        raise trace.refusal("decryption", SamlRefusalReason.DECRYPTION_FAILED, detail) from None
+        raise trace.rejection("decryption", SamlRejectionReason.DECRYPTION_FAILED, detail) from None
     trace.steps += inner_trace.steps
     return assertion
 
@@ -252,8 +252,8 @@ def _read_assertion(
         assertion = _parse_decrypted(decrypt(encrypted[0], connection, trace), encrypted[0], trace)
         _require_single_assertion(assertion, trace, "decryption")
     elif connection.want_encrypted:
-        raise trace.refusal(
-            "decryption", SamlRefusalReason.NOT_ENCRYPTED, "This connection requires encrypted assertions."
+        raise trace.rejection(
+            "decryption", SamlRejectionReason.NOT_ENCRYPTED, "This connection requires encrypted assertions."
         )
     else:
         assertion = children(received, SAML, "Assertion")[0]
@@ -264,7 +264,7 @@ def _read_assertion(
         _require_single_assertion(signed, trace, step)
         return signed
     if not response_signed:
-        raise trace.refusal(step, SamlRefusalReason.UNSIGNED, "Neither the Response nor the assertion is signed.")
+        raise trace.rejection(step, SamlRejectionReason.UNSIGNED, "Neither the Response nor the assertion is signed.")
     trace.passed(step, "Covered by the signature of the Response.")
     return assertion if encrypted else children(response, SAML, "Assertion")[0]
 
@@ -274,24 +274,24 @@ def _parse_decrypted(plaintext: bytes, encrypted: Element, trace: SamlTrace) -> 
     try:
         return parse_fragment(plaintext, encrypted, SamlTrace())
     except SamlRejected as rejection:
-        raise trace.refusal("decryption", rejection.reason, f"In the decrypted content: {rejection.detail}") from None
+        raise trace.rejection("decryption", rejection.reason, f"In the decrypted content: {rejection.detail}") from None
 
 
 def _require_single_assertion(root: Element, trace: SamlTrace, step: str) -> None:
     """Require an Assertion without nested assertions or misplaced signatures."""
     if root.tag != tag(SAML, "Assertion"):
-        raise trace.refusal(
-            step, SamlRefusalReason.WRONG_MESSAGE, "The signed or encrypted element is not an Assertion."
+        raise trace.rejection(
+            step, SamlRejectionReason.WRONG_MESSAGE, "The signed or encrypted element is not an Assertion."
         )
     for element in root.iter(*_WRAPPABLE):
         name = etree.QName(element).localname
         if name == "Signature" and element.getparent() is not root:
-            raise trace.refusal(
-                step, SamlRefusalReason.MISPLACED_SIGNATURE, "A Signature element is in an unexpected place."
+            raise trace.rejection(
+                step, SamlRejectionReason.MISPLACED_SIGNATURE, "A Signature element is in an unexpected place."
             )
         if name in {"Assertion", "EncryptedAssertion", "Response"} and element is not root:
-            raise trace.refusal(
-                step, SamlRefusalReason.SEVERAL_ASSERTIONS, "An Assertion element is in an unexpected place."
+            raise trace.rejection(
+                step, SamlRejectionReason.SEVERAL_ASSERTIONS, "An Assertion element is in an unexpected place."
             )
 
 
@@ -359,17 +359,17 @@ class _ClaimChecks:
     def _require_known_children(self, assertion: Element) -> None:
         """Require a version, an ID and supported children. Raises SamlRejected at once, unlike the other checks."""
         if assertion.get("Version") != "2.0":
-            raise self.trace.refusal("assertion", SamlRefusalReason.WRONG_VERSION, "Version must be 2.0.")
+            raise self.trace.rejection("assertion", SamlRejectionReason.WRONG_VERSION, "Version must be 2.0.")
         if identifier(assertion) is None:
-            raise self.trace.refusal("assertion", SamlRefusalReason.MALFORMED, "The assertion has no valid ID.")
+            raise self.trace.rejection("assertion", SamlRejectionReason.MALFORMED, "The assertion has no valid ID.")
         for child in assertion:
             if child.tag not in _ASSERTION_PARTS:
                 detail = f"The element {etree.QName(child).localname} in an assertion is not supported."
-                raise self.trace.refusal("assertion", SamlRefusalReason.UNSUPPORTED, detail)
+                raise self.trace.rejection("assertion", SamlRejectionReason.UNSUPPORTED, detail)
         for name in ("Issuer", "Subject", "Conditions", "AuthnStatement"):
             if len(children(assertion, SAML, name)) > 1:
-                raise self.trace.refusal(
-                    "assertion", SamlRefusalReason.MALFORMED, f"The assertion has several {name} elements."
+                raise self.trace.rejection(
+                    "assertion", SamlRejectionReason.MALFORMED, f"The assertion has several {name} elements."
                 )
         self.trace.passed("assertion", assertion.get("ID", ""))
 
@@ -388,7 +388,7 @@ class _ClaimChecks:
         issuer_format = issuers[0].get("Format", ENTITY) if issuers else ENTITY
         if matches and issuer_format != ENTITY:
             matches, detail = False, f"The Format of the issuer {issuer} is {issuer_format or 'empty'}, not entity."
-        self.trace.check(step, ok=matches, reason=SamlRefusalReason.WRONG_ISSUER, detail=detail)
+        self.trace.check(step, ok=matches, reason=SamlRejectionReason.WRONG_ISSUER, detail=detail)
         return issuer
 
     def _check_destination(self, response: Element, *, required: bool) -> None:
@@ -396,18 +396,18 @@ class _ClaimChecks:
         destination = response.get("Destination")
         matches = destination == self.connection.acs_url if destination or required else True
         detail = f"{destination}" if matches else f"{destination} instead of {self.connection.acs_url}"
-        self.trace.check("destination", ok=matches, reason=SamlRefusalReason.WRONG_DESTINATION, detail=detail)
+        self.trace.check("destination", ok=matches, reason=SamlRejectionReason.WRONG_DESTINATION, detail=detail)
 
     def _check_issue_instant(self, element: Element, step: str) -> None:
         """Check that the message is recent, whatever its NotOnOrAfter."""
         issue_instant, detail = parse_datetime(element.get("IssueInstant")), f"{element.get('IssueInstant')}"
         if issue_instant is None:
-            self.trace.check(step, ok=False, reason=SamlRefusalReason.MALFORMED, detail=detail)
+            self.trace.check(step, ok=False, reason=SamlRejectionReason.MALFORMED, detail=detail)
         elif issue_instant < self.min_issue_instant:
-            self.trace.check(step, ok=False, reason=SamlRefusalReason.EXPIRED, detail=detail)
+            self.trace.check(step, ok=False, reason=SamlRejectionReason.EXPIRED, detail=detail)
         else:
             self.trace.check(
-                step, ok=issue_instant <= self.now_plus_skew, reason=SamlRefusalReason.NOT_YET_VALID, detail=detail
+                step, ok=issue_instant <= self.now_plus_skew, reason=SamlRejectionReason.NOT_YET_VALID, detail=detail
             )
 
     def _name_id(self, assertion: Element) -> Element | None:
@@ -418,14 +418,14 @@ class _ClaimChecks:
             self.trace.check(
                 "subject",
                 ok=False,
-                reason=SamlRefusalReason.UNSUPPORTED,
+                reason=SamlRejectionReason.UNSUPPORTED,
                 detail="EncryptedID is not supported.",
             )
             return None
         text = text_of(name_ids[0]) if len(name_ids) == 1 else None
         valid = text is not None and len(text) <= MAX_NAME_ID_CHARS
         detail = text if text and valid else "The subject has no usable NameID."
-        self.trace.check("subject", ok=valid, reason=SamlRefusalReason.NO_SUBJECT, detail=detail)
+        self.trace.check("subject", ok=valid, reason=SamlRejectionReason.NO_SUBJECT, detail=detail)
         return name_ids[0] if valid else None
 
     def _check_conditions(self, assertion: Element) -> datetime | None:
@@ -433,14 +433,17 @@ class _ClaimChecks:
         elements = children(assertion, SAML, "Conditions")
         if not elements:
             self.trace.check(
-                "audience", ok=False, reason=SamlRefusalReason.WRONG_AUDIENCE, detail="The assertion has no Conditions."
+                "audience",
+                ok=False,
+                reason=SamlRejectionReason.WRONG_AUDIENCE,
+                detail="The assertion has no Conditions.",
             )
             return None
         conditions = elements[0]
         for condition in conditions:
             if condition.tag not in _CONDITIONS:
                 detail = f"The condition {etree.QName(condition).localname} is not supported."
-                self.trace.check("conditions", ok=False, reason=SamlRefusalReason.UNKNOWN_CONDITION, detail=detail)
+                self.trace.check("conditions", ok=False, reason=SamlRejectionReason.UNKNOWN_CONDITION, detail=detail)
         self._check_times(conditions, "conditions")
         restrictions = [
             [text_of(audience) for audience in children(restriction, SAML, "Audience")]
@@ -449,22 +452,22 @@ class _ClaimChecks:
         matches = bool(restrictions) and all(self.connection.sp_entity_id in allowed for allowed in restrictions)
         audiences = ", ".join(str(name) for allowed in restrictions for name in allowed) or "no audience"
         detail = audiences if matches else f"{audiences} instead of {self.connection.sp_entity_id}"
-        self.trace.check("audience", ok=matches, reason=SamlRefusalReason.WRONG_AUDIENCE, detail=detail)
+        self.trace.check("audience", ok=matches, reason=SamlRejectionReason.WRONG_AUDIENCE, detail=detail)
         return parse_datetime(conditions.get("NotOnOrAfter"))
 
     def _check_times(self, element: Element, step: str) -> bool:
         """Check `NotBefore` and `NotOnOrAfter`, where present, with the allowed clock skew."""
         valid = True
         for name, reason in (
-            ("NotBefore", SamlRefusalReason.NOT_YET_VALID),
-            ("NotOnOrAfter", SamlRefusalReason.EXPIRED),
+            ("NotBefore", SamlRejectionReason.NOT_YET_VALID),
+            ("NotOnOrAfter", SamlRejectionReason.EXPIRED),
         ):
             text = element.get(name)
             if text is None:
                 continue
             time = parse_datetime(text)
             if time is None:
-                valid &= self.trace.check(step, ok=False, reason=SamlRefusalReason.MALFORMED, detail=f"{name} {text}")
+                valid &= self.trace.check(step, ok=False, reason=SamlRejectionReason.MALFORMED, detail=f"{name} {text}")
                 continue
             in_range = time <= self.now_plus_skew if name == "NotBefore" else self.now_minus_skew < time
             valid &= self.trace.check(step, ok=in_range, reason=reason, detail=f"{name} {text}")
@@ -482,15 +485,15 @@ class _ClaimChecks:
         ]
         if len(bearer_data) != 1:
             detail = f"{len(bearer_data)} bearer confirmations; exactly one is required."
-            self.trace.check("confirmation", ok=False, reason=SamlRefusalReason.NOT_CONFIRMED, detail=detail)
+            self.trace.check("confirmation", ok=False, reason=SamlRejectionReason.NOT_CONFIRMED, detail=detail)
             return None
         recipient = bearer_data[0].get("Recipient")
         valid = recipient == self.connection.acs_url
         detail = f"{recipient}" if valid else f"{recipient} instead of {self.connection.acs_url}"
-        valid &= self.trace.check("recipient", ok=valid, reason=SamlRefusalReason.WRONG_RECIPIENT, detail=detail)
+        valid &= self.trace.check("recipient", ok=valid, reason=SamlRejectionReason.WRONG_RECIPIENT, detail=detail)
         if bearer_data[0].get("NotOnOrAfter") is None:
             detail = "The SubjectConfirmationData has no NotOnOrAfter."
-            valid &= self.trace.check("confirmation", ok=False, reason=SamlRefusalReason.NOT_CONFIRMED, detail=detail)
+            valid &= self.trace.check("confirmation", ok=False, reason=SamlRejectionReason.NOT_CONFIRMED, detail=detail)
         valid &= self._check_times(bearer_data[0], "confirmation")
         return bearer_data[0] if valid else None
 
@@ -499,7 +502,7 @@ class _ClaimChecks:
         if confirmation is None:
             return None
         response_value, confirmed_value = response.get("InResponseTo"), confirmation.get("InResponseTo")
-        step, reason = "in response to", SamlRefusalReason.WRONG_IN_RESPONSE_TO
+        step, reason = "in response to", SamlRejectionReason.WRONG_IN_RESPONSE_TO
         if response_value is not None and response_value != confirmed_value:
             self.trace.check(
                 step,
@@ -517,7 +520,7 @@ class _ClaimChecks:
             allowed = self.connection.allow_idp_initiated
             outcome = "allowed" if allowed else "not allowed"
             detail = f"IdP-initiated sign-in is {outcome} for this connection."
-            self.trace.check(step, ok=allowed, reason=SamlRefusalReason.UNSOLICITED, detail=detail)
+            self.trace.check(step, ok=allowed, reason=SamlRejectionReason.UNSOLICITED, detail=detail)
         return confirmed_value
 
     def _check_authn_statement(self, assertion: Element) -> Element | None:
@@ -526,18 +529,18 @@ class _ClaimChecks:
         step = "authentication"
         if not statements or parse_datetime(statements[0].get("AuthnInstant")) is None:
             detail = "The assertion has no AuthnStatement with an AuthnInstant."
-            self.trace.check(step, ok=False, reason=SamlRefusalReason.NO_AUTHN_STATEMENT, detail=detail)
+            self.trace.check(step, ok=False, reason=SamlRejectionReason.NO_AUTHN_STATEMENT, detail=detail)
             return None
         if not _has_authn_context(statements[0]):
             detail = "The AuthnStatement has no usable AuthnContext."
-            self.trace.check(step, ok=False, reason=SamlRefusalReason.NO_AUTHN_STATEMENT, detail=detail)
+            self.trace.check(step, ok=False, reason=SamlRejectionReason.NO_AUTHN_STATEMENT, detail=detail)
             return None
         session_end = statements[0].get("SessionNotOnOrAfter")
         if session_end is not None:
             end = parse_datetime(session_end)
             valid = end is not None and self.now_minus_skew < end
             self.trace.check(
-                step, ok=valid, reason=SamlRefusalReason.EXPIRED, detail=f"SessionNotOnOrAfter {session_end}"
+                step, ok=valid, reason=SamlRejectionReason.EXPIRED, detail=f"SessionNotOnOrAfter {session_end}"
             )
         else:
             self.trace.passed(step, f"{statements[0].get('AuthnInstant')}")
@@ -558,7 +561,7 @@ class _ClaimChecks:
                     friendly_names.setdefault(friendly_name, name)
         if any(len(text) > MAX_VALUE_CHARS for texts in values.values() for text in texts):
             detail = f"An attribute value is longer than {MAX_VALUE_CHARS:,} characters."
-            self.trace.check("attributes", ok=False, reason=SamlRefusalReason.TOO_LARGE, detail=detail)
+            self.trace.check("attributes", ok=False, reason=SamlRejectionReason.TOO_LARGE, detail=detail)
         else:
             self.trace.passed("attributes", ", ".join(values))
         return values, friendly_names

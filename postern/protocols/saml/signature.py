@@ -26,7 +26,7 @@ from signxml.verifier import SignatureConfiguration, VerifyResult, XMLVerifier
 from postern.protocols.saml.certificates import fingerprint, load_certificate
 from postern.protocols.saml.connection import MAX_IDP_CERTIFICATES, SamlConnection
 from postern.protocols.saml.document import DS, EC, MAX_MESSAGE_BYTES, Element, children, identifier, parse, tag
-from postern.protocols.saml.trace import SamlRefusalReason, SamlTrace
+from postern.protocols.saml.trace import SamlRejectionReason, SamlTrace
 
 ENVELOPED = "http://www.w3.org/2000/09/xmldsig#enveloped-signature"
 EXCLUSIVE = "http://www.w3.org/2001/10/xml-exc-c14n#"
@@ -67,8 +67,8 @@ def verify_enveloped(
     _require_unexpired(certificate, connection, now, trace, step)
     root = parse(signed, SamlTrace())  # A trace of its own: the document was parsed as a step of `trace` before.
     if root.tag != element.tag or root.get("ID") != element.get("ID") or children(root, DS, "Signature"):
-        raise trace.refusal(
-            step, SamlRefusalReason.SIGNATURE_INVALID, "The signature does not cover the element that contains it."
+        raise trace.rejection(
+            step, SamlRejectionReason.SIGNATURE_INVALID, "The signature does not cover the element that contains it."
         )
     trace.passed(step, f"{method.name} by certificate {fingerprint(certificate)}")
     return root
@@ -78,9 +78,9 @@ def _only_signature(element: Element, trace: SamlTrace, step: str) -> Element:
     """The only Signature among the direct children of `element`. Raises SamlRejected."""
     signatures = children(element, DS, "Signature")
     if not signatures:
-        raise trace.refusal(step, SamlRefusalReason.UNSIGNED, "The element has no signature.")
+        raise trace.rejection(step, SamlRejectionReason.UNSIGNED, "The element has no signature.")
     if len(signatures) > 1:
-        raise trace.refusal(step, SamlRefusalReason.MISPLACED_SIGNATURE, "The element has several signatures.")
+        raise trace.rejection(step, SamlRejectionReason.MISPLACED_SIGNATURE, "The element has several signatures.")
     return signatures[0]
 
 
@@ -98,8 +98,8 @@ def verify_detached(
     `method` is the URI of the signature algorithm, `step` the name of the check in the trace. Raises SamlRejected.
     """
     if method not in METHODS:
-        reason = SamlRefusalReason.WEAK_ALGORITHM if "sha1" in method.lower() else SamlRefusalReason.SIGNATURE_FORM
-        raise trace.refusal(
+        reason = SamlRejectionReason.WEAK_ALGORITHM if "sha1" in method.lower() else SamlRejectionReason.SIGNATURE_FORM
+        raise trace.rejection(
             step, reason, f"The signature method {method!r} is not accepted: use RSA or ECDSA with SHA-256 or better."
         )
     for pem in connection.idp_certificates[:MAX_IDP_CERTIFICATES]:
@@ -108,8 +108,8 @@ def verify_detached(
             _require_unexpired(certificate, connection, now, trace, step)
             trace.passed(step, f"{METHODS[method].name} by certificate {fingerprint(certificate)}")
             return
-    raise trace.refusal(
-        step, SamlRefusalReason.SIGNATURE_INVALID, "The signature does not match any pinned certificate."
+    raise trace.rejection(
+        step, SamlRejectionReason.SIGNATURE_INVALID, "The signature does not match any pinned certificate."
     )
 
 
@@ -119,7 +119,7 @@ def _require_unexpired(
     if certificate.not_valid_after_utc < now and not connection.accept_expired_certificates:
         expiry = certificate.not_valid_after_utc.date().isoformat()
         detail = f"Signed with certificate {fingerprint(certificate)}, which expired on {expiry}."
-        raise trace.refusal(step, SamlRefusalReason.CERTIFICATE_EXPIRED, detail)
+        raise trace.rejection(step, SamlRejectionReason.CERTIFICATE_EXPIRED, detail)
 
 
 def _require_allowed_form(signature: Element, parent: Element, trace: SamlTrace, step: str) -> SignatureMethod:
@@ -130,7 +130,7 @@ def _require_allowed_form(signature: Element, parent: Element, trace: SamlTrace,
         tags = tuple(str(child.tag) for child in element)
         if tags not in [tuple(tag(DS, name) for name in names) for names in allowed]:
             detail = f"{etree.QName(element).localname} has unexpected child elements."
-            raise trace.refusal(step, SamlRefusalReason.SIGNATURE_FORM, detail)
+            raise trace.rejection(step, SamlRejectionReason.SIGNATURE_FORM, detail)
         return list(element)
 
     signed_info, value, *_ = children_of(
@@ -143,11 +143,13 @@ def _require_allowed_form(signature: Element, parent: Element, trace: SamlTrace,
     enveloped, exclusive = children_of(transforms, ("Transform", "Transform"))
     parent_id = identifier(parent)
     if parent_id is None or reference.get("URI") != f"#{parent_id}":
-        raise trace.refusal(
-            step, SamlRefusalReason.SIGNATURE_FORM, "The signature does not reference its parent element."
+        raise trace.rejection(
+            step, SamlRejectionReason.SIGNATURE_FORM, "The signature does not reference its parent element."
         )
     if enveloped.get("Algorithm") != ENVELOPED or len(enveloped):
-        raise trace.refusal(step, SamlRefusalReason.SIGNATURE_FORM, "The first transform is not enveloped-signature.")
+        raise trace.rejection(
+            step, SamlRejectionReason.SIGNATURE_FORM, "The first transform is not enveloped-signature."
+        )
     for canonicalization in (canonicalization_method, exclusive):
         _require_exclusive(canonicalization, trace, step)
     _require_strong(method, METHODS, trace, step)
@@ -156,7 +158,7 @@ def _require_allowed_form(signature: Element, parent: Element, trace: SamlTrace,
         text = element.text or ""
         if len(element) or len(text) > MAX_SIGNATURE_CHARS or not _is_base64(text):
             detail = f"{etree.QName(element).localname} is not base64."
-            raise trace.refusal(step, SamlRefusalReason.SIGNATURE_FORM, detail)
+            raise trace.rejection(step, SamlRejectionReason.SIGNATURE_FORM, detail)
     return METHODS[method.get("Algorithm", "")]
 
 
@@ -172,7 +174,7 @@ def _require_exclusive(element: Element, trace: SamlTrace, step: str) -> None:
     algorithm = element.get("Algorithm")
     if algorithm != EXCLUSIVE:
         detail = f"Only exclusive canonicalization without comments is accepted, not {algorithm!r}."
-        raise trace.refusal(step, SamlRefusalReason.SIGNATURE_FORM, detail)
+        raise trace.rejection(step, SamlRejectionReason.SIGNATURE_FORM, detail)
     if not len(element):
         return
     prefixes = element[0].get("PrefixList", "")
@@ -180,8 +182,8 @@ def _require_exclusive(element: Element, trace: SamlTrace, step: str) -> None:
         len(element) == 1 and element[0].tag == tag(EC, "InclusiveNamespaces") and not len(element[0])
     )
     if not has_only_prefix_list or not _PREFIXES.match(prefixes) or prefixes.count(" ") >= MAX_PREFIXES:
-        raise trace.refusal(
-            step, SamlRefusalReason.SIGNATURE_FORM, "The canonicalization has parameters that are not accepted."
+        raise trace.rejection(
+            step, SamlRejectionReason.SIGNATURE_FORM, "The canonicalization has parameters that are not accepted."
         )
 
 
@@ -197,7 +199,9 @@ def _require_strong(
         return
     weak = "sha1" in algorithm.lower() or "md5" in algorithm.lower()
     detail = f"The algorithm {algorithm!r} is not accepted: use SHA-256 or better."
-    raise trace.refusal(step, SamlRefusalReason.WEAK_ALGORITHM if weak else SamlRefusalReason.SIGNATURE_FORM, detail)
+    raise trace.rejection(
+        step, SamlRejectionReason.WEAK_ALGORITHM if weak else SamlRejectionReason.SIGNATURE_FORM, detail
+    )
 
 
 def _key_info_fingerprint(signature: Element) -> str | None:
@@ -234,18 +238,18 @@ def _find_signer(
             return _signed_bytes(without_key_info, certificate, method), certificate
         except InvalidDigest:
             detail = "The content was changed after signing."
-            raise trace.refusal(step, SamlRefusalReason.CONTENT_CHANGED, detail) from None
+            raise trace.rejection(step, SamlRejectionReason.CONTENT_CHANGED, detail) from None
         except (SignXMLException, BadRawSignature, etree.LxmlError, ValueError, TypeError) as error:
-            raise trace.refusal(step, SamlRefusalReason.SIGNATURE_INVALID, str(error)) from None
+            raise trace.rejection(step, SamlRejectionReason.SIGNATURE_INVALID, str(error)) from None
     fingerprints = [fingerprint(certificate) for certificate in pinned_certificates]
     if key_info_fingerprint and key_info_fingerprint not in fingerprints:
         detail = (
             f"Signed with certificate {key_info_fingerprint}, which is not pinned for this connection "
             f"(pinned: {', '.join(fingerprints)})."
         )
-        raise trace.refusal(step, SamlRefusalReason.UNKNOWN_CERTIFICATE, detail)
-    raise trace.refusal(
-        step, SamlRefusalReason.SIGNATURE_INVALID, "The signature does not match any pinned certificate."
+        raise trace.rejection(step, SamlRejectionReason.UNKNOWN_CERTIFICATE, detail)
+    raise trace.rejection(
+        step, SamlRejectionReason.SIGNATURE_INVALID, "The signature does not match any pinned certificate."
     )
 
 
@@ -325,4 +329,4 @@ def decode_signature(value: str, trace: SamlTrace, step: str) -> bytes:
     try:
         return base64.b64decode("".join(value.split()), validate=True)
     except (binascii.Error, ValueError):
-        raise trace.refusal(step, SamlRefusalReason.NOT_BASE64, "The signature is not base64.") from None
+        raise trace.rejection(step, SamlRejectionReason.NOT_BASE64, "The signature is not base64.") from None

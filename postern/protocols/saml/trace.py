@@ -8,8 +8,8 @@ from postern.kernel.values import Record
 MAX_DETAIL_CHARS = 400
 
 
-class SamlRefusalReason(StrEnum):
-    """Why a message was rejected. Later versions may add values."""
+class SamlRejectionReason(StrEnum):
+    """Why a message was rejected. Shown to administrators as part of the API; later versions may add values."""
 
     TOO_LARGE = "TOO_LARGE"
     NOT_BASE64 = "NOT_BASE64"
@@ -17,10 +17,12 @@ class SamlRefusalReason(StrEnum):
     NOT_UTF8 = "NOT_UTF8"
     DOCTYPE = "DOCTYPE"
     FORBIDDEN_MARKUP = "FORBIDDEN_MARKUP"
+    """A comment, a CDATA section or a processing instruction."""
     MALFORMED = "MALFORMED"
     TOO_COMPLEX = "TOO_COMPLEX"
     DUPLICATE_ID = "DUPLICATE_ID"
     WRONG_MESSAGE = "WRONG_MESSAGE"
+    """The root element is not the expected one: Response, Assertion, LogoutRequest or LogoutResponse."""
     WRONG_VERSION = "WRONG_VERSION"
     STATUS_NOT_SUCCESS = "STATUS_NOT_SUCCESS"
     NO_ASSERTION = "NO_ASSERTION"
@@ -28,13 +30,18 @@ class SamlRefusalReason(StrEnum):
     MISPLACED_SIGNATURE = "MISPLACED_SIGNATURE"
     UNSIGNED = "UNSIGNED"
     SIGNATURE_FORM = "SIGNATURE_FORM"
+    """The signature has a structure or an algorithm that is not accepted, such as another transform or reference."""
     WEAK_ALGORITHM = "WEAK_ALGORITHM"
+    """The signature or its digest uses SHA-1 or MD5."""
     UNKNOWN_CERTIFICATE = "UNKNOWN_CERTIFICATE"
     CERTIFICATE_EXPIRED = "CERTIFICATE_EXPIRED"
     SIGNATURE_INVALID = "SIGNATURE_INVALID"
     CONTENT_CHANGED = "CONTENT_CHANGED"
+    """The signature value is valid, but the digest of the signed content is another one."""
     ENCRYPTION_REFUSED = "ENCRYPTION_REFUSED"
+    """The encryption has an algorithm, a parameter or a structure that is not accepted."""
     NOT_ENCRYPTED = "NOT_ENCRYPTED"
+    """The connection requires encryption."""
     DECRYPTION_FAILED = "DECRYPTION_FAILED"
     WRONG_ISSUER = "WRONG_ISSUER"
     WRONG_DESTINATION = "WRONG_DESTINATION"
@@ -49,10 +56,11 @@ class SamlRefusalReason(StrEnum):
     WRONG_AUDIENCE = "WRONG_AUDIENCE"
     NO_AUTHN_STATEMENT = "NO_AUTHN_STATEMENT"
     UNSUPPORTED = "UNSUPPORTED"
+    """The assertion uses a feature of SAML that Postern does not support, such as EncryptedID."""
 
 
 class SsoTraceStep(Record, kw_only=True):
-    """One check: its name, whether it passed, and the observed value."""
+    """One check: its name, whether it passed, and as `detail` what was found, or why the check failed."""
 
     step: str
     ok: bool
@@ -62,7 +70,7 @@ class SsoTraceStep(Record, kw_only=True):
 class SamlRejected(BadRequest):
     """The identity provider's message was rejected; `reason` and the trace explain why."""
 
-    def __init__(self, reason: SamlRefusalReason, detail: str, trace: list[SsoTraceStep]) -> None:
+    def __init__(self, reason: SamlRejectionReason, detail: str, trace: list[SsoTraceStep]) -> None:
         super().__init__(detail)
         self.reason = reason
         self.trace = trace
@@ -73,13 +81,13 @@ class SamlTrace:
 
     def __init__(self) -> None:
         self.steps: list[SsoTraceStep] = []
-        self._first_failure: tuple[SamlRefusalReason, str] | None = None
+        self._first_failure: tuple[SamlRejectionReason, str] | None = None
 
     def passed(self, step: str, detail: str = "") -> None:
         """Record a check that passed."""
         self.steps.append(SsoTraceStep(step=step, ok=True, detail=detail[:MAX_DETAIL_CHARS]))
 
-    def refusal(self, step: str, reason: SamlRefusalReason, detail: str) -> SamlRejected:
+    def rejection(self, step: str, reason: SamlRejectionReason, detail: str) -> SamlRejected:
         """Record a failed check that ends processing, and return the exception to raise.
 
         The exception has the reason and detail of the first check that failed, which may be an earlier one.
@@ -88,7 +96,7 @@ class SamlTrace:
         first_reason, first_detail = self._first_failure or (reason, detail)
         return SamlRejected(first_reason, first_detail, self.steps)
 
-    def check(self, step: str, *, ok: bool, reason: SamlRefusalReason, detail: str) -> bool:
+    def check(self, step: str, *, ok: bool, reason: SamlRejectionReason, detail: str) -> bool:
         """Record a check and return `ok`. Does not raise, so that a test sign-in shows every wrong setting at once."""
         detail = detail[:MAX_DETAIL_CHARS]
         self.steps.append(SsoTraceStep(step=step, ok=ok, detail=detail))

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from postern.protocols.saml.response import read_response
-from postern.protocols.saml.trace import SamlRefusalReason, SamlRejected
+from postern.protocols.saml.trace import SamlRejected, SamlRejectionReason
 from tests.peers.identity_provider import DS, SAML, SAMLP, IdentityProvider, encrypted_xml, keys
 from tests.protocols.saml.conftest import NOW, REQUEST, connection_with, valid_response
 from tests.protocols.saml.test_wrapping import EXCLUSIVE, XSLT
@@ -31,7 +31,7 @@ def padded_response(filling: bytes) -> bytes:
     )
 
 
-def bombs() -> dict[str, tuple[bytes | str, SamlRefusalReason]]:
+def bombs() -> dict[str, tuple[bytes | str, SamlRejectionReason]]:
     prefixes = " ".join(f"p{n}" for n in range(20_000))
     prefix_list = (
         f'<ec:InclusiveNamespaces xmlns:ec="http://www.w3.org/2001/10/xml-exc-c14n#" PrefixList="{prefixes}"/>'
@@ -39,60 +39,66 @@ def bombs() -> dict[str, tuple[bytes | str, SamlRefusalReason]]:
     return {
         "xslt (python3-saml#447)": (
             valid_response(IdentityProvider(now=NOW)).replace(EXCLUSIVE, XSLT + EXCLUSIVE),
-            SamlRefusalReason.SIGNATURE_FORM,
+            SamlRejectionReason.SIGNATURE_FORM,
         ),
         "billion laughs": (
             f'<!DOCTYPE a [<!ENTITY l0 "ha">{NESTED_ENTITIES}]>{HEAD}&l9;{TAIL}'.encode(),
-            SamlRefusalReason.DOCTYPE,
+            SamlRejectionReason.DOCTYPE,
         ),
         "quadratic entity": (
             f'<!DOCTYPE a [<!ENTITY a "{"a" * 100 * KB}">]>{HEAD}{"&a;" * 10_000}{TAIL}'.encode(),
-            SamlRefusalReason.DOCTYPE,
+            SamlRejectionReason.DOCTYPE,
         ),
         "external entity": (
             f'<!doctype a [<!ENTITY a SYSTEM "file:///dev/zero">]>{HEAD}&a;{TAIL}'.encode(),
-            SamlRefusalReason.DOCTYPE,
+            SamlRejectionReason.DOCTYPE,
         ),
         "entities in utf-16": (
             f'<!DOCTYPE a [<!ENTITY l0 "ha">{NESTED_ENTITIES}]><a>&l9;</a>'.encode("utf-16"),
-            SamlRefusalReason.NOT_UTF8,
+            SamlRejectionReason.NOT_UTF8,
         ),
-        "another encoding": (b'<?xml version="1.0" encoding="utf-7"?>' + response_with(""), SamlRefusalReason.NOT_UTF8),
-        "ten megabytes": (response_with(" " * 10 * KB * KB), SamlRefusalReason.TOO_LARGE),
-        "ten megabytes of base64": ("A" * 10 * KB * KB, SamlRefusalReason.TOO_LARGE),
-        "one byte too many": (response_with(" " * (256 * KB - len(HEAD) - len(TAIL) + 1)), SamlRefusalReason.TOO_LARGE),
-        "depth": (response_with("<a>" * 30_000 + "</a>" * 30_000), SamlRefusalReason.TOO_COMPLEX),
-        "depth without an end": (response_with("<a>" * 80_000), SamlRefusalReason.TOO_COMPLEX),
-        "elements": (response_with("<a/>" * 60_000), SamlRefusalReason.TOO_COMPLEX),
+        "another encoding": (
+            b'<?xml version="1.0" encoding="utf-7"?>' + response_with(""),
+            SamlRejectionReason.NOT_UTF8,
+        ),
+        "ten megabytes": (response_with(" " * 10 * KB * KB), SamlRejectionReason.TOO_LARGE),
+        "ten megabytes of base64": ("A" * 10 * KB * KB, SamlRejectionReason.TOO_LARGE),
+        "one byte too many": (
+            response_with(" " * (256 * KB - len(HEAD) - len(TAIL) + 1)),
+            SamlRejectionReason.TOO_LARGE,
+        ),
+        "depth": (response_with("<a>" * 30_000 + "</a>" * 30_000), SamlRejectionReason.TOO_COMPLEX),
+        "depth without an end": (response_with("<a>" * 80_000), SamlRejectionReason.TOO_COMPLEX),
+        "elements": (response_with("<a/>" * 60_000), SamlRejectionReason.TOO_COMPLEX),
         "attributes": (
             response_with("<a" + "".join(f" a{n}=''" for n in range(20_000)) + "/>"),
-            SamlRefusalReason.TOO_COMPLEX,
+            SamlRejectionReason.TOO_COMPLEX,
         ),
         "namespaces": (
             response_with("<a" + "".join(f" xmlns:a{n}='urn:a'" for n in range(10_000)) + "/>"),
-            SamlRefusalReason.TOO_COMPLEX,
+            SamlRejectionReason.TOO_COMPLEX,
         ),
         "prefixes": (
             valid_response(IdentityProvider(now=NOW)).replace(
                 EXCLUSIVE, EXCLUSIVE[:-2] + b">" + prefix_list.encode() + b"</ds:Transform>"
             ),
-            SamlRefusalReason.SIGNATURE_FORM,
+            SamlRejectionReason.SIGNATURE_FORM,
         ),
-        "equal identifiers": (response_with('<a ID="x"/>' * 9_000), SamlRefusalReason.DUPLICATE_ID),
+        "equal identifiers": (response_with('<a ID="x"/>' * 9_000), SamlRejectionReason.DUPLICATE_ID),
         "a long signature": (
             valid_response(IdentityProvider(now=NOW)).replace(
                 b"<ds:SignatureValue>", b"<ds:SignatureValue>" + b"AAAA" * 40_000
             ),
-            SamlRefusalReason.SIGNATURE_FORM,
+            SamlRejectionReason.SIGNATURE_FORM,
         ),
         "the maximum number of elements": (
             padded_response(b"<saml:Attribute/>" * 9_900),
-            SamlRefusalReason.CONTENT_CHANGED,
+            SamlRejectionReason.CONTENT_CHANGED,
         ),
-        "the maximum of text": (padded_response(b"x" * 240 * KB), SamlRefusalReason.CONTENT_CHANGED),
+        "the maximum of text": (padded_response(b"x" * 240 * KB), SamlRejectionReason.CONTENT_CHANGED),
         "too many elements, encrypted": (
             response_with(STATUS + encrypted_xml(b"<a>" * 50_000, keys("sp").certificate).decode()),
-            SamlRefusalReason.TOO_COMPLEX,
+            SamlRejectionReason.TOO_COMPLEX,
         ),
     }
 

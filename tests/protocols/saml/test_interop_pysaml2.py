@@ -23,7 +23,7 @@ from postern.protocols.saml.logout import Binding, read_logout_request, read_log
 from postern.protocols.saml.metadata import ServiceProvider, read_metadata, sp_metadata
 from postern.protocols.saml.request import authn_request, logout_request, logout_response, post_fields, redirect_url
 from postern.protocols.saml.response import read_response
-from postern.protocols.saml.trace import SamlRefusalReason, SamlRejected
+from postern.protocols.saml.trace import SamlRejected, SamlRejectionReason
 from tests.peers.identity_provider import keys
 from tests.protocols.saml.conftest import SP
 
@@ -206,14 +206,14 @@ def test_triple_des_is_refused(server, connection):
     """pysaml2 encrypts with Triple DES by default."""
     with pytest.raises(SamlRejected) as caught:
         read(respond_with_pysaml2(server, connection, sign_assertion=True, encrypt_assertion=True), connection)
-    assert caught.value.reason is SamlRefusalReason.ENCRYPTION_REFUSED
+    assert caught.value.reason is SamlRejectionReason.ENCRYPTION_REFUSED
     assert "tripledes" in caught.value.detail
 
 
 def test_sha1_is_refused(server, connection):
     with pytest.raises(SamlRejected) as caught:
         read(respond_with_pysaml2(server, connection, sign_assertion=True, sign_alg=SIG_RSA_SHA1), connection)
-    assert caught.value.reason is SamlRefusalReason.WEAK_ALGORITHM
+    assert caught.value.reason is SamlRejectionReason.WEAK_ALGORITHM
 
 
 @pytest.mark.parametrize("binding", Binding)

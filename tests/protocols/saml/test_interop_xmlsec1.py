@@ -12,7 +12,7 @@ import pytest
 from lxml import etree
 
 from postern.protocols.saml.response import read_response
-from postern.protocols.saml.trace import SamlRefusalReason, SamlRejected
+from postern.protocols.saml.trace import SamlRejected, SamlRejectionReason
 from tests.peers.identity_provider import DS, SAML, SAMLP, XS, IdentityProvider
 from tests.protocols.saml.conftest import NOW, REQUEST, connection_with, valid_response
 
@@ -69,7 +69,7 @@ def test_a_signature_with_inclusive_namespace_prefixes_is_verified(tmp_path, pre
     assert read(raw, idp).attributes["groups"] == ["staff", "admins & co"]
     with pytest.raises(SamlRejected) as caught:
         read(raw.replace(b">staff<", b">owner<"), idp)
-    assert caught.value.reason is SamlRefusalReason.CONTENT_CHANGED
+    assert caught.value.reason is SamlRejectionReason.CONTENT_CHANGED
 
 
 def read(raw: bytes, idp: IdentityProvider):

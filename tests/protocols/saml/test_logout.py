@@ -9,7 +9,7 @@ from lxml import etree
 
 from postern.protocols.saml.logout import Binding, read_logout_request, read_logout_response
 from postern.protocols.saml.request import logout_response
-from postern.protocols.saml.trace import SamlRefusalReason, SamlRejected
+from postern.protocols.saml.trace import SamlRejected, SamlRejectionReason
 from tests.peers.identity_provider import IdentityProvider, keys, signed
 from tests.protocols.saml.conftest import NOW, SP
 
@@ -24,7 +24,7 @@ def read_response(raw, connection, binding=Binding.REDIRECT, expected=("_asked",
     return read_logout_response(raw, binding=binding, connection=connection, expected_request_ids=expected, now=NOW)
 
 
-def rejection_reason(read, *arguments, **more) -> SamlRefusalReason:
+def rejection_reason(read, *arguments, **more) -> SamlRejectionReason:
     with pytest.raises(SamlRejected) as caught:
         read(*arguments, **more)
     assert any(not step.ok for step in caught.value.trace)
@@ -73,7 +73,7 @@ def test_a_message_that_is_almost_eleven_minutes_old_is_accepted(idp, connection
 
 def test_an_unsolicited_response_is_refused(idp, connection):
     message = idp.redirect("SAMLResponse", idp.logout_response(SLO_URL, "_other"))
-    assert rejection_reason(read_response, message, connection) is SamlRefusalReason.WRONG_IN_RESPONSE_TO
+    assert rejection_reason(read_response, message, connection) is SamlRejectionReason.WRONG_IN_RESPONSE_TO
 
 
 def test_a_response_has_the_id_of_the_request(connection):
@@ -81,50 +81,50 @@ def test_a_response_has_the_id_of_the_request(connection):
     assert etree.fromstring(raw).get("InResponseTo") == "_out"
 
 
-def changed_queries(idp) -> dict[str, tuple[str, SamlRefusalReason]]:
+def changed_queries(idp) -> dict[str, tuple[str, SamlRejectionReason]]:
     query = idp.redirect("SAMLRequest", idp.logout_request(SLO_URL), "state")
     parts = dict(part.split("=", 1) for part in query.split("&"))
     stranger = replace(idp, keys=keys("stranger"))
     return {
-        "another relay state": (query.replace("=state", "=other"), SamlRefusalReason.SIGNATURE_INVALID),
-        "no relay state": (query.replace("RelayState=state&", ""), SamlRefusalReason.SIGNATURE_INVALID),
-        "no signature": (query.rpartition("&Signature")[0], SamlRefusalReason.UNSIGNED),
-        "no algorithm": (query.replace("&SigAlg=" + parts["SigAlg"], ""), SamlRefusalReason.UNSIGNED),
-        "sha1": (query.replace("rsa-sha256", "rsa-sha1"), SamlRefusalReason.WEAK_ALGORITHM),
-        "hmac": (query.replace("rsa-sha256", "hmac-sha256"), SamlRefusalReason.SIGNATURE_FORM),
-        "elliptic": (query.replace("rsa-sha256", "ecdsa-sha256"), SamlRefusalReason.SIGNATURE_INVALID),
-        "twice": (f"{query}&SAMLRequest={parts['SAMLRequest']}", SamlRefusalReason.MALFORMED),
-        "twice, escaped": (f"{query}&%53AMLRequest={parts['SAMLRequest']}", SamlRefusalReason.MALFORMED),
-        "both": (f"{query}&SAMLResponse={parts['SAMLRequest']}", SamlRefusalReason.MALFORMED),
+        "another relay state": (query.replace("=state", "=other"), SamlRejectionReason.SIGNATURE_INVALID),
+        "no relay state": (query.replace("RelayState=state&", ""), SamlRejectionReason.SIGNATURE_INVALID),
+        "no signature": (query.rpartition("&Signature")[0], SamlRejectionReason.UNSIGNED),
+        "no algorithm": (query.replace("&SigAlg=" + parts["SigAlg"], ""), SamlRejectionReason.UNSIGNED),
+        "sha1": (query.replace("rsa-sha256", "rsa-sha1"), SamlRejectionReason.WEAK_ALGORITHM),
+        "hmac": (query.replace("rsa-sha256", "hmac-sha256"), SamlRejectionReason.SIGNATURE_FORM),
+        "elliptic": (query.replace("rsa-sha256", "ecdsa-sha256"), SamlRejectionReason.SIGNATURE_INVALID),
+        "twice": (f"{query}&SAMLRequest={parts['SAMLRequest']}", SamlRejectionReason.MALFORMED),
+        "twice, escaped": (f"{query}&%53AMLRequest={parts['SAMLRequest']}", SamlRejectionReason.MALFORMED),
+        "both": (f"{query}&SAMLResponse={parts['SAMLRequest']}", SamlRejectionReason.MALFORMED),
         "a stranger": (
             stranger.redirect("SAMLRequest", idp.logout_request(SLO_URL)),
-            SamlRefusalReason.SIGNATURE_INVALID,
+            SamlRejectionReason.SIGNATURE_INVALID,
         ),
-        "signature not base64": (query.replace("&Signature=", "&Signature=%2A"), SamlRefusalReason.NOT_BASE64),
+        "signature not base64": (query.replace("&Signature=", "&Signature=%2A"), SamlRejectionReason.NOT_BASE64),
         "another issuer": (
             idp.redirect("SAMLRequest", replace(idp, entity_id="https://evil.example").logout_request(SLO_URL)),
-            SamlRefusalReason.WRONG_ISSUER,
+            SamlRejectionReason.WRONG_ISSUER,
         ),
         "another place": (
             idp.redirect("SAMLRequest", idp.logout_request(f"{SP}/elsewhere")),
-            SamlRefusalReason.WRONG_DESTINATION,
+            SamlRejectionReason.WRONG_DESTINATION,
         ),
         "a response as a request": (
             idp.redirect("SAMLRequest", idp.logout_response(SLO_URL, "_asked")),
-            SamlRefusalReason.WRONG_MESSAGE,
+            SamlRejectionReason.WRONG_MESSAGE,
         ),
         "issued later": (
             idp.redirect("SAMLRequest", replace(idp, now=NOW + timedelta(hours=1)).logout_request(SLO_URL)),
-            SamlRefusalReason.NOT_YET_VALID,
+            SamlRejectionReason.NOT_YET_VALID,
         ),
         "issued long ago": (
             idp.redirect(
                 "SAMLRequest", replace(idp, now=NOW - timedelta(minutes=11, seconds=1)).logout_request(SLO_URL)
             ),
-            SamlRefusalReason.EXPIRED,
+            SamlRejectionReason.EXPIRED,
         ),
-        "endless": (query + "&x=" + "y" * 70_000, SamlRefusalReason.TOO_LARGE),
-        "empty": ("", SamlRefusalReason.UNSIGNED),
+        "endless": (query + "&x=" + "y" * 70_000, SamlRejectionReason.TOO_LARGE),
+        "empty": ("", SamlRejectionReason.UNSIGNED),
     }
 
 
@@ -140,17 +140,17 @@ def test_a_changed_redirect_is_refused(idp, connection, case):
 def test_a_form_must_be_signed_by_a_pinned_certificate(idp, connection):
     message = idp.logout_request(SLO_URL)
     unsigned = base64.b64encode(message).decode()
-    assert rejection_reason(read_request, unsigned, connection, Binding.POST) is SamlRefusalReason.UNSIGNED
+    assert rejection_reason(read_request, unsigned, connection, Binding.POST) is SamlRejectionReason.UNSIGNED
     signed_by_other_key = signed_form_value(idp, message, keys("stranger"))
     assert (
         rejection_reason(read_request, signed_by_other_key, connection, Binding.POST)
-        is SamlRefusalReason.UNKNOWN_CERTIFICATE
+        is SamlRejectionReason.UNKNOWN_CERTIFICATE
     )
     altered = base64.b64encode(base64.b64decode(signed_form_value(idp, message)).replace(b"maria@", b"root@")).decode()
-    assert rejection_reason(read_request, altered, connection, Binding.POST) is SamlRefusalReason.CONTENT_CHANGED
+    assert rejection_reason(read_request, altered, connection, Binding.POST) is SamlRejectionReason.CONTENT_CHANGED
 
 
 def test_a_deflate_bomb_is_not_decompressed(idp, connection):
     bomb = idp.redirect("SAMLRequest", b"<a>" + b" " * 50_000_000 + b"</a>")
     assert len(bomb) < 100_000
-    assert rejection_reason(read_request, bomb, connection) is SamlRefusalReason.TOO_LARGE
+    assert rejection_reason(read_request, bomb, connection) is SamlRejectionReason.TOO_LARGE

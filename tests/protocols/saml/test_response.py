@@ -11,7 +11,7 @@ from lxml import etree
 from signxml import DigestAlgorithm, SignatureMethod
 
 from postern.protocols.saml.response import read_response
-from postern.protocols.saml.trace import SamlRefusalReason, SamlRejected
+from postern.protocols.saml.trace import SamlRejected, SamlRejectionReason
 from tests.peers.identity_provider import (
     EMAIL_FORMAT,
     SAML,
@@ -73,51 +73,51 @@ def test_base64_with_and_without_line_breaks_is_accepted(idp, connection):
     raw = valid_response(idp)
     assert read(base64.b64encode(raw).decode(), connection).name_id == "maria@acme.example"
     assert read(base64.encodebytes(raw).decode(), connection).name_id == "maria@acme.example"
-    assert rejection("not base64!", connection).reason is SamlRefusalReason.NOT_BASE64
+    assert rejection("not base64!", connection).reason is SamlRejectionReason.NOT_BASE64
 
 
 CLAIMS = {
-    "another audience": ({"audience": "https://elsewhere.example"}, SamlRefusalReason.WRONG_AUDIENCE),
-    "no audience": ({"audience": None}, SamlRefusalReason.WRONG_AUDIENCE),
-    "another recipient": ({"recipient": "https://elsewhere.example/acs"}, SamlRefusalReason.WRONG_RECIPIENT),
-    "no recipient": ({"recipient": None}, SamlRefusalReason.WRONG_RECIPIENT),
-    "another destination": ({"destination": "https://elsewhere.example/acs"}, SamlRefusalReason.WRONG_DESTINATION),
-    "another issuer": ({"issuer": "https://evil.example"}, SamlRefusalReason.WRONG_ISSUER),
-    "another response issuer": ({"response_issuer": "https://evil.example"}, SamlRefusalReason.WRONG_ISSUER),
-    "another request": ({"in_response_to": "_other"}, SamlRefusalReason.WRONG_IN_RESPONSE_TO),
-    "another request inside": ({"inner_in_response_to": "_other"}, SamlRefusalReason.WRONG_IN_RESPONSE_TO),
-    "a request that is not signed": ({"inner_in_response_to": None}, SamlRefusalReason.WRONG_IN_RESPONSE_TO),
-    "an unsolicited response": ({"in_response_to": None}, SamlRefusalReason.UNSOLICITED),
-    "not a bearer": ({"method": "urn:oasis:names:tc:SAML:2.0:cm:holder-of-key"}, SamlRefusalReason.NOT_CONFIRMED),
-    "issued tomorrow": ({"now": NOW + timedelta(days=1)}, SamlRefusalReason.NOT_YET_VALID),
+    "another audience": ({"audience": "https://elsewhere.example"}, SamlRejectionReason.WRONG_AUDIENCE),
+    "no audience": ({"audience": None}, SamlRejectionReason.WRONG_AUDIENCE),
+    "another recipient": ({"recipient": "https://elsewhere.example/acs"}, SamlRejectionReason.WRONG_RECIPIENT),
+    "no recipient": ({"recipient": None}, SamlRejectionReason.WRONG_RECIPIENT),
+    "another destination": ({"destination": "https://elsewhere.example/acs"}, SamlRejectionReason.WRONG_DESTINATION),
+    "another issuer": ({"issuer": "https://evil.example"}, SamlRejectionReason.WRONG_ISSUER),
+    "another response issuer": ({"response_issuer": "https://evil.example"}, SamlRejectionReason.WRONG_ISSUER),
+    "another request": ({"in_response_to": "_other"}, SamlRejectionReason.WRONG_IN_RESPONSE_TO),
+    "another request inside": ({"inner_in_response_to": "_other"}, SamlRejectionReason.WRONG_IN_RESPONSE_TO),
+    "a request that is not signed": ({"inner_in_response_to": None}, SamlRejectionReason.WRONG_IN_RESPONSE_TO),
+    "an unsolicited response": ({"in_response_to": None}, SamlRejectionReason.UNSOLICITED),
+    "not a bearer": ({"method": "urn:oasis:names:tc:SAML:2.0:cm:holder-of-key"}, SamlRejectionReason.NOT_CONFIRMED),
+    "issued tomorrow": ({"now": NOW + timedelta(days=1)}, SamlRejectionReason.NOT_YET_VALID),
     "issued long ago": (
         {
             "now": NOW - timedelta(minutes=11, seconds=1),
             "confirmation_ends": NOW + timedelta(minutes=5),
             "conditions_end": NOW + timedelta(minutes=5),
         },
-        SamlRefusalReason.EXPIRED,
+        SamlRejectionReason.EXPIRED,
     ),
-    "an issuer that is no entity": ({"issuer_format": EMAIL_FORMAT}, SamlRefusalReason.WRONG_ISSUER),
-    "no context of authentication": ({"authn_context": ""}, SamlRefusalReason.NO_AUTHN_STATEMENT),
-    "an empty context": ({"authn_context": "<saml:AuthnContext/>"}, SamlRefusalReason.NO_AUTHN_STATEMENT),
+    "an issuer that is no entity": ({"issuer_format": EMAIL_FORMAT}, SamlRejectionReason.WRONG_ISSUER),
+    "no context of authentication": ({"authn_context": ""}, SamlRejectionReason.NO_AUTHN_STATEMENT),
+    "an empty context": ({"authn_context": "<saml:AuthnContext/>"}, SamlRejectionReason.NO_AUTHN_STATEMENT),
     "a context of an empty class": (
         {"authn_context": "<saml:AuthnContext><saml:AuthnContextClassRef/></saml:AuthnContext>"},
-        SamlRefusalReason.NO_AUTHN_STATEMENT,
+        SamlRejectionReason.NO_AUTHN_STATEMENT,
     ),
-    "valid later": ({"not_before": NOW + timedelta(seconds=61)}, SamlRefusalReason.NOT_YET_VALID),
-    "conditions ended": ({"conditions_end": NOW - timedelta(seconds=60)}, SamlRefusalReason.EXPIRED),
-    "confirmation ended": ({"confirmation_ends": NOW - timedelta(seconds=60)}, SamlRefusalReason.EXPIRED),
-    "session ended": ({"session_ends": NOW - timedelta(seconds=60)}, SamlRefusalReason.EXPIRED),
-    "no authentication": ({"authn_statement": False}, SamlRefusalReason.NO_AUTHN_STATEMENT),
+    "valid later": ({"not_before": NOW + timedelta(seconds=61)}, SamlRejectionReason.NOT_YET_VALID),
+    "conditions ended": ({"conditions_end": NOW - timedelta(seconds=60)}, SamlRejectionReason.EXPIRED),
+    "confirmation ended": ({"confirmation_ends": NOW - timedelta(seconds=60)}, SamlRejectionReason.EXPIRED),
+    "session ended": ({"session_ends": NOW - timedelta(seconds=60)}, SamlRejectionReason.EXPIRED),
+    "no authentication": ({"authn_statement": False}, SamlRejectionReason.NO_AUTHN_STATEMENT),
     "an unknown condition": (
         {"extra_condition": '<saml:Condition xmlns:x="urn:x" xsi:type="x:OnlyOnSundays"/>'},
-        SamlRefusalReason.UNKNOWN_CONDITION,
+        SamlRejectionReason.UNKNOWN_CONDITION,
     ),
-    "advice": ({"extra_in_assertion": "<saml:Advice/>"}, SamlRefusalReason.UNSUPPORTED),
-    "version 1.1": ({"version": "1.1"}, SamlRefusalReason.WRONG_VERSION),
-    "an empty name": ({"person": Person(name_id=" ")}, SamlRefusalReason.NO_SUBJECT),
-    "a name that is too long": ({"person": Person(name_id="a" * 1025)}, SamlRefusalReason.NO_SUBJECT),
+    "advice": ({"extra_in_assertion": "<saml:Advice/>"}, SamlRejectionReason.UNSUPPORTED),
+    "version 1.1": ({"version": "1.1"}, SamlRejectionReason.WRONG_VERSION),
+    "an empty name": ({"person": Person(name_id=" ")}, SamlRejectionReason.NO_SUBJECT),
+    "a name that is too long": ({"person": Person(name_id="a" * 1025)}, SamlRejectionReason.NO_SUBJECT),
 }
 
 
@@ -150,14 +150,14 @@ def test_clock_skew_of_a_minute_is_accepted_and_optional_elements_can_be_absent(
 
 def test_clock_skew_is_limited_to_five_minutes(idp, connection):
     late = valid_response(idp, confirmation_ends=NOW - timedelta(minutes=5))
-    assert rejection(late, connection, skew=timedelta(days=1)).reason is SamlRefusalReason.EXPIRED
+    assert rejection(late, connection, skew=timedelta(days=1)).reason is SamlRejectionReason.EXPIRED
 
 
 def test_the_trace_lists_every_wrong_setting(idp, connection):
     rejected = rejection(
         valid_response(idp, audience="https://typo.example", recipient="https://typo.example/acs"), connection
     )
-    assert rejected.reason is SamlRefusalReason.WRONG_AUDIENCE
+    assert rejected.reason is SamlRejectionReason.WRONG_AUDIENCE
     assert {step.step for step in rejected.trace if not step.ok} == {"audience", "recipient"}
     assert "https://typo.example instead of" in rejected.detail
     assert msgspec.json.decode(msgspec.json.encode(rejected.trace))[0]["step"] == "size"
@@ -167,7 +167,7 @@ def test_a_signed_response_must_have_a_destination():
     idp = IdentityProvider(now=NOW, sign_response=True)
     assert (
         rejection(valid_response(idp, destination=None), connection_with(idp)).reason
-        is SamlRefusalReason.WRONG_DESTINATION
+        is SamlRejectionReason.WRONG_DESTINATION
     )
 
 
@@ -175,14 +175,14 @@ def test_a_signed_response_must_have_the_right_issuer():
     idp = IdentityProvider(now=NOW, sign_response=True)
     assert (
         rejection(valid_response(idp, response_issuer=None), connection_with(idp)).reason
-        is SamlRefusalReason.WRONG_ISSUER
+        is SamlRejectionReason.WRONG_ISSUER
     )
 
 
 def test_the_subject_confirmation_must_match_the_request():
     idp = IdentityProvider(now=NOW, sign_response=True, sign_assertion=False)
     rejected = rejection(valid_response(idp, inner_in_response_to=None), connection_with(idp))
-    assert rejected.reason is SamlRefusalReason.WRONG_IN_RESPONSE_TO
+    assert rejected.reason is SamlRejectionReason.WRONG_IN_RESPONSE_TO
 
 
 def test_idp_initiated_login_needs_the_connections_permission(idp):
@@ -190,7 +190,7 @@ def test_idp_initiated_login_needs_the_connections_permission(idp):
     assert read(raw, connection_with(idp, allow_idp_initiated=True)).in_response_to is None
     other_request = valid_response(idp, in_response_to="_answered")
     reason = rejection(other_request, connection_with(idp, allow_idp_initiated=True)).reason
-    assert reason is SamlRefusalReason.WRONG_IN_RESPONSE_TO
+    assert reason is SamlRejectionReason.WRONG_IN_RESPONSE_TO
 
 
 def test_a_failure_status_is_reported(idp, connection):
@@ -198,7 +198,7 @@ def test_a_failure_status_is_reported(idp, connection):
     rejected = rejection(
         valid_response(without_signature(idp), status=status, status_message="Not on Sundays"), connection
     )
-    assert rejected.reason is SamlRefusalReason.STATUS_NOT_SUCCESS
+    assert rejected.reason is SamlRejectionReason.STATUS_NOT_SUCCESS
     assert "Not on Sundays" in rejected.detail
 
 
@@ -207,7 +207,7 @@ def without_signature(idp):
 
 
 def test_an_unsigned_response_is_refused(idp, connection):
-    assert rejection(valid_response(without_signature(idp)), connection).reason is SamlRefusalReason.UNSIGNED
+    assert rejection(valid_response(without_signature(idp)), connection).reason is SamlRejectionReason.UNSIGNED
 
 
 def test_a_signature_by_any_pinned_certificate_is_accepted(idp):
@@ -217,25 +217,25 @@ def test_a_signature_by_any_pinned_certificate_is_accepted(idp):
 
 def test_an_unknown_certificate_is_reported(idp):
     rejected = rejection(valid_response(idp), connection_with(idp, idp_certificates=(keys("other").pem,)))
-    assert rejected.reason is SamlRefusalReason.UNKNOWN_CERTIFICATE
+    assert rejected.reason is SamlRejectionReason.UNKNOWN_CERTIFICATE
     assert idp.keys.certificate.fingerprint(hashes.SHA256()).hex() in rejected.detail
 
 
 def test_an_expired_certificate_is_refused_unless_allowed(idp):
     old = keys("old", not_after=datetime(2026, 1, 1, tzinfo=UTC))
     idp = replace(idp, keys=old)
-    assert rejection(valid_response(idp), connection_with(idp)).reason is SamlRefusalReason.CERTIFICATE_EXPIRED
+    assert rejection(valid_response(idp), connection_with(idp)).reason is SamlRejectionReason.CERTIFICATE_EXPIRED
     assert read(valid_response(idp), connection_with(idp, accept_expired_certificates=True)).issuer == idp.entity_id
 
 
 WEAK = {
-    "rsa-sha1": ({"method": SignatureMethod.RSA_SHA1}, SamlRefusalReason.WEAK_ALGORITHM),
-    "sha1 digest": ({"digest": DigestAlgorithm.SHA1}, SamlRefusalReason.WEAK_ALGORITHM),
-    "sha224": ({"digest": DigestAlgorithm.SHA224}, SamlRefusalReason.SIGNATURE_FORM),
-    "inclusive": ({"c14n": "http://www.w3.org/TR/2001/REC-xml-c14n-20010315"}, SamlRefusalReason.SIGNATURE_FORM),
+    "rsa-sha1": ({"method": SignatureMethod.RSA_SHA1}, SamlRejectionReason.WEAK_ALGORITHM),
+    "sha1 digest": ({"digest": DigestAlgorithm.SHA1}, SamlRejectionReason.WEAK_ALGORITHM),
+    "sha224": ({"digest": DigestAlgorithm.SHA224}, SamlRejectionReason.SIGNATURE_FORM),
+    "inclusive": ({"c14n": "http://www.w3.org/TR/2001/REC-xml-c14n-20010315"}, SamlRejectionReason.SIGNATURE_FORM),
     "with comments": (
         {"c14n": "http://www.w3.org/2001/10/xml-exc-c14n#WithComments"},
-        SamlRefusalReason.SIGNATURE_FORM,
+        SamlRejectionReason.SIGNATURE_FORM,
     ),
 }
 
@@ -268,12 +268,12 @@ def test_every_strong_algorithm_is_accepted_for_response_and_assertion(options, 
         assert read(raw, connection_with(idp)).name_id == "maria@acme.example"
         changed = raw.replace(b"admins &amp; co", b"owners")
         assert changed != raw
-        assert rejection(changed, connection_with(idp)).reason is SamlRefusalReason.CONTENT_CHANGED
+        assert rejection(changed, connection_with(idp)).reason is SamlRejectionReason.CONTENT_CHANGED
 
 
 def test_a_changed_assertion_and_an_unknown_key_have_different_reasons(idp, connection):
     raw = valid_response(idp).replace(b">maria@acme.example</saml:NameID>", b">root@acme.example</saml:NameID>")
-    assert rejection(raw, connection).reason is SamlRefusalReason.CONTENT_CHANGED
+    assert rejection(raw, connection).reason is SamlRejectionReason.CONTENT_CHANGED
 
 
 def test_cbc_is_decrypted_only_if_allowed():
@@ -281,7 +281,7 @@ def test_cbc_is_decrypted_only_if_allowed():
     response = etree.fromstring(valid_response(idp))
     encrypt_assertion(response, keys("sp").certificate, data_algorithm="http://www.w3.org/2001/04/xmlenc#aes256-cbc")
     raw = etree.tostring(response)
-    assert rejection(raw, connection_with(idp)).reason is SamlRefusalReason.ENCRYPTION_REFUSED
+    assert rejection(raw, connection_with(idp)).reason is SamlRejectionReason.ENCRYPTION_REFUSED
     assert read(raw, connection_with(idp, allow_aes_cbc=True)).encrypted
 
 
@@ -338,7 +338,7 @@ def test_all_decryption_errors_have_the_same_response(idp):
     unsigned = etree.fromstring(valid_response(without_signature(idp)))
     encrypt_assertion(unsigned, keys("sp").certificate, data_algorithm=CBC)
     observe(unsigned)
-    assert [reason for reason, *_ in observed] == [SamlRefusalReason.DECRYPTION_FAILED], observed
+    assert [reason for reason, *_ in observed] == [SamlRejectionReason.DECRYPTION_FAILED], observed
 
 
 def test_previous_and_next_keys_decrypt_too():
@@ -346,34 +346,34 @@ def test_previous_and_next_keys_decrypt_too():
     two = (keys("next sp").private_pem, keys("sp").private_pem)
     assert read(valid_response(idp), connection_with(idp, decryption_keys=two)).encrypted
     rejected = rejection(valid_response(idp), connection_with(idp, decryption_keys=(keys("next sp").private_pem,)))
-    assert rejected.reason is SamlRefusalReason.DECRYPTION_FAILED
+    assert rejected.reason is SamlRejectionReason.DECRYPTION_FAILED
 
 
 def test_an_unencrypted_assertion_is_refused_if_encryption_is_required(idp):
     assert (
         rejection(valid_response(idp), connection_with(idp, want_encrypted=True)).reason
-        is SamlRefusalReason.NOT_ENCRYPTED
+        is SamlRejectionReason.NOT_ENCRYPTED
     )
 
 
 def test_an_encrypted_assertion_must_be_signed(idp, connection):
     response = etree.fromstring(valid_response(without_signature(idp)))
     encrypt_assertion(response, keys("sp").certificate)
-    assert rejection(etree.tostring(response), connection).reason is SamlRefusalReason.UNSIGNED
+    assert rejection(etree.tostring(response), connection).reason is SamlRejectionReason.UNSIGNED
 
 
 @pytest.mark.parametrize(
     ("plaintext", "reason"),
     [
-        (b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", SamlRefusalReason.DOCTYPE),
-        (b"no xml at all", SamlRefusalReason.MALFORMED),
-        (b"<a/>", SamlRefusalReason.WRONG_MESSAGE),
-        (b"\xff\xfe", SamlRefusalReason.NOT_UTF8),
-        (b"", SamlRefusalReason.MALFORMED),
-        (b"<a/><a/>", SamlRefusalReason.MALFORMED),
-        (b"text <a/>", SamlRefusalReason.MALFORMED),
-        (b"</wrapper><wrapper>", SamlRefusalReason.MALFORMED),
-        (b"<a/></wrapper><wrapper><a/>", SamlRefusalReason.MALFORMED),
+        (b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", SamlRejectionReason.DOCTYPE),
+        (b"no xml at all", SamlRejectionReason.MALFORMED),
+        (b"<a/>", SamlRejectionReason.WRONG_MESSAGE),
+        (b"\xff\xfe", SamlRejectionReason.NOT_UTF8),
+        (b"", SamlRejectionReason.MALFORMED),
+        (b"<a/><a/>", SamlRejectionReason.MALFORMED),
+        (b"text <a/>", SamlRejectionReason.MALFORMED),
+        (b"</wrapper><wrapper>", SamlRejectionReason.MALFORMED),
+        (b"<a/></wrapper><wrapper><a/>", SamlRejectionReason.MALFORMED),
     ],
 )
 def test_encrypted_assertions_are_checked_like_others(idp, connection, plaintext, reason):
@@ -403,7 +403,7 @@ def test_all_audience_restrictions_must_match(idp, connection):
     assert read(valid_response(idp, extra_condition=wider), connection).name_id
     assert (
         rejection(valid_response(idp, extra_condition=restriction("https://a.example")), connection).reason
-        is SamlRefusalReason.WRONG_AUDIENCE
+        is SamlRejectionReason.WRONG_AUDIENCE
     )
 
 

@@ -13,7 +13,7 @@ import pytest
 from lxml import etree
 
 from postern.protocols.saml.response import read_response
-from postern.protocols.saml.trace import SamlRefusalReason, SamlRejected
+from postern.protocols.saml.trace import SamlRejected, SamlRejectionReason
 from tests.peers.identity_provider import DS, SAML, SAMLP, IdentityProvider, encrypted_xml, keys, signed
 from tests.protocols.saml.conftest import NOW, REQUEST, connection_with, valid_response
 
@@ -169,7 +169,7 @@ DECORATIONS = {
 }
 
 
-def assert_rejected(raw: bytes, **changes: object) -> SamlRefusalReason:
+def assert_rejected(raw: bytes, **changes: object) -> SamlRejectionReason:
     """Assert that a response is rejected, and return the reason."""
     connection = connection_with(IdentityProvider(), allow_idp_initiated=True, **changes)
     with pytest.raises(SamlRejected) as caught:
@@ -317,7 +317,7 @@ def test_a_signature_by_the_attacker_is_refused(signing):
         response.replace(evil, signed(evil, keys("attacker")))
     else:
         response = signed(response, keys("attacker"))
-    assert assert_rejected(etree.tostring(response)) is SamlRefusalReason.UNKNOWN_CERTIFICATE
+    assert assert_rejected(etree.tostring(response)) is SamlRejectionReason.UNKNOWN_CERTIFICATE
 
 
 def test_the_public_key_is_not_accepted_as_an_hmac_key():
@@ -330,7 +330,7 @@ def test_the_public_key_is_not_accepted_as_an_hmac_key():
         IdentityProvider().certificate.encode(), etree.tostring(info, method="c14n", exclusive=True), "sha256"
     )
     root.find(f".//{{{DS}}}SignatureValue").text = base64.b64encode(mac).decode()
-    assert assert_rejected(etree.tostring(root)) is SamlRefusalReason.SIGNATURE_FORM
+    assert assert_rejected(etree.tostring(root)) is SamlRejectionReason.SIGNATURE_FORM
 
 
 @pytest.mark.parametrize("signing", SIGNING_OPTIONS)
@@ -338,23 +338,23 @@ def test_two_valid_assertions_in_one_response_are_refused(signing):
     response, _ = attack_material(signing)
     other = etree.fromstring(valid_response(IdentityProvider(now=NOW, **SIGNING_OPTIONS[signing])))
     response.append(other.find(ASSERTION))
-    assert assert_rejected(etree.tostring(response)) is SamlRefusalReason.SEVERAL_ASSERTIONS
+    assert assert_rejected(etree.tostring(response)) is SamlRejectionReason.SEVERAL_ASSERTIONS
 
 
 def test_an_assertion_is_not_accepted_in_another_response():
     """The signature of the Response must cover the assertion that is read."""
     response, evil = attack_material("response")
     response.replace(response.find(ASSERTION), evil)
-    assert assert_rejected(etree.tostring(response)) is SamlRefusalReason.CONTENT_CHANGED
+    assert assert_rejected(etree.tostring(response)) is SamlRejectionReason.CONTENT_CHANGED
 
 
 def test_a_signed_logout_response_is_no_login_response():
     idp = IdentityProvider(now=NOW)
     message = signed(etree.fromstring(idp.logout_response("https://mail.example", REQUEST)), idp.keys)
-    assert assert_rejected(etree.tostring(message)) is SamlRefusalReason.WRONG_MESSAGE
+    assert assert_rejected(etree.tostring(message)) is SamlRejectionReason.WRONG_MESSAGE
 
 
 def test_a_bare_signed_assertion_is_refused():
     response, _ = attack_material("assertion")
     raw = etree.tostring(response.find(ASSERTION), with_tail=False)
-    assert assert_rejected(raw) is SamlRefusalReason.WRONG_MESSAGE
+    assert assert_rejected(raw) is SamlRejectionReason.WRONG_MESSAGE
