@@ -53,8 +53,8 @@ async def get_analytics(call: Call, days: Days | None = None) -> ProjectSummary:
     """A summary of the project's contacts, sends, campaigns and automations.
 
     `days` restricts the sends to this number of past days. Rates are from 0 to 1. Open, click and complaint rates are
-    shares of the messages that a server accepted and that did not bounce; the bounce rate is the share of bounced
-    messages among these and the bounced ones. Opens and clicks by machines are counted separately.
+    shares of `sent`, the messages that a mail server accepted. The bounce rate is `bounced` / (`sent` + `bounced`).
+    Opens and clicks by machines are counted separately.
     """
     project = await projects.require_project(call.db, call.project_id)
     counts = await _sums(call, days)
@@ -118,7 +118,11 @@ async def export_analytics(call: Call, query: StatisticsQuery) -> HttpResponse:
 
 
 def _campaign_filter(text: str | None) -> UUID | None:
-    """The campaign id of a filter; None without a filter. An invalid id matches no campaign."""
+    """The campaign id of a filter; None without a filter. An invalid id matches no campaign.
+
+    `as_id` returns NO_ID for text that is not a UUID. NO_ID is also the campaign id of the counters of the whole
+    project, so UNKNOWN_CAMPAIGN replaces it.
+    """
     if not text:
         return None
     campaign_id = as_id(text)
@@ -147,10 +151,10 @@ async def _series(call: Call, query: StatisticsQuery) -> list[TimeSeriesItem]:
         ends=period.ends,
         campaign_id=_campaign_filter(query.campaign_id),
     )
-    counts = {row.day: counts_of(row) for row in rows}
+    counts_by_number = {row.day: counts_of(row) for row in rows}  # Days are numbered from 1 (`store.DaySums`).
     return [
-        TimeSeriesItem(date=day, **{measure: counts.get(index, {}).get(measure, 0) for measure in MEASURES})
-        for index, day in enumerate(days, start=1)
+        TimeSeriesItem(date=day, **{measure: counts_by_number.get(number, {}).get(measure, 0) for measure in MEASURES})
+        for number, day in enumerate(days, start=1)
     ]
 
 
@@ -170,6 +174,9 @@ async def _contacts(call: Call) -> ContactTotals:
 
 
 def _send_totals(counts: dict[str, int], last_30_days: dict[str, int]) -> SendTotals:
+    # `accepted` counts the sends that Postern accepted from the project, sent or not. `open_touched` and
+    # `click_touched` count opens and clicks by people and machines, `opened` and `clicked` those by people: the
+    # difference is what only machines did. `max` because a period may begin between the two times that are counted.
     return SendTotals(
         total=counts.get("accepted", 0),
         **{measure: counts.get(measure, 0) for measure in MEASURES},

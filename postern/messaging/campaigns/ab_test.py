@@ -1,8 +1,8 @@
 """Statistics of A/B tests: sample sizes, and the choice of the winner. Pure functions without I/O.
 
 Each variant's open or click rate has a Beta posterior over a uniform prior. The variant with the highest observed rate
-wins. The result is decisive if that variant is the best with a probability of at least 95 %; after a tie or with too
-little data it still wins, and the evidence says that the result is not decisive.
+wins. The result is decisive if that variant is the best with a probability of at least 95 %. After a tie or with too
+little data a variant still wins, but the evidence (the stored figures and reason) says that the result is not decisive.
 """
 
 import random
@@ -14,8 +14,8 @@ import msgspec
 
 DECISIVE_PROBABILITY = 0.95
 """Minimum probability that the winner is the best variant for its win to count as decisive."""
-MIN_DELIVERED_PER_VARIANT = 30
-"""Messages of every variant that a server must have accepted before a result can be decisive."""
+MIN_SENT_PER_VARIANT = 30
+"""For a decisive result, mail servers must have accepted at least this many messages of each variant."""
 DRAWS = 4_000
 """Monte Carlo draws from the posteriors."""
 SEED = 20_260_131
@@ -54,14 +54,14 @@ class VariantCounts(msgspec.Struct, frozen=True, kw_only=True):
     """The results of one variant. Opens and clicks by machines are not counted."""
 
     variant_id: UUID
-    delivered: int
-    """Messages that a server accepted (`reached` in `emails/rules.py`); not the number of delivery reports."""
+    sent: int
+    """Messages that a mail server accepted, a relay or the recipient's (the counter `sent`)."""
     opened: int
     clicked: int
 
     def successes(self, metric: str) -> int:
-        """The number of messages opened (metric OPEN_RATE) or clicked (CLICK_RATE), but at most `delivered`."""
-        return min(self.opened if metric == "OPEN_RATE" else self.clicked, self.delivered)
+        """The number of messages opened (metric OPEN_RATE) or clicked (CLICK_RATE), but at most `sent`."""
+        return min(self.opened if metric == "OPEN_RATE" else self.clicked, self.sent)
 
 
 def choose_winner(variants: Sequence[VariantCounts], metric: str) -> dict[str, Any]:
@@ -73,11 +73,11 @@ def choose_winner(variants: Sequence[VariantCounts], metric: str) -> dict[str, A
     """
     if not variants:
         raise ValueError("An A/B test needs at least one variant to choose a winner from.")
-    best_probabilities = probabilities([(variant.successes(metric), variant.delivered) for variant in variants])
-    rates = [variant.successes(metric) / variant.delivered if variant.delivered else 0.0 for variant in variants]
+    best_probabilities = probabilities([(variant.successes(metric), variant.sent) for variant in variants])
+    rates = [variant.successes(metric) / variant.sent if variant.sent else 0.0 for variant in variants]
     winner_index = max(range(len(variants)), key=lambda index: (rates[index], -index))
     tied = sum(1 for rate in rates if rate == rates[winner_index]) > 1
-    too_little_data = any(variant.delivered < MIN_DELIVERED_PER_VARIANT for variant in variants)
+    too_little_data = any(variant.sent < MIN_SENT_PER_VARIANT for variant in variants)
     decisive = not too_little_data and not tied and best_probabilities[winner_index] >= DECISIVE_PROBABILITY
     reason = (
         f"This variant is the best with a probability of at least {DECISIVE_PROBABILITY:.0%}."
@@ -91,13 +91,14 @@ def choose_winner(variants: Sequence[VariantCounts], metric: str) -> dict[str, A
     return {
         "metric": metric,
         "winnerId": str(variants[winner_index].variant_id),
+        # Other values: `hand` (a person chose), `cancelled`, and `too_small` (there was no test).
         "decidedBy": "rule",
         "decisive": decisive,
         "reason": reason,
         "variants": [
             {
                 "variantId": str(variant.variant_id),
-                "delivered": variant.delivered,
+                "delivered": variant.sent,  # The name in the API: accepted by a server, not confirmed by a report.
                 "opened": variant.opened,
                 "clicked": variant.clicked,
                 "rate": round(rates[index], 6),

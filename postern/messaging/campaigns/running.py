@@ -554,7 +554,7 @@ async def sample_warnings(db: Queries, row: CampaignRow, variants: list[VariantR
         if row.audience_id is None:
             return []
         # The limit stops the count of a large audience as soon as the sample would be large enough.
-        enough = ab_test.MIN_DELIVERED_PER_VARIANT * 100 // min(variant.weight for variant in variants) + 1
+        enough = ab_test.MIN_SENT_PER_VARIANT * 100 // min(variant.weight for variant in variants) + 1
         limit = enough * 100 // row.ab_test_sample_percent + len(variants)
         eligible = await store.count_subscribed_members(
             db, project_id=row.project_id, audience_id=row.audience_id, limit=limit
@@ -563,7 +563,7 @@ async def sample_warnings(db: Queries, row: CampaignRow, variants: list[VariantR
     if size == 0:
         message = "The audience has fewer contacts than variants: all contacts would get the first variant, untested."
         return [ProblemError(path="/audienceId", code="sample_too_small", message=message)]
-    minimum = ab_test.MIN_DELIVERED_PER_VARIANT
+    minimum = ab_test.MIN_SENT_PER_VARIANT
     shares = zip(variants, ab_test.allocate(size, [variant.weight for variant in variants]), strict=True)
     too_small = [f"“{variant.name}” gets {share}" for variant, share in shares if share < minimum]
     if not too_small:
@@ -583,7 +583,7 @@ async def evidence_of(tx: Transaction, row: CampaignRow, variants: list[VariantR
     results = [
         ab_test.VariantCounts(
             variant_id=variant.id,
-            delivered=reached(counts.get(variant.id, {})),
+            sent=reached(counts.get(variant.id, {})),
             opened=counts.get(variant.id, {}).get("opened", 0),
             clicked=counts.get(variant.id, {}).get("clicked", 0),
         )

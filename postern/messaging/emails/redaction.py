@@ -1,7 +1,8 @@
-"""Redaction of mail with a one-time code or link: stored and displayed content does not contain the secret.
+"""Redaction of mail with a one-time code or link: the secret is neither displayed nor stored unencrypted.
 
-The complete content is stored encrypted until the send is settled. Of a captured message, a redacted and an encrypted
-complete copy are stored; only callers with the permission `customers:impersonate` can read the complete one.
+The complete content is stored encrypted until the send is settled, that is, has its final status. A captured message
+(kept on this server instead of being sent) is stored twice: redacted, and complete but encrypted. Only callers with the
+permission `customers:impersonate` can read the complete one.
 """
 
 import html
@@ -24,7 +25,7 @@ REMOVED = "[removed]"
 
 
 class SecretInSubject(ValueError):
-    """A subject contains a one-time secret. Subjects are stored unencrypted and shown in the log."""
+    """A subject contains a one-time secret. Subjects are stored unencrypted and shown in the e-mail log."""
 
 
 def redact(text: str, secrets: Sequence[str]) -> str:
@@ -54,19 +55,23 @@ def seal_body(world: "World", send_id: UUID, body: SendBody) -> bytes:
 
 
 def open_body(world: "World", send_id: UUID, body: SendBody, sealed: bytes | None) -> SendBody | None:
-    """The complete content of a stored message; None if its one-time secrets were erased or cannot be decrypted."""
+    """The complete content of a stored message: `body` if nothing in it was redacted, otherwise `sealed`, decrypted.
+
+    None if the encrypted copy was erased, or was encrypted with another master key.
+    """
     if not body.redacted:
         return body
     if sealed is None:
         return None
     try:
         return msgspec.json.decode(world.secrets.open(sealed, f"send-body:{send_id}"), type=SendBody)
-    except SealBroken:  # The content was encrypted with another master key.
+    except SealBroken:
         return None
 
 
 def redact_outcome(outcome: DeliveryOutcome, secrets: Sequence[str]) -> DeliveryOutcome:
-    """The outcome with secrets redacted in replies and dialogue, because some servers quote rejected content."""
+    """The outcome with secrets redacted in the server's replies (`results`) and in the SMTP dialogue (`exchange`),
+    because some servers quote rejected content."""
     replace = msgspec.structs.replace
     return replace(
         outcome,

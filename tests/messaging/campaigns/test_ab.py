@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from postern.messaging.campaigns.ab_test import VariantCounts, choose_winner, probabilities
 
 
-def variant(number, delivered, opened=0, clicked=0):
+def variant(number, sent, opened=0, clicked=0):
     """The results of the variant whose id is `number`."""
-    return VariantCounts(variant_id=UUID(int=number), delivered=delivered, opened=opened, clicked=clicked)
+    return VariantCounts(variant_id=UUID(int=number), sent=sent, opened=opened, clicked=clicked)
 
 
 @pytest.mark.parametrize(
