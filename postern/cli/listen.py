@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 POLL_INTERVAL = timedelta(seconds=1)
 LOOKBACK = timedelta(seconds=10)
-"""How far before the newest event read so far each poll begins, because an event may become visible after events with
-later ids."""
+"""Each poll reads again the last seconds before the newest known event. An event gets its id when it is recorded, but
+can be read only after the transaction commits, so it may appear after events with later ids."""
 PAGE_SIZE = 1_000
 HTTP_TIMEOUT_SECONDS = 15.0
 UNAVAILABLE_STATUSES = (502, 503, 504)
@@ -102,14 +102,15 @@ async def follow_events(
 ) -> AsyncIterator[dict[str, Any]]:
     """Yield the events that happen from now on, each once, if `names` has an entry that matches; does not end.
 
-    After the first request, waits while the server is unreachable or unavailable. Raises CannotRun if the server
-    refuses a request.
+    Raises CannotRun if the server refuses a request. If the server is unreachable or unavailable, raises
+    httpx.TransportError or ServerUnavailable while it looks for the newest events; after that it polls until the server
+    responds again.
     """
     import httpx
 
-    from postern.platform.webhooks.rules import matches_any, matching_entries
+    from postern.platform.webhooks.rules import is_subscribed, matching_entries
 
-    newest = (await _get_events(server, project, limit=1))[:1]
+    newest = await _get_events(server, project, limit=1)
     last_id = UUID(newest[0]["id"]) if newest else UUID(int=0)
     # Events that exist already are not yielded, although the first poll reads them because of LOOKBACK.
     seen_ids = {event["id"] async for event in _events_after(server, project, _shift_back(last_id))}
@@ -123,7 +124,7 @@ async def follow_events(
                     last_id = max(last_id, UUID(event["id"]))
                     new_events.append(event)
         for event in new_events:
-            if matches_any(names, matching_entries(event["type"])):
+            if is_subscribed(names, matching_entries(event["type"])):
                 yield event
         seen_ids = {event_id for event_id in seen_ids if UUID(event_id) > _shift_back(last_id)}
         await asyncio.sleep(POLL_INTERVAL.total_seconds())
@@ -147,6 +148,8 @@ def _shift_back(event_id: UUID) -> UUID:
 
 
 async def _get_events(server: "httpx.AsyncClient", project: str, **query: Any) -> list[dict[str, Any]]:
+    """One page of events: the newest first or, with `after`, the oldest first. Raises ServerUnavailable and
+    CannotRun."""
     response = await server.get(f"/projects/{project}/events", params=query)
     if response.status_code in UNAVAILABLE_STATUSES:
         raise ServerUnavailable(f"The server is unavailable (status {response.status_code}). Try again.")

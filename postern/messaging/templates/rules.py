@@ -1,6 +1,7 @@
 """Checking, compiling and previewing the content of templates, in the render processes.
 
-All functions also raise the problems of the render processes (`RENDER_PROBLEMS` in `templates.operations`).
+A function with a parameter `rendering` also raises the problems of the render processes (`RENDER_PROBLEMS` in
+`templates.operations`), such as RenderingUnavailable. `render_draft` returns TemplateTooExpensive as an error instead.
 """
 
 import re
@@ -56,14 +57,14 @@ async def compile_content(
     if builder_bytes is not None and builder_json is not None:
         size += len(builder_bytes)
         _check_depth(builder_bytes, builder_json)
-    html, is_rendered, variable_names = await rendering.call(
+    html, is_html_from_builder, variable_names = await rendering.call(
         str(project_id), "check_template", subject, builder_bytes, html, text, engine, size=size
     )
     return CompiledContent(
         subject=subject,
         builder_json=builder_json,
         html=html,
-        is_rendered=is_rendered,
+        is_rendered=is_html_from_builder,
         text=text,
         engine=engine,
         variables=variable_names,
@@ -105,7 +106,8 @@ async def render_draft(
     try:
         return await _render_parts(rendering, project_id, draft, values, unsubscribe_url)
     except TemplateTooExpensive as problem:
-        return _without_faulty([], _faults_of(problem, ""))
+        # Do not try the parts one by one: each of them may use up the time limit again.
+        return _merge_parts([], _faults_of(problem, ""))
     except CONTENT_PROBLEMS:
         pass  # Each part is rendered alone, so that the errors of all parts are found.
     rendered: list[RenderedDraft] = []
@@ -115,11 +117,12 @@ async def render_draft(
             rendered.append(await _render_parts(rendering, project_id, part, values, unsubscribe_url))
         except (*CONTENT_PROBLEMS, TemplateTooExpensive) as problem:
             faults += _faults_of(problem, path)
-    return _without_faulty(rendered, faults)
+    return _merge_parts(rendered, faults)
 
 
 def _parts_of(draft: TemplateDraft) -> Iterator[tuple[str, TemplateDraft]]:
-    """Drafts that have only one part of the content each, with the path of the part."""
+    """Drafts that have only one part of the content each, with the path of the part: subject, html, text, in this
+    order."""
     without = msgspec.structs.replace(draft, subject=None, html=None, text=None, builder_json=None)
     if draft.subject is not None:
         yield "/subject", msgspec.structs.replace(without, subject=draft.subject)
@@ -144,21 +147,19 @@ async def _render_parts(
         engine=draft.engine,
     )
     rendered = await preview(rendering, project_id, content, values, unsubscribe_url)
-    # Without text and html, there is no text to derive.
-    text = rendered.text if content.text is not None or content.html is not None else None
     return RenderedDraft(
-        subject=rendered.subject, html=rendered.html, text=text, variables=content.variables, problems=[]
+        subject=rendered.subject, html=rendered.html, text=rendered.text, variables=content.variables, problems=[]
     )
 
 
-def _without_faulty(rendered: Sequence[RenderedDraft], faults: list[TemplateFault]) -> RenderedDraft:
-    """The parts that could be rendered, and the errors of the others."""
+def _merge_parts(rendered: Sequence[RenderedDraft], faults: list[TemplateFault]) -> RenderedDraft:
+    """One draft with the parts that could be rendered, and the errors of the others."""
     has_faulty_text = any(fault.path == "/text" for fault in faults)
     texts = [part.text for part in rendered if part.text is not None]
     return RenderedDraft(
         subject=next((part.subject for part in rendered if part.subject is not None), None),
         html=next((part.html for part in rendered if part.html is not None), None),
-        # The last one: a text of its own replaces the text that is derived from the html.
+        # A text is also generated from the html. The text part, which `_parts_of` returns last, replaces it.
         text=texts[-1] if texts and not has_faulty_text else None,
         variables=sorted({name for part in rendered for name in part.variables}),
         problems=faults,
@@ -194,8 +195,9 @@ async def check_content(
 ) -> None:
     """Check the syntax of template sources without rendering them.
 
-    Each of `sources` is a JSON pointer, the part of the message (subject, html or text), and the source; empty sources
-    and None are skipped. Raises Invalid with the pointer, line and column of the first syntax error.
+    Each of `sources` is a tuple: the JSON pointer for errors, the part of the message (subject, html or text), and the
+    source. Empty sources and None are skipped. Raises Invalid with the pointer, line and column of the first syntax
+    error.
     """
     to_check = [(path, part, source) for path, part, source in sources if source]
     if to_check:
@@ -206,6 +208,7 @@ async def check_content(
 def _check_depth(builder_bytes: bytes, builder_json: dict[str, Any]) -> None:
     """Raises Invalid if the builder document is nested too deeply."""
     try:
+        # A document cannot be nested more deeply than it has opening brackets, so small documents need no check.
         if builder_bytes.count(b"[") + builder_bytes.count(b"{") > VALUES_DEPTH:
             require_depth(builder_json)
     except RenderFailed:

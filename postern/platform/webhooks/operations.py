@@ -356,7 +356,8 @@ async def enqueue_deliveries(tx: Transaction, events: list[EventRow]) -> None:
         (event, subscription.id)
         for event in events
         for subscription in subscriptions
-        if subscription.project_id == event.project_id and rules.matches_any(subscription.events, matching[event.type])
+        if subscription.project_id == event.project_id
+        and rules.is_subscribed(subscription.events, matching[event.type])
     ]
     if not matches:
         return
@@ -380,7 +381,7 @@ async def enqueue_deliveries_in_bulk(tx: Transaction, event_range: EventRange) -
         (subscription.id, name)
         for name in event_range.types
         for subscription in subscriptions
-        if rules.matches_any(subscription.events, rules.matching_entries(name))
+        if rules.is_subscribed(subscription.events, rules.matching_entries(name))
     ]
     if not matches:
         return

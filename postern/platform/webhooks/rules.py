@@ -53,8 +53,9 @@ def is_valid_entry(entry: str) -> bool:
     return entry == "*" or entry in EVENT_NAMES or entry in ALIASES or (name == "*" and area in SUBSCRIBABLE_AREAS)
 
 
-def matches_any(entries: Collection[str], matching: Iterable[str]) -> bool:
-    """Whether a subscription with `entries` has one of the entries that match an event (see `matching_entries`)."""
+def is_subscribed(entries: Collection[str], matching: Iterable[str]) -> bool:
+    """Whether a subscription with `entries` includes an event. `matching` has the entries that match the event
+    (`matching_entries`)."""
     return any(entry in entries for entry in matching)
 
 

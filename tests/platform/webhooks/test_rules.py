@@ -19,8 +19,8 @@ from postern.platform.webhooks.rules import (
     attempt_result,
     deactivation_reason,
     delay_before_retry,
+    is_subscribed,
     is_valid_entry,
-    matches_any,
     matching_entries,
     payload_of,
     read_retry_after,
@@ -48,7 +48,7 @@ NOW = Moment.of(datetime(2026, 1, 31, 12, tzinfo=UTC))
 )
 def test_subscription_entries_match_events(entry, type, matches):
     assert is_valid_entry(entry)
-    assert matches_any([entry], matching_entries(type)) is matches
+    assert is_subscribed([entry], matching_entries(type)) is matches
 
 
 @pytest.mark.parametrize(
