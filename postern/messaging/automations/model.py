@@ -62,7 +62,7 @@ class AutomationIncomplete(Conflict):
 
     @classmethod
     def of(cls, faults: list[ProblemError]) -> "AutomationIncomplete":
-        """The problem with these errors, of which there is at least one; the message quotes the first."""
+        """Create the problem with `faults` (at least one) as its `errors`. Its message quotes the first."""
         return cls(f"{cls.message()} First: {faults[0].message}", errors=faults)
 
 
@@ -71,11 +71,11 @@ class AutomationLoop(Conflict):
 
     @classmethod
     def of(cls, faults: list[ProblemError]) -> "AutomationLoop":
-        """The problem with one error for each step of the loop; the message quotes them all."""
+        """Create the problem with `faults` as its `errors`, one for each step of the loop. Its message quotes all."""
         steps = " ".join(fault.message for fault in faults)
         return cls(
-            f"Contacts would pass through an endless loop: {steps} Change a step, set `once` on one of these, "
-            "add a delay of at least an hour to the loop, or set `allowLoops`.",
+            f"Contacts would pass through an endless loop: {steps} Change a step, set `once` in the trigger of one of "
+            "these automations, add a delay of at least an hour to the loop, or set `allowLoops`.",
             errors=faults,
         )
 
@@ -84,7 +84,8 @@ Name = DisplayName
 MaxRunsPerHour = Annotated[int, msgspec.Meta(ge=1, le=RUNS_PER_HOUR_MAX)]
 EventName = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
 MinutesOrHours = Annotated[int, msgspec.Meta(ge=1, le=527_040)]
-"""A number of minutes or hours; the maximum is 366 days in minutes."""
+"""A number of minutes or hours. The maximum is WAIT_LIMIT in minutes. `rules.check_steps` checks that the sum of a
+duration, also one in hours, is at most WAIT_LIMIT."""
 
 
 class Trigger(Body):
@@ -196,7 +197,7 @@ class Automation(Record):
     """A trigger and the steps that it starts."""
 
     id: UUID
-    app_id: UUID
+    app_id: UUID  # The id of the project; its older name in the API.
     name: str
     trigger: dict[str, Any]
     steps: list[dict[str, Any]]
@@ -222,8 +223,9 @@ class AutomationSettings(Record):
     version: int = 1
     active: bool
     starts_on: str
-    """The event type that starts a run."""
+    """The type of the events that start a run. Triggers other than EVENT have fixed types (`rules.STARTS_ON`)."""
     starts_on_audience: UUID | None
+    """The audience that such an event must concern, if any."""
     once: bool
     max_runs_per_hour: int
     allow_loops: bool
@@ -231,33 +233,34 @@ class AutomationSettings(Record):
     """Event types that steps wait for."""
 
 
-class SettledRun(Record):
-    """The columns of a run that are written after a worker has executed steps of the run."""
+class RunUpdate(Record):
+    """The columns of a run that a worker writes after it has executed steps of the run."""
 
     id: UUID
     attempt: int
+    """`DueRun.attempt` when this worker claimed the run. Nothing is written if it has changed since."""
     status: RunStatus
     current_step: int
     entered_at: Moment | None
     waiting_for: str | None
     calls: bool
-    """Whether the next work is the call of a WEBHOOK step."""
+    """Whether the run has to call the URL of a WEBHOOK step next."""
     tried: int
-    """Number of failed attempts of this call."""
+    """Number of failed calls of the current WEBHOOK step."""
     due_at: Moment | None
     error: str | None
     finished_at: Moment | None
 
 
 class AutomationRunTotals(Record):
-    """Numbers of runs by outcome."""
+    """Numbers of runs, and of runs and messages that a limit prevented."""
 
     total_runs: int
     completed: int
     """Runs that reached the end or an EXIT step."""
     failed: int
     limited: int
-    """Runs that did not start because the contact had started `maxRunsPerHour` within the last hour."""
+    """Runs that did not start because the contact had already started `maxRunsPerHour` runs within the last hour."""
     capped: int
     """Messages that were not sent because of the project's frequency cap."""
 
@@ -297,11 +300,12 @@ class AutomationRun(Record):
     contact_id: UUID
     version: int
     current_step: int
-    """Index in the flattened list of steps: a branching step, its `then`, its `else`, the steps after it."""
+    """Index of the step when all steps are numbered from 0: a branching step, then the steps in its `then`, then those
+    in its `else`, then the step after it."""
     status: RunStatus
     error: str | None
     next_at: Moment | None
-    """When the run continues without an event."""
+    """When the run continues by itself: at the end of a delay, or when the timeout of a wait for an event passes."""
     waiting_for: str | None
     """Name of the event that the run waits for, if any."""
     started_at: Moment
@@ -339,13 +343,14 @@ class DueRun(Record):
     status: RunStatus
     current_step: int
     entered_at: Moment | None
-    """When the current step began, if it waits or calls a webhook; None before the step is executed."""
+    """When the current step began to wait or to call a webhook. None before a worker executes it, and for other steps."""
     event_id: UUID | None
     """The event that ended the wait of the current step, if any."""
     tried: int
     """Number of failed calls of the current WEBHOOK step."""
     attempt: int
-    """Incremented by each claim; a worker whose claim is outdated stores nothing."""
+    """Incremented by each claim of a worker, and when the run is retried or cancelled. A worker with an outdated value
+    writes nothing."""
     started_at: Moment
 
 
@@ -378,8 +383,8 @@ class StepRecord(Record):
     started_at: Moment
 
 
-class StartedRun(Record):
-    """A run that an event started, or that the hourly limit prevented."""
+class RunStart(Record):
+    """The result of starting a run: whether it started, or the hourly limit prevented it."""
 
     project_id: UUID
     id: UUID
@@ -435,7 +440,7 @@ class AutomationRunPosition(Record):
 
     version: int
     step: int
-    """Index in the flattened list of steps of this version."""
+    """Index of the step in this version, numbered as in `AutomationRun.current_step`."""
     runs: int
     """Number of the unfinished runs at this step."""
 
@@ -477,8 +482,8 @@ class DryRunRequest(Body):
     event_data: dict[str, Any] = {}
     """Data of the event that would start the run."""
     happened: Annotated[list[int], msgspec.Meta(max_length=STEPS_LIMIT)] = []
-    """Indices, in the flattened list of steps, of the WAIT_FOR_EVENT steps whose event is assumed to occur at once. The
-    others time out."""
+    """Indices of the WAIT_FOR_EVENT steps whose event is assumed to occur at once; the others time out. Steps are
+    numbered as in `currentStep` of a run."""
     trigger: Trigger | None = None
     """To try a trigger that is not stored."""
     steps: Annotated[list[Step], msgspec.Meta(max_length=STEPS_LIMIT)] | None = None
@@ -521,7 +526,7 @@ class DryRunStep(Record):
     """A step that would be executed."""
 
     step: int
-    """Index in the flattened list of steps."""
+    """Index of the step, numbered as in `currentStep` of a run."""
     path: str
     """JSON pointer to the step: `/steps/1/then/0`."""
     type: str
@@ -541,7 +546,7 @@ class DryRun(Record):
     """What an automation would do with a contact."""
 
     reasons: list[DryRunReason]
-    """Why no run would start now; empty if one would. The steps are those of a run that starts anyway."""
+    """Why no run would start now; empty if one would. `steps` shows what a run would do if it started nevertheless."""
     conditions: list[DryRunCondition]
     """Each condition of the trigger's `where` rules."""
     status: RunStatus

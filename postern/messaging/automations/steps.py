@@ -31,8 +31,8 @@ from postern.messaging.automations.model import (
     Outcome,
     RemoveFromAudience,
     RunStatus,
+    RunUpdate,
     SendEmail,
-    SettledRun,
     StepRecord,
     UpdateContact,
     WaitForEvent,
@@ -66,14 +66,14 @@ class RunState:
     step_index: int
     """Index of the current step in `positions`."""
     entered_at: Moment | None
-    """When the current step began, if it waits or calls a webhook; None before the step is executed."""
+    """When the current step began to wait or to call a webhook. None before a worker executes it, and for other steps."""
     status: RunStatus = "RUNNING"
     due_at: Moment | None = None
     waiting_for: str | None = None
     calls: bool = False
     """Whether the run has to call the URL of its WEBHOOK step next."""
     tried: int = 0
-    """Number of failed attempts of this call."""
+    """Number of failed calls of the current WEBHOOK step."""
     error: str | None = None
     continues: bool = True
     """Whether the run continues with its next step in this transaction."""
@@ -378,8 +378,8 @@ class RunBatch:
     async def settle(self) -> None:
         """Store the positions, history and counters of all runs, and record an event for each run that finished."""
         ended = [run for run in self.runs if run.due_at is None]
-        settled = [
-            SettledRun(
+        updates = [
+            RunUpdate(
                 id=run.row.id,
                 attempt=run.row.attempt,
                 status=run.status,
@@ -394,7 +394,7 @@ class RunBatch:
             )
             for run in self.runs
         ]
-        await store.settle_runs(self.tx, settled, project_id=self.project_id)
+        await store.update_runs(self.tx, updates, project_id=self.project_id)
         await self._write_history()
         await self._count(ended)
         await events.record_all(self.tx, [_finished_event(self.project_id, run, self.now) for run in ended])

@@ -23,8 +23,8 @@ from postern.messaging.automations.model import (
     ListedAutomation,
     NewRun,
     RepeatableAutomation,
-    SettledRun,
-    StartedRun,
+    RunStart,
+    RunUpdate,
     StepRecord,
     TriggerRow,
 )
@@ -234,7 +234,7 @@ async def customers_of_contacts(
     union all
     select project_id, id, automation_id, contact_id, true from requested where limited
 """)
-async def start_runs(tx: Transaction, runs: list[NewRun]) -> list[StartedRun]: ...
+async def start_runs(tx: Transaction, runs: list[NewRun]) -> list[RunStart]: ...
 
 
 # Make the runs due that wait for one of these events, given as parallel lists. An event that a TEST key caused (`test`)
@@ -301,7 +301,7 @@ async def list_versions(
       and run.status in ('RUNNING', 'WAITING')
     returning run.id
 """)
-async def settle_runs(tx: Transaction, runs: list[SettledRun], *, project_id: UUID) -> list[UUID]: ...
+async def update_runs(tx: Transaction, runs: list[RunUpdate], *, project_id: UUID) -> list[UUID]: ...
 
 
 # Lock those runs (for no key update) that still have the given attempt and step, and are not finished; the parameters
