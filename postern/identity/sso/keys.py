@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
 from postern.identity.sso import store
-from postern.identity.sso.model import KeyRow, Place
+from postern.identity.sso.model import KeyPlace, KeyRow
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.values import Moment, new_id
@@ -20,9 +20,12 @@ async def new_key_pair(connection_id: UUID, now: Moment) -> KeyPair:
     return await asyncio.to_thread(new_sp_certificate, f"Postern {connection_id}", now=now)
 
 
-async def insert_key(tx: Transaction, call: Call, connection_id: UUID, place: Place, pair: KeyPair) -> None:
-    """Store a key at a place, encrypted; the ids of project and connection are authenticated with it (AEAD associated
-    data)."""
+async def insert_key(tx: Transaction, call: Call, connection_id: UUID, place: KeyPlace, pair: KeyPair) -> None:
+    """Encrypt a key and store it as the CURRENT, NEXT or PREVIOUS key of a connection.
+
+    The ids of the project and the connection are the associated data of the encryption (AEAD): a key that is copied to
+    another connection cannot be decrypted.
+    """
     context = _context(call.project_id, connection_id)
     await store.insert_key(
         tx,
@@ -51,7 +54,7 @@ def private_key_of(world: "World", project_id: UUID, row: KeyRow) -> str:
 
 
 def key_of_place(sp_keys: list[KeyRow], place: Literal["CURRENT", "NEXT"]) -> KeyRow:
-    """The key at a place. A connection always has a CURRENT and a NEXT key."""
+    """The CURRENT or the NEXT key. A connection always has both."""
     return next(key for key in sp_keys if key.place == place)
 
 

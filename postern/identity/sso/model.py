@@ -45,7 +45,8 @@ Status = Literal["DRAFT", "ACTIVE", "INACTIVE"]
 ConnectionAction = Literal["ACTIVATE", "DEACTIVATE"]
 Kind = Literal["SIGN_ON", "TEST", "LOGOUT"]
 BindingName = Literal["REDIRECT", "POST"]
-Place = Literal["CURRENT", "NEXT", "PREVIOUS"]
+KeyPlace = Literal["CURRENT", "NEXT", "PREVIOUS"]
+"""Which of a connection's keys it is: the one in use, the one that will replace it, or the one that it replaced."""
 
 NEXT_STATUS: Mapping[tuple[Status, ConnectionAction], Status | None] = {
     ("DRAFT", "ACTIVATE"): "ACTIVE",
@@ -210,7 +211,7 @@ class KeyRow(Record):
 
     id: UUID
     connection_id: UUID
-    place: Place
+    place: KeyPlace
     certificate: str
     private_key: bytes
     not_after: Moment
@@ -242,7 +243,7 @@ class SignOnRow(Record):
 class SpCertificate(Record):
     """A service provider certificate of the connection."""
 
-    place: Place
+    place: KeyPlace
     """CURRENT signs; NEXT will sign after the next rotation; PREVIOUS is only used to decrypt."""
     certificate: str
     fingerprint: str

@@ -20,7 +20,7 @@ class AssetMissing(Missing):
 
 
 class TooManyAssets(Unprocessable):
-    """A project can have at most 2,000 images of together 200 MB. Delete some first."""
+    """A project can have at most 2,000 images, and at most 200 MB in total. Delete some first."""
 
 
 class Asset(Record):
@@ -34,7 +34,8 @@ class Asset(Record):
     """The public address of the image. Its content never changes."""
     content_type: ImageType
     size: int
-    """Size of the file in bytes, without the metadata that was removed."""
+    """Size of the stored file in bytes. Metadata in the file, such as a position, is removed at the upload and not
+    counted."""
     width: int
     """In pixels."""
     height: int
@@ -43,7 +44,7 @@ class Asset(Record):
 
 
 class AssetRow(Record):
-    """A row of `assets` without its content."""
+    """A row of `assets` without the content and its hash."""
 
     project_id: UUID
     id: UUID
@@ -57,10 +58,11 @@ class AssetRow(Record):
     created_at: Moment
 
 
-class StoredAsset(AssetRow):
-    """A row of `assets`."""
+class AssetRowWithContent(AssetRow):
+    """A whole row of `assets`."""
 
     sha256: bytes
+    """The hash of `content`: the same image is stored once."""
     content: bytes
 
 

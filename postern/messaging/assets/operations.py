@@ -22,7 +22,7 @@ from postern.messaging.assets.model import (
     Asset,
     AssetMissing,
     AssetRow,
-    StoredAsset,
+    AssetRowWithContent,
     TooManyAssets,
 )
 from postern.platform.audit import operations as audit
@@ -62,7 +62,7 @@ async def create_asset(call: Call, request: RawRequest, name: FileName = "Image"
     The format is recognised by the content. Metadata such as the position of a photograph is removed; the pixels stay
     as they are. `url` is public, hard to guess, and always has the same content: use it in `src` of an image. It is on
     the project's tracking domain, if there is one. Uploading the same image again returns the existing one. A project
-    can have 2,000 images of together 200 MB.
+    can have at most 2,000 images, and at most 200 MB in total.
     """
     body = await request.body()
     if not body:
@@ -76,7 +76,7 @@ async def create_asset(call: Call, request: RawRequest, name: FileName = "Image"
             usage = await store.usage(tx, project_id=call.project_id)
             if usage.count >= ASSETS_PER_PROJECT or usage.size + len(image.content) > PROJECT_BYTES:
                 raise TooManyAssets
-            new_row = StoredAsset(
+            new_row = AssetRowWithContent(
                 project_id=call.project_id,
                 id=new_id(),
                 token=secrets.token_hex(TOKEN_BYTES),

@@ -3,14 +3,14 @@
 from uuid import UUID
 
 from postern.kernel.database.statements import Queries, Transaction, statement
-from postern.messaging.assets.model import AssetFile, AssetRow, AssetUsage, StoredAsset
+from postern.messaging.assets.model import AssetFile, AssetRow, AssetRowWithContent, AssetUsage
 
 
 @statement("""
     insert into assets {asset}
     returning project_id, id, token, name, content_type, size, width, height, created_at
 """)
-async def insert_asset(tx: Transaction, asset: StoredAsset) -> AssetRow: ...
+async def insert_asset(tx: Transaction, asset: AssetRowWithContent) -> AssetRow: ...
 
 
 # The image of a project with this content.

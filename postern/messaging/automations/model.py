@@ -343,7 +343,7 @@ class DueRun(Record):
     status: RunStatus
     current_step: int
     entered_at: Moment | None
-    """When the current step began to wait or to call a webhook. None before a worker executes it, and for other steps."""
+    """When the current step began to wait or to call a webhook; None before that, and for other steps."""
     event_id: UUID | None
     """The event that ended the wait of the current step, if any."""
     tried: int

@@ -66,7 +66,7 @@ class RunState:
     step_index: int
     """Index of the current step in `positions`."""
     entered_at: Moment | None
-    """When the current step began to wait or to call a webhook. None before a worker executes it, and for other steps."""
+    """When the current step began to wait or to call a webhook; None before that, and for other steps."""
     status: RunStatus = "RUNNING"
     due_at: Moment | None = None
     waiting_for: str | None = None
