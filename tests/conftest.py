@@ -29,7 +29,7 @@ from postern.kernel.http.call import NOBODY, Call, Origin
 from postern.kernel.values import NO_ID, FixedClock, new_id
 from postern.platform.accounts import operations as accounts
 from postern.platform.accounts.model import DeveloperSignUp
-from postern.protocols.mail.templates.rendering import RenderChild, RenderProcesses
+from postern.protocols.mail.templates.rendering import RenderProcesses, RunningProcess
 from postern.security.passwords import hash_password
 from postern.world import Hooks, World, open_world
 from tests.contract import catalogue_errors, check_response, read_exercised, write_catalogue, write_exercised
@@ -199,18 +199,18 @@ class IdleChildren:
     """Keeps render processes for the next tests, because starting one takes longer than most tests."""
 
     def __init__(self) -> None:
-        self.idle: dict[bool, list[RenderChild]] = {False: [], True: []}
+        self.idle: dict[bool, list[RunningProcess]] = {False: [], True: []}
 
-    def start(self, *, low: bool) -> RenderChild:
-        while self.idle[low]:
-            child = self.idle[low].pop()
+    def start(self, *, low_priority: bool) -> RunningProcess:
+        while self.idle[low_priority]:
+            child = self.idle[low_priority].pop()
             if child.process.poll() is None:
                 return child
             child.end()
-        return RenderChild(low=low)
+        return RunningProcess(low_priority=low_priority)
 
-    def give_back(self, child: RenderChild) -> None:
-        self.idle[child.low].append(child)
+    def give_back(self, child: RunningProcess) -> None:
+        self.idle[child.low_priority].append(child)
 
 
 _IDLE = IdleChildren()

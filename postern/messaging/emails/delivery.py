@@ -43,7 +43,7 @@ from postern.protocols.mail.templates.composing import (
     address_of,
 )
 from postern.protocols.mail.templates.content import TrackingOptions
-from postern.protocols.mail.templates.rendering import NeedsOwnProcess, RenderingBusy, RenderingUnavailable
+from postern.protocols.mail.templates.rendering import MustUseSlowLane, RenderingBusy, RenderingUnavailable
 from postern.protocols.mail.transports.transport import (
     NO_TIME,
     DeliveryHooks,
@@ -159,8 +159,8 @@ async def _attempt_once(world: "World", job: DeliveryJob, *, needs_mark: bool) -
     prepared: PreparedMessage | SendOutcome | CampaignPaused
     try:
         prepared = await world.batcher(prepare, max_concurrent=2, max_batch_size=PREPARE_BATCH)(job)
-    except NeedsOwnProcess:
-        prepared = await _prepare_alone(world, job)
+    except MustUseSlowLane:
+        prepared = await _prepare_in_slow_lane(world, job)
     if isinstance(prepared, CampaignPaused):
         await _hold(world, job.send)
         return None
@@ -319,7 +319,7 @@ async def prepare_all(
     """Render, compose and sign messages; returns one result per job, in the same order.
 
     A message that must not be sent or cannot be composed gives a SendOutcome. An exception as a result is an error of
-    the project (it was just deleted, or its DKIM key cannot be decrypted), or NeedsOwnProcess for a message that must
+    the project (it was just deleted, or its DKIM key cannot be decrypted), or MustUseSlowLane for a message that must
     be rendered in a separate process. Raises only errors of the database connection.
     """
     project_ids = {job.send.project_id for job in jobs}
@@ -340,7 +340,7 @@ async def prepare_marketing(
     return await prepare_all(world, jobs)
 
 
-async def _prepare_alone(world: "World", job: DeliveryJob) -> PreparedMessage | SendOutcome | CampaignPaused:
+async def _prepare_in_slow_lane(world: "World", job: DeliveryJob) -> PreparedMessage | SendOutcome | CampaignPaused:
     """Like `prepare_all`, for one message of a project whose expensive templates need a separate render process."""
     decision = _decide_or_fail(job, await _context_or_failure(world, job.send.project_id, [job]))
     if isinstance(decision, BaseException):
@@ -348,7 +348,7 @@ async def _prepare_alone(world: "World", job: DeliveryJob) -> PreparedMessage | 
     if not isinstance(decision, RecipientDecision):
         return decision
     return _prepared_message(
-        decision, await world.rendering.compose_alone(decision.request, now=int(world.clock().timestamp()))
+        decision, await world.rendering.compose_in_slow_lane(decision.request, now=int(world.clock().timestamp()))
     )
 
 
@@ -367,9 +367,9 @@ def _decide_or_fail(
 
 
 def _prepared_unless_own_process(
-    decision: RecipientDecision, result: ComposeResult | NeedsOwnProcess
-) -> PreparedMessage | SendOutcome | NeedsOwnProcess:
-    return result if isinstance(result, NeedsOwnProcess) else _prepared_message(decision, result)
+    decision: RecipientDecision, result: ComposeResult | MustUseSlowLane
+) -> PreparedMessage | SendOutcome | MustUseSlowLane:
+    return result if isinstance(result, MustUseSlowLane) else _prepared_message(decision, result)
 
 
 def _prepared_message(decision: RecipientDecision, result: ComposeResult) -> PreparedMessage | SendOutcome:

@@ -149,7 +149,7 @@ async def _subjects(world: "World", project_id: UUID, requests: list[MailRequest
     to_render = [
         index for index, request in enumerate(requests) if request.body.engine != "none" and "{" in subjects[index]
     ]
-    if to_render and not world.rendering.has_own_process(tenant):
+    if to_render and not world.rendering.is_in_slow_lane(tenant):
         values = [(subjects[index], requests[index].body.variables) for index in to_render]
         with suppress(Problem, TimeoutError):
             async with asyncio.timeout(SUBJECTS_TIMEOUT.total_seconds()):

@@ -15,7 +15,7 @@ MAIL = {"from": "hello@example.com", "subject": "Hi", "text": "Hello\n"}
 class FailingProcessSource:
     """A source of render processes that cannot start any."""
 
-    def start(self, *, low):
+    def start(self, *, low_priority):
         raise OSError("Cannot allocate memory")
 
     def give_back(self, child):
@@ -60,7 +60,7 @@ async def test_a_message_is_delayed_with_a_reason_while_no_render_process_runs(
 async def test_many_expensive_messages_are_delayed(sender, sink, world, clock, run_due_work):
     """More messages wait than the separate render process of the project accepts, so the others are retried soon."""
     world.rendering._charge(sender.id, 10_000)
-    assert world.rendering.has_own_process(sender.id)
+    assert world.rendering.is_in_slow_lane(sender.id)
     ids = await queued(sender, 40)
     await run_due_work()
     logs = [await entry(sender, send_id) for send_id in ids]

@@ -20,13 +20,13 @@ from postern.protocols.mail.templates.composing import (
     compose_unsigned,
 )
 from postern.protocols.mail.templates.rendering import (
-    NeedsOwnProcess,
+    MustUseSlowLane,
     ProcessDied,
-    RenderChild,
     RenderingBusy,
-    RenderProcess,
     RenderProcesses,
     RenderRequest,
+    RestartingProcess,
+    RunningProcess,
     encode_frame,
 )
 from tests.protocols.mail.test_composing import ED25519_SIGNER, NOW, RSA_SIGNER, compose_requests, composed, draft
@@ -38,7 +38,7 @@ SLOW_VALUES = {"xs": [1] * 200, "big": "a" * 250_000}
 
 @asynccontextmanager
 async def one_process():
-    process = RenderProcess()
+    process = RestartingProcess()
     try:
         yield process
     finally:
@@ -171,7 +171,7 @@ render_process.main()
 class CrashingChildren:
     """Starts render processes that run the program CRASHING."""
 
-    def start(self, *, low):
+    def start(self, *, low_priority):
         popen = subprocess.Popen
 
         def start(arguments, **named):
@@ -180,7 +180,7 @@ class CrashingChildren:
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(subprocess, "Popen", start)
-            return RenderChild(low=low)
+            return RunningProcess(low_priority=low_priority)
 
     def give_back(self, child):
         child.process.kill()
@@ -216,10 +216,10 @@ async def test_a_project_that_keeps_crashing_processes_is_isolated():
     good = compose_requests(3)
     async with crashing() as processes:
         results = await processes.compose_all([*bad, *good], now=NOW)
-        assert [type(result) for result in results[:3]] == [ComposeResult, ComposeResult, NeedsOwnProcess]
+        assert [type(result) for result in results[:3]] == [ComposeResult, ComposeResult, MustUseSlowLane]
         assert results[3:] == composed(good)
-        assert processes.has_own_process("bad")
-        assert not processes.has_own_process("")
+        assert processes.is_in_slow_lane("bad")
+        assert not processes.is_in_slow_lane("")
         shared = sorted(processes.process_ids)
         assert "template_crashed" in (await processes.compose(bad[2], now=NOW)).reason
         with pytest.raises(Problem):
@@ -233,25 +233,25 @@ async def test_a_project_that_keeps_crashing_processes_is_isolated():
         assert any(isinstance(result, RenderingBusy) for result in results)
 
 
-@pytest.mark.parametrize("leaves", [True, False], ids=["leaves its own lane", "changes places with another project"])
+@pytest.mark.parametrize("leaves", [True, False], ids=["leaves the slow lane", "changes places with another project"])
 async def test_each_request_gets_its_own_message_while_projects_change_lanes(monkeypatch, leaves):
-    """A project may leave its own lane, and another one enter it, while a batch is composed."""
+    """A project may leave the slow lane, and another one enter it, while a batch is composed."""
     slow = ComposeRequest(MessageTemplates("Slow", "<p>slow</p>"), draft(9), (), "slow")
     first, second = compose_requests(2)
     async with render_processes() as processes:
-        processes._charge("slow", 2 * rendering.OWN_LANE_SECONDS)
-        assert processes.has_own_process("slow")
+        processes._charge("slow", 2 * rendering.SLOW_LANE_SECONDS)
+        assert processes.is_in_slow_lane("slow")
         choose = processes._least_busy
 
         def choose_and_change():
             processes._spent.pop("slow", None)
             if not leaves:
-                processes._charge(first.tenant, 2 * rendering.OWN_LANE_SECONDS)
+                processes._charge(first.tenant, 2 * rendering.SLOW_LANE_SECONDS)
             return choose()
 
         monkeypatch.setattr(processes, "_least_busy", choose_and_change)
         results = await processes.compose_all([slow, first, second], now=NOW)
-    assert isinstance(results[0], NeedsOwnProcess)
+    assert isinstance(results[0], MustUseSlowLane)
     assert results[1:] == composed([first, second])
 
 
@@ -268,7 +268,7 @@ async def test_too_much_processor_time_is_refused_with_the_location(monkeypatch)
             await processes.call("bad", "check_message", "s", SLOW, None, SLOW_VALUES, "1")
         assert raised.value.code() == "template_too_expensive"
         assert raised.value.errors[0].path == "/html"
-        assert processes.has_own_process("bad")
+        assert processes.is_in_slow_lane("bad")
 
 
 async def test_too_much_memory_is_refused(monkeypatch):
@@ -291,7 +291,7 @@ async def test_too_much_memory_is_refused(monkeypatch):
 def test_a_process_has_limits_and_no_secrets(monkeypatch):
     """Regression test of S1 (tests/defects.md)."""
     monkeypatch.setenv("POSTERN_SECRET", "the master key")
-    child = RenderChild()
+    child = RunningProcess()
     try:
         child.socket.sendall(encode_frame(RenderRequest(1, 0, True, [], [], [], [])))
         assert child.socket.recv(1)
@@ -317,7 +317,7 @@ async def test_a_cancelled_call_does_not_affect_the_next():
 
 
 async def test_waiting_calls_fail_when_the_processes_are_closed():
-    processes = RenderProcess()
+    processes = RestartingProcess()
     await compose_in(processes, compose_requests(1))
     waiting = asyncio.create_task(compose_in(processes, compose_requests(500)))
     await asyncio.sleep(0)
@@ -332,7 +332,7 @@ async def test_waiting_calls_fail_when_the_processes_are_closed():
 def test_a_process_exits_if_its_parent_dies_during_a_request():
     frame = encode_frame(RenderRequest(1, NOW, False, [], [], [], []))
     for received in (frame[:2], frame[:-1], frame + frame[:-1]):
-        child = RenderChild()
+        child = RunningProcess()
         child.socket.sendall(received)
         child.socket.shutdown(1)
         assert child.process.wait(120) == 0
@@ -340,7 +340,7 @@ def test_a_process_exits_if_its_parent_dies_during_a_request():
 
 
 async def test_a_process_exits_if_its_parent_has_exited():
-    child = RenderChild()
+    child = RunningProcess()
     child.socket.close()  # As the kernel does for a process that is killed.
     assert await asyncio.to_thread(child.process.wait, 120) == 0
     child.end()

@@ -100,7 +100,7 @@ class ComposeRequest(NamedTuple):
     draft: MessageDraft
     signers: Sequence[Signer] = ()
     tenant: str = ""
-    """The project. Projects with expensive templates are processed separately, so that they do not delay others."""
+    """The id of the project. The messages of projects with expensive templates are composed in the slow lane."""
 
     @property
     def size(self) -> int:

@@ -1,9 +1,10 @@
 """Client of the render processes, in which all templates are parsed and rendered.
 
-All projects share a few processes. One that crashes or exceeds its limits is replaced; the item that it was processing
-fails with a problem (`template_too_expensive`, `template_crashed`), and its other items are processed again. A project
-whose templates take much time or crash processes gets its own lane for a while: its items are processed one by one, in
-a process for such projects only, so that they do not delay others.
+An item is a message to compose, or a task: a call of a function in `composing.TASKS`. All projects share a few
+processes. One that crashes or exceeds its limits is replaced; the item that it was processing fails with a problem
+(`template_too_expensive`, `template_crashed`), and its other items are processed again. A project whose templates take
+much time or crash processes is in the slow lane for a while: its items are processed one by one, in a process that all
+such projects share, so that they do not delay others. `tenant` is the id of a project.
 """
 
 import asyncio
@@ -19,7 +20,7 @@ import time
 from collections import deque
 from collections.abc import Coroutine, Sequence
 from contextlib import suppress
-from typing import Any, Final, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
@@ -50,29 +51,32 @@ BUFFER_OCTETS: Final = 4 * 1024 * 1024
 """Maximum octets of responses that are buffered until they are read."""
 SILENCE_SECONDS: Final = 120
 """A process is killed if it works on the same item for this long, in case its own time limits fail."""
-TRIES: Final = 3
-"""How often items are retried if their process dies and it is unknown which item caused that."""
-OWN_LANE_SECONDS: Final = 3.0
-"""A project whose slow items used more processor time than this gets its own lane."""
-OWN_LANE_LEAK: Final = 0.05
+RETRIES: Final = 3
+"""How many times items are processed again if their process dies and it is unknown which item caused that."""
+SLOW_LANE_SECONDS: Final = 3.0
+"""A project is in the slow lane while its slow items (see `render_process.SLOW_SECONDS`) have used more processor time
+than this."""
+SLOW_LANE_LEAK: Final = 0.05
 """Seconds by which the counted processor time of a project decreases each second."""
 CRASH_SECONDS: Final = 2.0
 """Seconds of processor time that a crash counts as."""
 PROJECTS_WATCHED: Final = 10_000
 """Maximum number of projects whose slow items are counted."""
-OWN_LANE_WAITING: Final = 16
-"""Maximum number of items of one project that wait in its own lane."""
+SLOW_LANE_WAITING: Final = 16
+"""Maximum number of items of one project that wait in the slow lane."""
 
 MARKER_FORMAT: Final = struct.Struct("<IIB")
-"""The contents of the marker: the number of the request, the index of the item in it, and the part of that item."""
+"""The contents of the marker, memory that a process shares with its parent and in which it notes what it is processing,
+so that the parent can read this after a crash: the number of the request, the index of the item in it, and the part of
+that item."""
 PARTS: Final = (None, "subject", "html", "text")
 """The parts of a message; the marker contains the index in this tuple."""
 
 _TOO_EXPENSIVE_SIGNALS: Final = {signal.SIGPROF, signal.SIGXCPU, signal.SIGALRM, signal.SIGVTALRM}
 _CRASH_SIGNALS: Final = {signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP}
-Item = TypeVar("Item", "ComposeRequest", "RenderTask")
 
 
+# The code is part of the public API.
 class RenderingUnavailable(Unavailable, code="rendering_away"):
     """Templates cannot be rendered at the moment. Retry shortly."""
 
@@ -84,12 +88,17 @@ class RenderingBusy(RateLimited):
     retry_after_seconds = 5
 
 
-class NeedsOwnProcess(Exception):
-    """The item's project has its own lane; the caller must process the item there (`compose_alone`)."""
+class MustUseSlowLane(Exception):
+    """The project of a message is in the slow lane; the caller must compose the message there
+    (`compose_in_slow_lane`). `compose_all` returns this in place of a result; it is an exception because a `Batcher`
+    raises such results for the caller that they belong to."""
 
 
 class ProcessDied(Exception):
-    """A process ended before its response. `index` is the item of this request that it was processing, or None."""
+    """A process ended before its response, could not be started, or was closed.
+
+    `index` is the item of this request that it was processing, or None if it is not known to have processed one.
+    """
 
     def __init__(self, why: str, index: int | None = None, part: str | None = None, status: int | None = None) -> None:
         super().__init__(why)
@@ -162,10 +171,10 @@ def encode_frame(content: object) -> bytes:
     return len(encoded).to_bytes(LENGTH_OCTETS) + encoded
 
 
-class RenderChild:
-    """A started process, with the parent's end of the socket and the marker."""
+class RunningProcess:
+    """A started process of the operating system, with the parent's end of the socket and the marker."""
 
-    def __init__(self, *, low: bool = False) -> None:
+    def __init__(self, *, low_priority: bool = False) -> None:
         parent_end, child_end = socket.socketpair()
         with tempfile.TemporaryFile() as file, child_end:
             file.truncate(MARKER_FORMAT.size)
@@ -173,7 +182,7 @@ class RenderChild:
             self.socket = parent_end
             arguments = [sys.executable, "-m", "postern.protocols.mail.templates.render_process", str(file.fileno())]
             self.process = subprocess.Popen(
-                [*arguments, *(["low"] if low else [])],
+                [*arguments, *(["low"] if low_priority else [])],
                 stdin=child_end.fileno(),
                 stdout=subprocess.DEVNULL,
                 pass_fds=(file.fileno(),),
@@ -181,13 +190,13 @@ class RenderChild:
                 # In its own session the process gets no Ctrl-C from the terminal, so it finishes its current items.
                 start_new_session=True,
             )
-        self.low = low
+        self.low_priority = low_priority
         """Whether the process has a low priority."""
         self.requests_sent = 0
         """The number of the last request that was sent."""
 
     def end(self) -> int:
-        """Kill the process unless it has exited, and return its exit status."""
+        """Kill the process unless it exits within 0.2 seconds, close socket and marker, and return the exit status."""
         self.socket.close()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(0.2)  # The process may be exiting with a meaningful status.
@@ -217,37 +226,38 @@ _ENVIRONMENT: Final = frozenset(
 
 
 class ProcessSource(Protocol):
-    """A source of processes; tests reuse idle ones."""
+    """Where a RestartingProcess gets its processes from; tests reuse idle ones."""
 
-    def start(self, *, low: bool) -> RenderChild:
-        """An idle process."""
+    def start(self, *, low_priority: bool) -> RunningProcess:
+        """Return an idle process. Raises OSError."""
         ...
 
-    def give_back(self, child: RenderChild) -> None:
+    def give_back(self, child: RunningProcess) -> None:
         """Take back an idle process that is no longer needed."""
         ...
 
 
-class NewProcesses:
+class ProcessSpawner:
     """Starts a new process each time, and kills processes that are given back."""
 
-    def start(self, *, low: bool) -> RenderChild:
+    def start(self, *, low_priority: bool) -> RunningProcess:
         """Start a process. Raises OSError."""
-        return RenderChild(low=low)
+        return RunningProcess(low_priority=low_priority)
 
-    def give_back(self, child: RenderChild) -> None:
+    def give_back(self, child: RunningProcess) -> None:
         """Kill the process."""
         child.process.kill()
         child.end()
 
 
-class RenderProcess:
-    """A process that starts on first use and is restarted after its death. It responds in the order of the requests."""
+class RestartingProcess:
+    """One process at a time: started on first use, and replaced after its death if it had got a request. Responds in
+    the order of the requests."""
 
-    def __init__(self, children: ProcessSource | None = None, *, low: bool = False) -> None:
-        self._children = children or NewProcesses()
-        self._low = low
-        self._child: RenderChild | None = None
+    def __init__(self, children: ProcessSource | None = None, *, low_priority: bool = False) -> None:
+        self._children = children or ProcessSpawner()
+        self._low_priority = low_priority
+        self._child: RunningProcess | None = None
         self._writer: asyncio.StreamWriter | None = None
         self._start_lock = asyncio.Lock()
         self._readers: set[asyncio.Task[None]] = set()
@@ -294,7 +304,7 @@ class RenderProcess:
         return await response
 
     def _encode_request(
-        self, child: RenderChild, requests: Sequence[ComposeRequest], tasks: Sequence[RenderTask], now: int
+        self, child: RunningProcess, requests: Sequence[ComposeRequest], tasks: Sequence[RenderTask], now: int
     ) -> bytes:
         """The encoded request. Templates and signers that the process has not cached yet are sent with it."""
         clear_caches = self._characters > CACHED_CHARACTERS or len(self._signers) > CACHED_SIGNERS
@@ -334,12 +344,13 @@ class RenderProcess:
         if self._ended:  # A new process would never be ended.
             raise ProcessDied("The render processes were closed.")
         try:
-            child = await asyncio.to_thread(self._children.start, low=self._low)
+            child = await asyncio.to_thread(self._children.start, low_priority=self._low_priority)
             reader, writer = await asyncio.open_unix_connection(sock=child.socket.dup(), limit=BUFFER_OCTETS)
         except OSError as error:
             raise ProcessDied(str(error)) from None
         self._child, self._writer = child, writer
-        # The process may have served another parent, so its caches must be cleared first.
+        # In tests, the process may have served another RestartingProcess. With more than CACHED_CHARACTERS, the next
+        # request tells it to clear its caches.
         self._templates, self._signers, self._characters = {}, {}, CACHED_CHARACTERS + 1
         self._run_in_background(self._read_responses(child, reader, writer))
 
@@ -349,7 +360,7 @@ class RenderProcess:
         task.add_done_callback(self._readers.discard)
 
     async def _read_responses(
-        self, child: RenderChild, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self, child: RunningProcess, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         """Read responses until the process ends, then fail the requests that are still waiting."""
         why = "The render processes were closed."
@@ -372,6 +383,7 @@ class RenderProcess:
                 self._children.give_back(child)
             else:
                 self._fail_pending(waiting_requests, child, why, await asyncio.to_thread(_end, child))
+                # If it died before its first request, the next one may do so too: starting it here could go on forever.
                 if child.requests_sent and not self._ended:
                     self._run_in_background(self._restart())
 
@@ -383,7 +395,7 @@ class RenderProcess:
     def _fail_pending(
         self,
         waiting_requests: deque[tuple[int, asyncio.Future[RenderResponse]]],
-        child: RenderChild,
+        child: RunningProcess,
         why: str,
         end_state: tuple[int, int, int, int],
     ) -> None:
@@ -396,7 +408,7 @@ class RenderProcess:
                     ProcessDied(why, index, PARTS[part % len(PARTS)], status) if was_processed else ProcessDied(why)
                 )
 
-    async def _watch(self, child: RenderChild) -> None:
+    async def _watch(self, child: RunningProcess) -> None:
         """Kill a process that works on one item for longer than SILENCE_SECONDS."""
         last_state, changed_at = b"", time.monotonic()
         while True:
@@ -405,6 +417,7 @@ class RenderProcess:
             if state != last_state or not self._pending:
                 last_state, changed_at = state, time.monotonic()
             elif time.monotonic() - changed_at > SILENCE_SECONDS:
+                # This exit status means that the item was too expensive. A process that ignores the signal is killed.
                 os.kill(child.process.pid, signal.SIGALRM)
                 await asyncio.sleep(1)
                 child.process.kill()
@@ -419,7 +432,7 @@ class RenderProcess:
                 else:
                     for task in self._readers:
                         task.cancel()
-        # Not under the lock, so that a pending start can take it and see that this is closed.
+        # Not under the lock: a start that waits for the lock must get it, to see `_ended` and give up.
         if self._readers:
             await asyncio.wait(self._readers)
 
@@ -431,7 +444,7 @@ class NotEncodable(Exception):
 _RESPONSE_DECODER = msgspec.msgpack.Decoder(RenderResponse)
 
 
-def _end(child: RenderChild) -> tuple[int, int, int, int]:
+def _end(child: RunningProcess) -> tuple[int, int, int, int]:
     """End a process; returns its exit status, and the request, item and part that it was processing."""
     number, index, part = MARKER_FORMAT.unpack_from(child.marker, 0)
     return child.end(), number, index, part
@@ -442,14 +455,14 @@ def _pem(signer: Signer) -> bytes:
 
 
 class RenderProcesses:
-    """The render processes of one API or worker process: shared ones, and one for projects with their own lane."""
+    """The render processes of one API or worker process: shared ones, and one for the projects in the slow lane."""
 
     def __init__(self, process_count: int = PROCESSES, children: ProcessSource | None = None) -> None:
-        self._shared = [RenderProcess(children) for _ in range(process_count)]
-        self._own_lane = RenderProcess(children, low=True)
-        self._own_lane_lock = asyncio.Lock()
+        self._shared = [RestartingProcess(children) for _ in range(process_count)]
+        self._slow_lane = RestartingProcess(children, low_priority=True)
+        self._slow_lane_lock = asyncio.Lock()
         self._project_locks: dict[str, tuple[asyncio.Lock, int]] = {}
-        """For each project in its own lane: the lock of its items, and the number of waiting items."""
+        """For each project with items in the slow lane: the lock of its items, and the number of waiting items."""
         self._spent: dict[str, tuple[float, float]] = {}
         """For each project: the decreasing sum of processor time of slow items in seconds, and when it was computed."""
 
@@ -460,20 +473,20 @@ class RenderProcesses:
     @property
     def process_ids(self) -> list[int]:
         """The ids of the running processes."""
-        processes = (*self._shared, self._own_lane)
+        processes = (*self._shared, self._slow_lane)
         return [process.process_id for process in processes if process.process_id is not None]
 
-    def has_own_process(self, tenant: str) -> bool:
-        """Whether the items of a project are processed separately in their own lane."""
-        return self._spent_seconds(tenant) > OWN_LANE_SECONDS
+    def is_in_slow_lane(self, tenant: str) -> bool:
+        """Whether the items of a project are processed in the slow lane now."""
+        return self._spent_seconds(tenant) > SLOW_LANE_SECONDS
 
     async def compose_all(
         self, requests: Sequence[ComposeRequest], *, now: int
-    ) -> list[ComposeResult | NeedsOwnProcess]:
+    ) -> list[ComposeResult | MustUseSlowLane]:
         """Compose messages, signed at `now` (seconds since 1970). Returns one result per request, in the same order.
 
-        The result of a failed message has a `reason`; for a message that must be composed in its project's own lane it
-        is NeedsOwnProcess. Raises RenderingUnavailable.
+        The result of a failed message has a `reason`; that of a message whose project is in the slow lane is
+        MustUseSlowLane. Raises RenderingUnavailable.
         """
         small = [request for request in requests if request.is_small]
         if len(small) == len(requests):
@@ -484,66 +497,69 @@ class RenderProcesses:
         return [next(small_results if request.is_small else large_results) for request in requests]
 
     async def _compose_batch(
-        self, requests: Sequence[ComposeRequest], now: int, tries: int = TRIES
-    ) -> list[ComposeResult | NeedsOwnProcess]:
-        """`compose_all` for messages of one request to a process; `tries` are left for deaths of unknown cause."""
+        self, requests: Sequence[ComposeRequest], now: int, retries: int = RETRIES
+    ) -> list[ComposeResult | MustUseSlowLane]:
+        """Compose messages as `compose_all` does, with one request to one process. After a death of unknown cause, all
+        of them are composed again, up to `retries` times."""
         if not requests:
             return []
-        # Decided once: while the others are composed, a project may enter or leave its own lane.
-        alone = [bool(self._spent) and self.has_own_process(request.tenant) for request in requests]
+        # Decided once: while the others are composed, a project may enter or leave the slow lane.
+        alone = [bool(self._spent) and self.is_in_slow_lane(request.tenant) for request in requests]
         if any(alone):
             shared = [request for request, is_alone in zip(requests, alone, strict=True) if not is_alone]
-            results = iter(await self._compose_batch(shared, now, tries))
-            return [NeedsOwnProcess() if is_alone else next(results) for is_alone in alone]
+            results = iter(await self._compose_batch(shared, now, retries))
+            return [MustUseSlowLane() if is_alone else next(results) for is_alone in alone]
         try:
             response = await self._least_busy().request(requests, now=now)
         except NotEncodable as error:
             if len(requests) == 1:
                 return [ComposeResult(reason=f"The values are not plain JSON: {error}.")]
-            return [result for request in requests for result in await self._compose_batch([request], now, tries)]
+            return [result for request in requests for result in await self._compose_batch([request], now, retries)]
         except ProcessDied as died:
             if died.index is None:
-                self._require_tries_left(tries, died)
-                return await self._compose_batch(requests, now, tries - 1)
+                self._require_retries_left(retries, died)
+                return await self._compose_batch(requests, now, retries - 1)
             at = died.index
             cause = requests[at]
             self._charge(cause.tenant, CRASH_SECONDS)
-            rest = await self._compose_batch([*requests[:at], *requests[at + 1 :]], now, TRIES)
+            rest = await self._compose_batch([*requests[:at], *requests[at + 1 :]], now, RETRIES)
             return [*rest[:at], await self._result_after_death(cause, died, now), *rest[at:]]
         for at, seconds in response.slow:
             self._charge(requests[at].tenant, seconds)
         return list(response.composed)
 
     async def compose(self, request: ComposeRequest, *, now: int) -> ComposeResult:
-        """Compose one message, in a shared process or in its project's own lane.
+        """Compose one message, in a shared process or in the slow lane.
 
         Raises RenderingBusy or RenderingUnavailable.
         """
         (result,) = await self.compose_all([request], now=now)
-        return await self.compose_alone(request, now=now) if isinstance(result, NeedsOwnProcess) else result
+        return await self.compose_in_slow_lane(request, now=now) if isinstance(result, MustUseSlowLane) else result
 
     async def _result_after_death(self, request: ComposeRequest, died: ProcessDied, now: int) -> ComposeResult:
-        """The result of a request whose process died; the request is repeated if it may not have caused the death."""
+        """The result of a request whose process died; the request is repeated unless it certainly caused the death."""
         problem = died.problem()
         return (
             ComposeResult(reason=problem.detail)
             if problem
-            else await self.compose_alone(request, now=now, is_second=True)
+            else await self.compose_in_slow_lane(request, now=now, is_second_try=True)
         )
 
-    async def compose_alone(self, request: ComposeRequest, *, now: int, is_second: bool = False) -> ComposeResult:
-        """Compose one message in its project's own lane. Raises RenderingBusy or RenderingUnavailable.
+    async def compose_in_slow_lane(
+        self, request: ComposeRequest, *, now: int, is_second_try: bool = False
+    ) -> ComposeResult:
+        """Compose one message in the slow lane. Raises RenderingBusy or RenderingUnavailable.
 
-        `is_second` is set if the message was processed before by a process that died.
+        `is_second_try` is set if a process died while it processed this message before.
         """
         try:
-            response = await self._request_alone(request.tenant, [request], [], now)
+            response = await self._request_in_slow_lane(request.tenant, [request], [], now)
         except NotEncodable as error:
             return ComposeResult(reason=f"The values are not plain JSON: {error}.")
         except ProcessDied as died:
             self._charge(request.tenant, CRASH_SECONDS)
-            if died.problem() is None and not is_second:
-                return await self.compose_alone(request, now=now, is_second=True)
+            if died.problem() is None and not is_second_try:
+                return await self.compose_in_slow_lane(request, now=now, is_second_try=True)
             return ComposeResult(reason=(died.problem() or problem_at(TemplateCrashed, died.part)).detail)
         return response.composed[0]
 
@@ -552,16 +568,16 @@ class RenderProcesses:
 
         `size` is the number of characters in the arguments.
 
-        Raises the problems of that function, TemplateTooExpensive or TemplateCrashed with the part, RenderingBusy, or
-        RenderingUnavailable.
+        Raises the problems of that function; TemplateTooExpensive or TemplateCrashed, whose `errors` name the part of
+        the message if it is known; RenderingBusy; or RenderingUnavailable.
         """
         task = RenderTask(tenant, name, size, list(arguments))
         response: RenderResponse | None = None
         try:
-            if not self.has_own_process(tenant):
+            if not self.is_in_slow_lane(tenant):
                 response = await self._call_shared(task)
             if response is None:
-                response = await self._call_alone(task)
+                response = await self._call_in_slow_lane(task)
         except NotEncodable as error:
             raise _not_json(str(error)) from None
         (result,) = response.task_results
@@ -571,12 +587,12 @@ class RenderProcesses:
 
     async def _call_shared(self, task: RenderTask) -> RenderResponse | None:
         """The response; None if the process died for an unknown cause while it processed this task."""
-        for tries in range(TRIES, -1, -1):
+        for retries in range(RETRIES, -1, -1):
             try:
                 response = await self._least_busy().request(tasks=[task])
             except ProcessDied as died:
                 if died.index is None:
-                    self._require_tries_left(tries, died)
+                    self._require_retries_left(retries, died)
                     continue
                 self._charge(task.tenant, CRASH_SECONDS)
                 if problem := died.problem():
@@ -585,41 +601,41 @@ class RenderProcesses:
             for _, seconds in response.slow:
                 self._charge(task.tenant, seconds)
             return response
-        raise RenderingUnavailable
+        raise AssertionError("not reached: the last iteration returns or raises")
 
-    async def _call_alone(self, task: RenderTask) -> RenderResponse:
-        for is_second in (False, True):
+    async def _call_in_slow_lane(self, task: RenderTask) -> RenderResponse:
+        for is_second_try in (False, True):
             try:
-                return await self._request_alone(task.tenant, [], [task], 0)
+                return await self._request_in_slow_lane(task.tenant, [], [task], 0)
             except ProcessDied as died:
                 self._charge(task.tenant, CRASH_SECONDS)
                 problem = died.problem()
-                if problem is not None or is_second:
+                if problem is not None or is_second_try:
                     raise problem or problem_at(TemplateCrashed, died.part) from None
-        raise RenderingUnavailable
+        raise AssertionError("not reached: the second iteration returns or raises")
 
-    async def _request_alone(
+    async def _request_in_slow_lane(
         self, tenant: str, requests: list[ComposeRequest], tasks: list[RenderTask], now: int
     ) -> RenderResponse:
         lock, waiting = self._project_locks.get(tenant, (asyncio.Lock(), 0))
-        if waiting >= OWN_LANE_WAITING:
+        if waiting >= SLOW_LANE_WAITING:
             raise RenderingBusy
         self._project_locks[tenant] = (lock, waiting + 1)
         try:
-            # Only one item of each project waits for the lane at a time, so that projects take turns.
-            async with lock, self._own_lane_lock:
-                for tries in range(TRIES, -1, -1):
+            # Only one item of each project waits for `_slow_lane_lock` at a time, so that projects take turns.
+            async with lock, self._slow_lane_lock:
+                for retries in range(RETRIES, -1, -1):
                     try:
-                        response = await self._own_lane.request(requests, tasks, now=now)
+                        response = await self._slow_lane.request(requests, tasks, now=now)
                     except ProcessDied as died:
                         if died.index is not None:
                             raise
-                        self._require_tries_left(tries, died)
+                        self._require_retries_left(retries, died)
                         continue
                     for _, seconds in response.slow:
                         self._charge(tenant, seconds)
                     return response
-                raise RenderingUnavailable
+                raise AssertionError("not reached: the last iteration returns or raises")
         finally:
             lock, waiting = self._project_locks[tenant]
             if waiting > 1:
@@ -627,13 +643,13 @@ class RenderProcesses:
             else:
                 del self._project_locks[tenant]
 
-    def _least_busy(self) -> RenderProcess:
+    def _least_busy(self) -> RestartingProcess:
         # Among equally busy processes this is the first one, so its cached templates are used again.
         return min(self._shared, key=lambda process: process.pending)
 
-    def _require_tries_left(self, tries: int, died: ProcessDied) -> None:
-        """Raise RenderingUnavailable if no tries are left."""
-        if tries <= 0:
+    def _require_retries_left(self, retries: int, died: ProcessDied) -> None:
+        """Raise RenderingUnavailable if no retries are left (`retries` is 0)."""
+        if retries <= 0:
             raise RenderingUnavailable(f"{RenderingUnavailable.message()} ({died})") from None
 
     def _charge(self, tenant: str, seconds: float) -> None:
@@ -646,11 +662,11 @@ class RenderProcesses:
 
     def _spent_seconds(self, tenant: str) -> float:
         spent, since = self._spent.get(tenant, (0.0, 0.0))
-        return max(0.0, spent - (time.monotonic() - since) * OWN_LANE_LEAK) if spent else 0.0
+        return max(0.0, spent - (time.monotonic() - since) * SLOW_LANE_LEAK) if spent else 0.0
 
     async def aclose(self) -> None:
         """End all processes."""
-        await asyncio.gather(*(process.aclose() for process in (*self._shared, self._own_lane)))
+        await asyncio.gather(*(process.aclose() for process in (*self._shared, self._slow_lane)))
 
 
 def _not_json(why: str) -> Problem:
