@@ -320,7 +320,7 @@ async def prepare_all(
 
     A message that must not be sent or cannot be composed gives a SendOutcome. An exception as a result is an error of
     the project (it was just deleted, or its DKIM key cannot be decrypted), or MustUseSlowLane for a message that must
-    be rendered in a separate process. Raises only errors of the database connection.
+    be rendered in the slow lane. Raises only errors of the database connection.
     """
     project_ids = {job.send.project_id for job in jobs}
     contexts = {project_id: await _context_or_failure(world, project_id, jobs) for project_id in project_ids}
@@ -328,7 +328,7 @@ async def prepare_all(
     requests = [decision.request for decision in decisions if isinstance(decision, RecipientDecision)]
     results = iter(await world.rendering.compose_all(requests, now=int(world.clock().timestamp())))
     return [
-        _prepared_unless_own_process(decision, next(results)) if isinstance(decision, RecipientDecision) else decision
+        _prepared_unless_in_slow_lane(decision, next(results)) if isinstance(decision, RecipientDecision) else decision
         for decision in decisions
     ]
 
@@ -366,7 +366,7 @@ def _decide_or_fail(
         return rules.failed(f"The message could not be composed: {type(error).__name__}.")
 
 
-def _prepared_unless_own_process(
+def _prepared_unless_in_slow_lane(
     decision: RecipientDecision, result: ComposeResult | MustUseSlowLane
 ) -> PreparedMessage | SendOutcome | MustUseSlowLane:
     return result if isinstance(result, MustUseSlowLane) else _prepared_message(decision, result)

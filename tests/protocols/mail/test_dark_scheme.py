@@ -27,18 +27,18 @@ def contrast(one, other):
 
 
 @pytest.mark.parametrize("color", ["#000000", "#0d6472", "#5a6567", "#c00", "#1d4ed8", "#777777", "black"])
-@pytest.mark.parametrize("ground", ["#ffffff", "#fff", "#f1f5f5", "#fbe7c8", "white"])
-def test_text_is_readable_on_the_dark_ground(color, ground):
-    found = rules({"type": "text", "text": "x", "color": color}, background=ground)
-    dark_ground = re.search(r"body,\.page\{background-color:(#\w{6})!important\}", found)
+@pytest.mark.parametrize("background", ["#ffffff", "#fff", "#f1f5f5", "#fbe7c8", "white"])
+def test_text_is_readable_on_the_dark_background(color, background):
+    found = rules({"type": "text", "text": "x", "color": color}, background=background)
+    dark_background = re.search(r"body,\.page\{background-color:(#\w{6})!important\}", found)
     dark_text = re.search(r" a\{color:(#\w{6})!important\}", found)
-    assert dark_ground
+    assert dark_background
     assert dark_text
-    assert luminance(dark_ground[1]) < 0.05
-    assert contrast(dark_ground[1], dark_text[1]) >= 4.5
+    assert luminance(dark_background[1]) < 0.05
+    assert contrast(dark_background[1], dark_text[1]) >= 4.5
 
 
-def test_text_in_columns_is_readable_on_their_ground():
+def test_text_in_columns_is_readable_on_their_background():
     text = {"type": "text", "text": "x", "color": "#333333"}
     light = rules({"type": "columns", "background": "#e6eeef", "columns": [[text]]})
     assert light.count("!important") == 3  # The page, the columns and the text.

@@ -172,7 +172,7 @@ class _Rendering:
         self.blocks_left = BLOCKS_LIMIT
         self.font = font
         self.dark = dark
-        self.ground = page
+        self.background = page
         """The background of the block that is rendered."""
 
 
@@ -223,11 +223,11 @@ def _section(path: str, block: Any, rendering: _Rendering) -> str:
     if not isinstance(columns, list) or not 1 <= len(columns) <= COLUMNS_LIMIT:
         raise BuilderInvalid.at(f"{path}/columns", f"expected a list of 1 to {COLUMNS_LIMIT} columns.")
     background = node.attribute("background", "background-color", _COLOR)
-    page, color = rendering.ground, node.text("background")
+    page, color = rendering.background, node.text("background")
     dark = _css_class(rendering.dark.area(color)) if color else ""
-    rendering.ground = color or page
+    rendering.background = color or page
     rendered = "".join(_column(f"{path}/columns/{n}", column, rendering) for n, column in enumerate(columns))
-    rendering.ground = page
+    rendering.background = page
     return f'<mj-section padding="0"{background}{dark}>{rendered}</mj-section>'
 
 
@@ -344,19 +344,19 @@ class _BlockNode(_BuilderNode):
 
     def dark_text(self) -> str:
         """The `css-class` attribute of a text for dark schemes."""
-        return _css_class(self._rendering.dark.text(self.text("color") or _BLACK, self._rendering.ground))
+        return _css_class(self._rendering.dark.text(self.text("color") or _BLACK, self._rendering.background))
 
     def dark_button(self) -> str:
         """The `css-class` attribute of a button for dark schemes."""
-        return _css_class(self._rendering.dark.button(self.text("background") or _BUTTON, self._rendering.ground))
+        return _css_class(self._rendering.dark.button(self.text("background") or _BUTTON, self._rendering.background))
 
     def dark_line(self) -> str:
         """The `css-class` attribute of a divider for dark schemes."""
-        return _css_class(self._rendering.dark.line(self.text("color") or _LINE, self._rendering.ground))
+        return _css_class(self._rendering.dark.line(self.text("color") or _LINE, self._rendering.background))
 
     def dark_picture(self) -> str:
         """The `css-class` attribute of an image for dark schemes."""
-        return _css_class(self._rendering.dark.picture(self._rendering.ground))
+        return _css_class(self._rendering.dark.picture(self._rendering.background))
 
 
 def _css_class(name: str) -> str:

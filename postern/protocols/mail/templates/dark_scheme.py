@@ -9,14 +9,14 @@ Color = tuple[float, float, float]
 
 _HEX = re.compile(r"#(?:[0-9a-f]{3}|[0-9a-f]{6})", re.IGNORECASE)
 _NAMED: Final = {"black": "#000000", "white": "#ffffff"}
-DARK_GROUND: Final = 0.4
-"""A background with less luminance stays as it is, with the colors on it."""
+DARK_BACKGROUND: Final = 0.4
+"""A background with less luminance than this stays as it is, and so do the colors on it."""
 READABLE: Final = 4.6
 """The least contrast of text. WCAG 2.2 asks for 4.5; the rest is for rounding."""
 STRONGEST: Final = 14.0
-"""More contrast than this is tiring on a dark ground."""
+"""More contrast than this is tiring on a dark background."""
 VISIBLE: Final = 1.6
-"""The least contrast of the area of a button with its ground."""
+"""The least contrast of a button with the background behind it."""
 PAPER: Final = 0.13
 """The lightness of white in the dark scheme."""
 
@@ -30,16 +30,16 @@ class DarkScheme:
 
     def __init__(self, page: str, *, enabled: bool) -> None:
         """`page` is the background of the whole e-mail."""
-        ground = _parse(page)
-        self._page = ground
-        self._enabled = enabled and ground is not None and _luminance(ground) >= DARK_GROUND
+        background = _parse(page)
+        self._page = background
+        self._enabled = enabled and background is not None and _luminance(background) >= DARK_BACKGROUND
         self._classes: dict[str, str] = {}
 
     def rules(self) -> str:
         """The CSS rules, or an empty string if the e-mail has no dark scheme."""
         if not self._enabled or self._page is None:
             return ""
-        page = _hex(_dark_ground(self._page))
+        page = _hex(_dark_background(self._page))
         own = "".join(body.replace("&", f".{name}") for body, name in self._classes.items())
         return f"body,.page{{background-color:{page}!important}}{own}"
 
@@ -48,48 +48,49 @@ class DarkScheme:
         light = _parse(background)
         if light is None:
             self._enabled = False
-        if light is None or _luminance(light) < DARK_GROUND:
+        if light is None or _luminance(light) < DARK_BACKGROUND:
             return ""
-        return self._class(f"&,& table{{background:{_hex(_dark_ground(light))}!important}}")
+        return self._class(f"&,& table{{background:{_hex(_dark_background(light))}!important}}")
 
-    def text(self, color: str, ground: str) -> str:
+    def text(self, color: str, background: str) -> str:
         """The class of a text with the links in it."""
-        light, area = self._colors(color, ground)
-        if light is None or area is None or _luminance(area) < DARK_GROUND:
+        light, area = self._colors(color, background)
+        if light is None or area is None or _luminance(area) < DARK_BACKGROUND:
             return ""
         wanted = min(max(_contrast(light, area), READABLE), STRONGEST)
-        dark = _hex(_lightened(light, _dark_ground(area), wanted))
+        dark = _hex(_lightened(light, _dark_background(area), wanted))
         return self._class(f"& div,& h1,& h2,& h3,& a{{color:{dark}!important}}")
 
-    def line(self, color: str, ground: str) -> str:
+    def line(self, color: str, background: str) -> str:
         """The class of a divider."""
-        light, area = self._colors(color, ground)
-        if light is None or area is None or _luminance(area) < DARK_GROUND:
+        light, area = self._colors(color, background)
+        if light is None or area is None or _luminance(area) < DARK_BACKGROUND:
             return ""
-        dark_ground = _dark_ground(area)
-        dark = _hex(_lightened(_with_lightness(light, dark_ground), dark_ground, _contrast(light, area)))
+        dark_background = _dark_background(area)
+        dark = _hex(_lightened(_with_lightness(light, dark_background), dark_background, _contrast(light, area)))
         return self._class(f"& p{{border-top-color:{dark}!important}}")
 
-    def picture(self, ground: str) -> str:
-        """The class of an image: one with transparent parts keeps the ground that it was made for."""
-        light = _parse(ground)
-        if light is None or _luminance(light) < DARK_GROUND:
+    def picture(self, background: str) -> str:
+        """The class of an image on this background. It keeps the light background, because its transparent parts may be
+        unreadable on a dark one."""
+        light = _parse(background)
+        if light is None or _luminance(light) < DARK_BACKGROUND:
             return ""
         return self._class(f"& img{{background:{_hex(light)}!important}}")
 
-    def button(self, background: str, ground: str) -> str:
-        """The class of a button whose area would be hard to see on a dark ground."""
-        light, area = self._colors(background, ground)
-        if light is None or area is None or _luminance(area) < DARK_GROUND:
+    def button(self, color: str, background: str) -> str:
+        """The class of a button of this color, if it would be hard to see on the dark background."""
+        light, area = self._colors(color, background)
+        if light is None or area is None or _luminance(area) < DARK_BACKGROUND:
             return ""
-        dark_ground = _dark_ground(area)
-        if _contrast(light, dark_ground) >= VISIBLE:
+        dark_background = _dark_background(area)
+        if _contrast(light, dark_background) >= VISIBLE:
             return ""
-        dark = _hex(_lightened(light, dark_ground, VISIBLE))
+        dark = _hex(_lightened(light, dark_background, VISIBLE))
         return self._class(f"& table td,& a{{background:{dark}!important}}")
 
-    def _colors(self, color: str, ground: str) -> tuple[Color | None, Color | None]:
-        light, area = _parse(color), _parse(ground)
+    def _colors(self, color: str, background: str) -> tuple[Color | None, Color | None]:
+        light, area = _parse(color), _parse(background)
         if light is None or area is None:
             self._enabled = False
         return light, area
@@ -122,24 +123,24 @@ def _contrast(one: Color, other: Color) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
-def _dark_ground(color: Color) -> Color:
-    """A light background as a dark one of the same hue: the lighter, the lighter. A dark one stays."""
-    if _luminance(color) < DARK_GROUND:
+def _dark_background(color: Color) -> Color:
+    """A dark background for a light one, of the same hue; white gets the lightest. A dark one stays as it is."""
+    if _luminance(color) < DARK_BACKGROUND:
         return color
     hue, lightness, saturation = colorsys.rgb_to_hls(*color)
     return colorsys.hls_to_rgb(hue, max(0.06, PAPER - (1 - lightness) * 1.2), min(saturation, 0.35) * 0.45)
 
 
-def _lightened(color: Color, ground: Color, wanted: float) -> Color:
-    """The color, as light as it must be for this contrast with a dark ground."""
+def _lightened(color: Color, background: Color, wanted: float) -> Color:
+    """The color, made as light as is necessary for the contrast `wanted` with a dark background."""
     hue, lightness, saturation = colorsys.rgb_to_hls(*color)
-    while _contrast(color, ground) < wanted and lightness < 1:
+    while _contrast(color, background) < wanted and lightness < 1:
         lightness = min(1.0, lightness + 0.01)
         color = colorsys.hls_to_rgb(hue, lightness, saturation * 0.8)
     return color
 
 
 def _with_lightness(color: Color, other: Color) -> Color:
-    """The color, as light as another one."""
+    """The color with the lightness of another one."""
     hue, _, saturation = colorsys.rgb_to_hls(*color)
     return colorsys.hls_to_rgb(hue, colorsys.rgb_to_hls(*other)[1], saturation)
