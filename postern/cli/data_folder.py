@@ -91,8 +91,8 @@ def connect_database(settings: Settings) -> Generator[tuple[str, str]]:
     """Yield the URL of the database and the server's base URL, and print to standard error which database it is.
 
     The database is that of DATABASE_URL; if that is not set, the one that the running server uses, or else the one in
-    the data folder, which is started for this block. Raises CannotRun if there is none: only `postern serve` creates a
-    database, so that a command in the wrong folder cannot work on an empty one.
+    the data folder, which is started for this block. Raises CannotRun if there is none: only `postern serve` and
+    `postern restore` create a database, so that another command in the wrong folder cannot work on an empty one.
     """
     server_state = find_running_server(settings.data)
     if server_state and settings.database_url in (None, server_state.database_url):

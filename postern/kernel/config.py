@@ -64,7 +64,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     base_url: str | None = None
     """The public URL of this server, for tracking links, invitations and SAML. Default: http://host:port."""
     admin_token: str | None = None
-    """The bearer token for /metrics; required if the base URL is not loopback, or behind a proxy."""
+    """The bearer token for /metrics and /zone; required if the base URL is not loopback, or behind a proxy."""
     security_contact: str | None = None
     """Where to report vulnerabilities of this server, for /.well-known/security.txt: `mailto:…` or `https://…`."""
     free_space: int = 200
