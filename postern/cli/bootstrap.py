@@ -97,7 +97,8 @@ def register(app: typer.Typer) -> None:
 def bootstrap(as_json: Json = False) -> None:
     """Create an account, a project and a live secret key, and print the credentials.
 
-    Works whether or not the server is running. Applies the migrations that the database still lacks.
+    Works whether or not the server is running. Applies the migrations that the database still lacks, and needs the
+    server's master key.
     """
     from postern.cli.data_folder import connect_database, require_master_key
     from postern.kernel.config import read_settings

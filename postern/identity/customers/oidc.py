@@ -136,7 +136,7 @@ async def redeem(
 
 
 async def fetch(world: "World", url: str, access_token: object) -> Any:
-    """Fetch JSON that requires an access token, such as UserInfo. Returns the JSON value, which may not be an object.
+    """Fetch JSON that requires an access token, such as UserInfo. Returns the JSON value, of any type.
 
     Raises ProviderTrouble, also if `access_token` is not a string of allowed characters.
     """

@@ -33,7 +33,7 @@ from postern.messaging.emails import campaign_store, enqueue, pre_send_check
 from postern.messaging.emails.model import TRANSITIONS as SEND_TRANSITIONS
 from postern.messaging.emails.model import SendBody
 from postern.messaging.emails.outcomes import event_of
-from postern.messaging.emails.rules import CAMPAIGN_CANCELLED, reached
+from postern.messaging.emails.rules import CAMPAIGN_CANCELLED
 from postern.messaging.emails.transports import is_captured
 from postern.messaging.templates.rules import check_content
 from postern.platform.events import operations as events
@@ -583,7 +583,7 @@ async def evidence_of(tx: Transaction, row: CampaignRow, variants: list[VariantR
     results = [
         ab_test.VariantCounts(
             variant_id=variant.id,
-            sent=reached(counts.get(variant.id, {})),
+            sent=counts.get(variant.id, {}).get("sent", 0),
             opened=counts.get(variant.id, {}).get("opened", 0),
             clicked=counts.get(variant.id, {}).get("clicked", 0),
         )

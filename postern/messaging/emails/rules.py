@@ -441,18 +441,13 @@ def _bounce_data(result: Result) -> dict[str, Any]:
 # The rates that statistics, campaigns and A/B tests show ---------------------------------------------------
 #
 # `sent` counts the messages that a server accepted, `bounced` those that a server rejected; no message is both.
-# An accepted message counts as having reached its recipient, because most servers never report the delivery itself.
-# Opens, clicks and complaints are divided by `sent`; bounces are divided by `sent` plus `bounced`.
-
-
-def reached(counts: Mapping[str, int]) -> int:
-    """The number of messages that reached their recipients, as far as is known: the counter `sent`, or 0."""
-    return counts.get("sent", 0)
+# Opens, clicks and complaints are divided by `sent`, as if all these messages had been delivered, because most servers
+# never report the delivery itself. Bounces are divided by `sent` plus `bounced`.
 
 
 def rate(counts: Mapping[str, int], measure: str) -> float:
     """The rate of `measure` ("opened", "clicked", "complained" or "bounced") from 0 to 1; 0 without messages."""
-    total = reached(counts)
+    total = counts.get("sent", 0)
     if measure == "bounced":
         total += counts.get("bounced", 0)
     return share(counts.get(measure, 0), total)

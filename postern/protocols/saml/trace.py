@@ -97,7 +97,10 @@ class SamlTrace:
         return SamlRejected(first_reason, first_detail, self.steps)
 
     def check(self, step: str, *, ok: bool, reason: SamlRejectionReason, detail: str) -> bool:
-        """Record a check and return `ok`. Does not raise, so that a test sign-in shows every wrong setting at once."""
+        """Record a check and return `ok`. Does not raise, so that a test sign-in shows every wrong setting at once.
+
+        `reason` is kept only if this is the first check that failed.
+        """
         detail = detail[:MAX_DETAIL_CHARS]
         self.steps.append(SsoTraceStep(step=step, ok=ok, detail=detail))
         if not ok and self._first_failure is None:
