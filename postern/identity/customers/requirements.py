@@ -81,8 +81,8 @@ SsoEntryOfAddress = Callable[[Call, str], Awaitable[SsoEntry | None]]
 HasActiveSso = Callable[[Call], Awaitable[bool]]
 """Whether the project has an active single sign-on connection."""
 HasWorkingSsoAccount = Callable[[Queries, UUID, UUID], Awaitable[bool]]
-"""Takes the ids of a project and a customer; returns whether an account of a single sign-on connection is linked to the
-customer with which the customer can sign in now."""
+"""Takes the ids of a project and a customer; returns whether the customer can sign in now with a linked account of a
+single sign-on connection."""
 SsoEntryOfOrganization = Callable[[Queries, Call, UUID, str | None], Awaitable[SsoEntry | None]]
 """Takes the id of an organization, and a domain or None; returns a single sign-on connection of the organization by
 which members can sign in now, preferably the one for the domain, or None."""
@@ -91,8 +91,8 @@ IsInvited = Callable[[Queries, UUID, str, Moment], Awaitable[bool]]
 address has an invitation in the project that can be accepted now."""
 
 SECOND_FACTORS = frozenset(("totp", "recovery", "mfa"))
-"""Authentication methods (`amr`) that make a sign-in multi-factor. `mfa` stands for a single sign-on whose identity
-provider has checked several factors (RFC 8176)."""
+"""Authentication methods (`amr`) that make a sign-in multi-factor. `mfa` (RFC 8176) is recorded for a single sign-on
+that counts as multi-factor (`sso.rules.is_multi_factor`)."""
 VERIFIED_PASSKEY = frozenset(("hwk", "user"))
 """The methods of a sign-in by a passkey that verified the user (by a PIN or biometrics), which is two factors at once.
 A passkey that only tested the user's presence is recorded as `hwk` alone (`passkeys.VerifiedAssertion.methods`).
