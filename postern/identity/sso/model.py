@@ -73,23 +73,29 @@ TESTED_COLUMNS = ("domain", "idp_entity_id", "idp_sso_url", "idp_sso_binding", "
 
 
 class LoginRefusal(StrEnum):
-    """Why a sign-on with a valid assertion was refused. Values may be added."""
+    """Why a sign-on with a valid assertion was refused. Part of the API; later versions may add values."""
 
     REPLAYED = "REPLAYED"
+    """The assertion was used before."""
     NOT_ACTIVE = "NOT_ACTIVE"
     NOT_CONFIGURED = "NOT_CONFIGURED"
     DOMAIN_NOT_VERIFIED = "DOMAIN_NOT_VERIFIED"
     ORGANIZATION_SUSPENDED = "ORGANIZATION_SUSPENDED"
     TRANSIENT_SUBJECT = "TRANSIENT_SUBJECT"
+    """The assertion has no persistent identifier of the user, or a too long one."""
     EMAIL_MISSING = "EMAIL_MISSING"
     EMAIL_OUTSIDE = "EMAIL_OUTSIDE"
+    """The address is not at a verified domain of the organization, and the connection does not allow others."""
     ACCOUNT_NOT_LINKED = "ACCOUNT_NOT_LINKED"
     IDENTITY_CONFLICT = "IDENTITY_CONFLICT"
+    """The customer with this address is linked to another account of the connection."""
     IDENTITY_HELD = "IDENTITY_HELD"
+    """As IDENTITY_CONFLICT, but an administrator can approve the account (`onNewSubject`)."""
     SIGN_UP_CLOSED = "SIGN_UP_CLOSED"
     SIGN_IN_BLOCKED = "SIGN_IN_BLOCKED"
     TOO_MANY_MEMBERS = "TOO_MANY_MEMBERS"
     NOWHERE_TO_GO = "NOWHERE_TO_GO"
+    """The sign-on started at the identity provider, and the connection has no valid `defaultRedirectUrl`."""
 
 
 Name = DisplayName
