@@ -169,8 +169,8 @@ class CustomerMissing(NotFoundError):
 
 
 class CustomerOwnsOrganizations(ConflictError):
-    """`customer_owns_organizations` (409): This customer is the last OWNER of organizations; send
-    `transferOwnershipTo`, or delete them first.
+    """`customer_owns_organizations` (409): This customer is the only OWNER of at least one organization. Send
+    `transferOwnershipTo` with the id of another customer, or delete these organizations first.
     """
 
 
@@ -239,7 +239,9 @@ class EventKeyReused(UnprocessableEntityError):
 
 
 class ExternalIdTaken(ConflictError):
-    """`external_id_taken` (409): Another customer has this external identifier; use `link` to merge the two."""
+    """`external_id_taken` (409): Another customer has this external identifier. To merge the two customers, use
+    POST …/customers/link.
+    """
 
 
 class FeatureExists(ConflictError):
@@ -439,8 +441,8 @@ class NoSmartHost(ServerError):
 
 
 class NotAMember(ForbiddenError):
-    """`not_a_member` (403): The customer is not a member of an active organization with this id; the active
-    organization did not change.
+    """`not_a_member` (403): The customer is not a member of an organization with this id, or the organization is
+    suspended. The session's active organization did not change.
     """
 
 
@@ -779,7 +781,9 @@ class TemplateTooExpensive(UnprocessableEntityError):
 
 
 class TooManyAssets(UnprocessableEntityError):
-    """`too_many_assets` (422): A project can have at most 2,000 images of together 200 MB. Delete some first."""
+    """`too_many_assets` (422): A project can have at most 2,000 images, and at most 200 MB in total. Delete some
+    first.
+    """
 
 
 class TooManyAudiences(ConflictError):

@@ -662,7 +662,9 @@ class Asset(Record, frozen=True, kw_only=True):
     content_type: AssetContentType
     """Media type of the file."""
     size: int
-    """Size of the file in bytes, without the metadata that was removed."""
+    """Size of the stored file in bytes. Metadata in the file, such as a position, is removed at the upload and not
+    counted.
+    """
     width: int
     """In pixels."""
     height: int
@@ -871,13 +873,15 @@ class AutomationRun(Record, frozen=True, kw_only=True):
     version: int
     """Version number, from 1. Each change increments it."""
     current_step: int
-    """Index in the flattened list of steps: a branching step, its `then`, its `else`, the steps after it."""
+    """Index of the step when all steps are numbered from 0: a branching step, then the steps in its `then`, then
+    those in its `else`, then the step after it.
+    """
     status: AutomationRunStatus
     """Status of the record."""
     error: str | None
     """Why it failed; null if it did not fail."""
     next_at: datetime | None
-    """When the run continues without an event."""
+    """When the run continues by itself: at the end of a delay, or when the timeout of a wait for an event passes."""
     waiting_for: str | None
     """Name of the event that the run waits for, if any."""
     started_at: datetime
@@ -898,13 +902,15 @@ class AutomationRunDetail(Record, frozen=True, kw_only=True):
     version: int
     """Version number, from 1. Each change increments it."""
     current_step: int
-    """Index in the flattened list of steps: a branching step, its `then`, its `else`, the steps after it."""
+    """Index of the step when all steps are numbered from 0: a branching step, then the steps in its `then`, then
+    those in its `else`, then the step after it.
+    """
     status: AutomationRunDetailStatus
     """Status of the record."""
     error: str | None
     """Why it failed; null if it did not fail."""
     next_at: datetime | None
-    """When the run continues without an event."""
+    """When the run continues by itself: at the end of a delay, or when the timeout of a wait for an event passes."""
     waiting_for: str | None
     """Name of the event that the run waits for, if any."""
     started_at: datetime
@@ -921,7 +927,7 @@ class AutomationRunPosition(Record, frozen=True, kw_only=True):
     version: int
     """Version number, from 1. Each change increments it."""
     step: int
-    """Index in the flattened list of steps of this version."""
+    """Index of the step in this version, numbered as in `AutomationRun.current_step`."""
     runs: int
     """Number of the unfinished runs at this step."""
 
@@ -944,7 +950,7 @@ class AutomationRunStep(Record, frozen=True, kw_only=True):
 
 
 class AutomationRunTotals(Record, frozen=True, kw_only=True):
-    """Numbers of runs by outcome."""
+    """Numbers of runs, and of runs and messages that a limit prevented."""
 
     total_runs: int
     """Number of runs."""
@@ -953,7 +959,7 @@ class AutomationRunTotals(Record, frozen=True, kw_only=True):
     failed: int
     """Number of failures."""
     limited: int
-    """Runs that did not start because the contact had started `maxRunsPerHour` within the last hour."""
+    """Runs that did not start because the contact had already started `maxRunsPerHour` runs within the last hour."""
     capped: int
     """Messages that were not sent because of the project's frequency cap."""
 
@@ -1916,7 +1922,7 @@ class CustomerEvent(Record, frozen=True, kw_only=True):
     occurred_at: datetime
     """When it happened (UTC)."""
     erased_at: datetime | None
-    """When the details were erased (UTC); null if they were not erased."""
+    """When the event's metadata and the label of its actor were erased, or null."""
 
 
 class CustomerFactorData(Record, frozen=True, kw_only=True):
@@ -1937,8 +1943,9 @@ class CustomerFactorData(Record, frozen=True, kw_only=True):
 
 
 class CustomerIdentity(Record, frozen=True, kw_only=True):
-    """A sign-in method of a customer: PASSWORD, EMAIL_CODE, PASSKEY, or the key of a provider with a linked
-    account.
+    """A sign-in method of a customer: PASSWORD, EMAIL_CODE, PASSKEY, or a linked account: SAML (single sign-on) or
+    the
+        key of a sign-in provider.
     """
 
     provider: str
@@ -1972,7 +1979,9 @@ class CustomerImportResult(Record, frozen=True, kw_only=True):
 
 
 class CustomerLinkResult(Record, frozen=True, kw_only=True):
-    """The linked customer; `mergedCustomerId` is the customer that was merged into it, or null."""
+    """The customer with its new external identifier. `mergedCustomerId` is the id of the customer that had this
+    identifier and was merged into it, or null.
+    """
 
     customer: Customer
     """The customer."""
@@ -2488,7 +2497,7 @@ class DryRun(Record, frozen=True, kw_only=True):
     """What an automation would do with a contact."""
 
     reasons: list[DryRunReason]
-    """Why no run would start now; empty if one would. The steps are those of a run that starts anyway."""
+    """Why no run would start now; empty if one would. `steps` shows what a run would do if it started nevertheless."""
     conditions: list[DryRunCondition]
     """Each condition of the trigger's `where` rules."""
     status: DryRunStatus
@@ -2544,7 +2553,7 @@ class DryRunStep(Record, frozen=True, kw_only=True):
     """A step that would be executed."""
 
     step: int
-    """Index in the flattened list of steps."""
+    """Index of the step, numbered as in `currentStep` of a run."""
     path: str
     """JSON pointer to the step: `/steps/1/then/0`."""
     type: str
@@ -3132,7 +3141,10 @@ class EmailUnsubscribedData(Record, frozen=True, kw_only=True):
 
 
 class EndUser(Record, frozen=True, kw_only=True):
-    """A customer as the `/apps` operations return it."""
+    """A customer as the operations under `/apps/{appId}/end-users` return it. These are additional paths of
+    operations
+        on customers, in which a project is called an app.
+    """
 
     id: str
     """Unique identifier. Treat it as an opaque string."""
@@ -3343,7 +3355,7 @@ class IdentityLinkStart(Record, frozen=True, kw_only=True):
 
 
 class IdentityRequest(Record, frozen=True, kw_only=True):
-    """A request to link an account at a provider to a customer."""
+    """A request to link an account at a provider to a customer, which an administrator approves or rejects."""
 
     id: str
     """Unique identifier. Treat it as an opaque string."""
@@ -3924,7 +3936,9 @@ class OrganizationUpdatedData(Record, frozen=True, kw_only=True):
 
 
 class OtherEmail(Record, frozen=True, kw_only=True):
-    """A secondary address of a customer that came from a merge; it can be used to sign in."""
+    """A secondary address, which a customer got when another customer was merged into it. It can be used to sign
+    in.
+    """
 
     email: str
     """E-mail address."""
@@ -4873,7 +4887,7 @@ class SsoTrace(Record, frozen=True, kw_only=True):
 
 
 class SsoTraceStep(Record, frozen=True, kw_only=True):
-    """One check: its name, whether it passed, and the observed value."""
+    """One check: its name, whether it passed, and as `detail` what was found, or why the check failed."""
 
     step: str
     """Description or index of the step."""

@@ -1276,7 +1276,7 @@ class AsyncAppsCustomers:
         Args:
             id: The id.
             reason: Reason, as text.
-            expires_at: When it expires (UTC); null if it does not expire.
+            expires_at: If null, the ban lasts until the customer is unbanned.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -1413,7 +1413,7 @@ class AsyncAppsCustomers:
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.EndUser:
-        """Add project-scope roles to a customer, who keeps the present ones.
+        """Add roles with the scope PROJECT to a customer, who keeps the present ones.
 
         Honours `If-Match`.
 
@@ -2498,11 +2498,12 @@ class AsyncAuthIdentities:
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.IdentityLinkStart:
-        """Begin to link an account at a sign-in provider.
+        """Begin to link an account at the sign-in provider with this `key`.
 
         Needs a sign-in in the last hour.
 
-        Send the browser to `url`; it returns to `redirectUrl` with a `code` for `identities`, or with `error`.
+        Send the browser to `url`. It returns to `redirectUrl` with a `code`, to be sent to POST
+        …/auth/identities, or with `error`.
 
         Credentials: customer.
 
@@ -2538,8 +2539,8 @@ class AsyncAuthIdentities:
 
         The customer is notified by mail.
 
-        The code works once, and only for the session that began to link the account. Needs a sign-in in the last
-        hour.
+        The code works once, and only for the session that began to link the account. That session must have
+        signed in within the last hour; the sign-in at the provider does not count.
 
         Credentials: customer.
 
@@ -2570,7 +2571,7 @@ class AsyncAuthIdentities:
         project: str | None = None,
         timeout: float | None = None,
     ) -> None:
-        """Unlink the account at a provider.
+        """Unlink the account at the provider with this `key`.
 
         Needs a sign-in in the last hour, and another sign-in method.
 
@@ -4980,9 +4981,8 @@ class AsyncAnalytics:
         """A summary of the project's contacts, sends, campaigns and automations.
 
         `days` restricts the sends to this number of past days. Rates are from 0 to 1. Open, click and complaint
-        rates are shares of the messages that a server accepted and that did not bounce; the bounce rate is the
-        share of bounced messages among these and the bounced ones. Opens and clicks by machines are counted
-        separately.
+        rates are shares of `sent`, the messages that a mail server accepted. The bounce rate is `bounced` /
+        (`sent` + `bounced`). Opens and clicks by machines are counted separately.
 
         Permission: `analytics:read`.
 
@@ -5253,7 +5253,7 @@ class AsyncAssets:
         The format is recognised by the content. Metadata such as the position of a photograph is removed; the
         pixels stay as they are. `url` is public, hard to guess, and always has the same content: use it in `src`
         of an image. It is on the project's tracking domain, if there is one. Uploading the same image again
-        returns the existing one. A project can have 2,000 images of together 200 MB.
+        returns the existing one. A project can have at most 2,000 images, and at most 200 MB in total.
 
         Permission: `templates:write`.
 
@@ -6951,8 +6951,8 @@ class AsyncAutomations:
             id: The id.
             contact_id: Id of the contact; null if there is none.
             event_data: Data of the event that would start the run.
-            happened: Indices, in the flattened list of steps, of the WAIT_FOR_EVENT steps whose event is assumed
-                to occur at once. The others time out.
+            happened: Indices of the WAIT_FOR_EVENT steps whose event is assumed to occur at once; the others
+                time out. Steps are numbered as in `currentStep` of a run.
             trigger: To try a trigger that is not stored.
             steps: To try steps that are not stored.
             project: Project id, if not that of the client.
@@ -8423,7 +8423,7 @@ class AsyncCustomers:
         Args:
             id: The id.
             reason: Reason, as text.
-            expires_at: When it expires (UTC); null if it does not expire.
+            expires_at: If null, the ban lasts until the customer is unbanned.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -8560,7 +8560,7 @@ class AsyncCustomers:
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.Customer:
-        """Add project-scope roles to a customer, who keeps the present ones.
+        """Add roles with the scope PROJECT to a customer, who keeps the present ones.
 
         Honours `If-Match`.
 
@@ -8598,7 +8598,7 @@ class AsyncCustomers:
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.Customer:
-        """Replace the project-scope roles of a customer.
+        """Replace the roles with the scope PROJECT of a customer.
 
         Honours `If-Match`.
 
@@ -8642,10 +8642,11 @@ class AsyncCustomers:
         afterwards the addresses of both can be used to sign in to the account that remains.
 
         The identities, passkeys, memberships, events and e-mail addresses of the merged customer move to this
-        one, and the sessions of the merged customer end. The roles of both are joined, up to 100; of the
-        metadata, the values of this customer have precedence. A verified address is preferred as the primary
-        one. A missing name, phone number, password or second factor with recovery codes is taken from the merged
-        customer; a new second factor ends the sessions of this customer, which began without it.
+        one, and the sessions of the merged customer end. This customer gets the roles of both, its own first, at
+        most 100. It gets the metadata of both, and keeps its own value for a key that both have. A verified
+        address is preferred as the primary one. If this customer has no name, phone number, password or second
+        factor, it gets that of the merged customer, a second factor together with its recovery codes. A new
+        second factor ends the sessions of this customer, which began without it.
 
         Permission: `customers:write`.
 

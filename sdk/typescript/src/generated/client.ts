@@ -2652,7 +2652,7 @@ export interface AssetsApi {
    * The format is recognised by the content. Metadata such as the position of a photograph is removed; the pixels stay
    * as they are. `url` is public, hard to guess, and always has the same content: use it in `src` of an image. It is on
    * the project's tracking domain, if there is one. Uploading the same image again returns the existing one. A project
-   * can have 2,000 images of together 200 MB.
+   * can have at most 2,000 images, and at most 200 MB in total.
    *
    * Permission: `templates:write`.
    *
@@ -3668,7 +3668,7 @@ export interface CustomersApi {
    */
   updateMetadata(id: string, params: MetadataChange, options?: RequestOptions): Promise<Customer>;
   /**
-   * Add project-scope roles to a customer, who keeps the present ones
+   * Add roles with the scope PROJECT to a customer, who keeps the present ones
    *
    * Honours `If-Match`.
    *
@@ -3680,7 +3680,7 @@ export interface CustomersApi {
    */
   addRoles(id: string, params: RolesChange, options?: RequestOptions): Promise<Customer>;
   /**
-   * Replace the project-scope roles of a customer
+   * Replace the roles with the scope PROJECT of a customer
    *
    * Honours `If-Match`.
    *
@@ -3699,10 +3699,11 @@ export interface CustomersApi {
    * addresses of both can be used to sign in to the account that remains.
    *
    * The identities, passkeys, memberships, events and e-mail addresses of the merged customer move to this one, and the
-   * sessions of the merged customer end. The roles of both are joined, up to 100; of the metadata, the values of this
-   * customer have precedence. A verified address is preferred as the primary one. A missing name, phone number,
-   * password or second factor with recovery codes is taken from the merged customer; a new second factor ends the
-   * sessions of this customer, which began without it.
+   * sessions of the merged customer end. This customer gets the roles of both, its own first, at most 100. It gets the
+   * metadata of both, and keeps its own value for a key that both have. A verified address is preferred as the primary
+   * one. If this customer has no name, phone number, password or second factor, it gets that of the merged customer, a
+   * second factor together with its recovery codes. A new second factor ends the sessions of this customer, which began
+   * without it.
    *
    * Permission: `customers:write`.
    *
@@ -3897,7 +3898,7 @@ export interface AppsCustomersApi {
    */
   updateMetadata(id: string, params: MetadataChange, options?: RequestOptions): Promise<EndUser>;
   /**
-   * Add project-scope roles to a customer, who keeps the present ones
+   * Add roles with the scope PROJECT to a customer, who keeps the present ones
    *
    * Honours `If-Match`.
    *
@@ -4701,11 +4702,12 @@ export interface PagesApi {
 /** The methods of `client.auth.identities`. */
 export interface AuthIdentitiesApi {
   /**
-   * Begin to link an account at a sign-in provider
+   * Begin to link an account at the sign-in provider with this `key`
    *
    * Needs a sign-in in the last hour.
    *
-   * Send the browser to `url`; it returns to `redirectUrl` with a `code` for `identities`, or with `error`.
+   * Send the browser to `url`. It returns to `redirectUrl` with a `code`, to be sent to POST …/auth/identities, or with
+   * `error`.
    *
    * Credentials: customer.
    *
@@ -4717,7 +4719,8 @@ export interface AuthIdentitiesApi {
    *
    * The customer is notified by mail.
    *
-   * The code works once, and only for the session that began to link the account. Needs a sign-in in the last hour.
+   * The code works once, and only for the session that began to link the account. That session must have signed in
+   * within the last hour; the sign-in at the provider does not count.
    *
    * Credentials: customer.
    *
@@ -4725,7 +4728,7 @@ export interface AuthIdentitiesApi {
    */
   finishLink(params: IdentityLinkCompletion, options?: RequestOptions): Promise<CurrentCustomer>;
   /**
-   * Unlink the account at a provider
+   * Unlink the account at the provider with this `key`
    *
    * Needs a sign-in in the last hour, and another sign-in method.
    *
@@ -5311,8 +5314,8 @@ export interface AnalyticsApi {
    * A summary of the project's contacts, sends, campaigns and automations
    *
    * `days` restricts the sends to this number of past days. Rates are from 0 to 1. Open, click and complaint rates are
-   * shares of the messages that a server accepted and that did not bounce; the bounce rate is the share of bounced
-   * messages among these and the bounced ones. Opens and clicks by machines are counted separately.
+   * shares of `sent`, the messages that a mail server accepted. The bounce rate is `bounced` / (`sent` + `bounced`).
+   * Opens and clicks by machines are counted separately.
    *
    * Permission: `analytics:read`.
    *

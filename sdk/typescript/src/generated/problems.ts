@@ -127,8 +127,8 @@ export class CustomerBanned extends ConflictError {}
 export class CustomerMissing extends NotFoundError {}
 
 /**
- * 409 `customer_owns_organizations`: This customer is the last OWNER of organizations; send `transferOwnershipTo`, or
- * delete them first.
+ * 409 `customer_owns_organizations`: This customer is the only OWNER of at least one organization. Send
+ * `transferOwnershipTo` with the id of another customer, or delete these organizations first.
  */
 export class CustomerOwnsOrganizations extends ConflictError {}
 
@@ -184,7 +184,10 @@ export class EmailTaken extends ConflictError {}
  */
 export class EventKeyReused extends UnprocessableEntityError {}
 
-/** 409 `external_id_taken`: Another customer has this external identifier; use `link` to merge the two. */
+/**
+ * 409 `external_id_taken`: Another customer has this external identifier. To merge the two customers, use POST
+ * …/customers/link.
+ */
 export class ExternalIdTaken extends ConflictError {}
 
 /** 409 `feature_exists`: This project already has a feature with that key. */
@@ -342,8 +345,8 @@ export class NoSignOnHere extends NotFoundError {}
 export class NoSmartHost extends ServerError {}
 
 /**
- * 403 `not_a_member`: The customer is not a member of an active organization with this id; the active organization did
- * not change.
+ * 403 `not_a_member`: The customer is not a member of an organization with this id, or the organization is suspended.
+ * The session's active organization did not change.
  */
 export class NotAMember extends ForbiddenError {}
 
@@ -617,7 +620,7 @@ export class TemplateMissing extends NotFoundError {}
  */
 export class TemplateTooExpensive extends UnprocessableEntityError {}
 
-/** 422 `too_many_assets`: A project can have at most 2,000 images of together 200 MB. Delete some first. */
+/** 422 `too_many_assets`: A project can have at most 2,000 images, and at most 200 MB in total. Delete some first. */
 export class TooManyAssets extends UnprocessableEntityError {}
 
 /** 409 `too_many_audiences`: The project has the maximum number of audiences; delete some first. */

@@ -320,7 +320,10 @@ export interface Asset {
   url: string;
   /** Media type of the file. */
   contentType: "image/gif" | "image/jpeg" | "image/png" | "image/webp" | (string & {});
-  /** Size of the file in bytes, without the metadata that was removed. */
+  /**
+   * Size of the stored file in bytes. Metadata in the file, such as a position, is removed at the upload and not
+   * counted.
+   */
   size: number;
   /** In pixels. */
   width: number;
@@ -574,13 +577,16 @@ export interface AutomationRun {
   contactId: string;
   /** Version number, from 1. Each change increments it. */
   version: number;
-  /** Index in the flattened list of steps: a branching step, its `then`, its `else`, the steps after it. */
+  /**
+   * Index of the step when all steps are numbered from 0: a branching step, then the steps in its `then`, then those in
+   * its `else`, then the step after it.
+   */
   currentStep: number;
   /** Status of the record. */
   status: "CANCELLED" | "COMPLETED" | "EXITED" | "FAILED" | "RUNNING" | "WAITING" | (string & {});
   /** Why it failed; null if it did not fail. */
   error: string | null;
-  /** When the run continues without an event. */
+  /** When the run continues by itself: at the end of a delay, or when the timeout of a wait for an event passes. */
   nextAt: string | null;
   /** Name of the event that the run waits for, if any. */
   waitingFor: string | null;
@@ -600,13 +606,16 @@ export interface AutomationRunDetail {
   contactId: string;
   /** Version number, from 1. Each change increments it. */
   version: number;
-  /** Index in the flattened list of steps: a branching step, its `then`, its `else`, the steps after it. */
+  /**
+   * Index of the step when all steps are numbered from 0: a branching step, then the steps in its `then`, then those in
+   * its `else`, then the step after it.
+   */
   currentStep: number;
   /** Status of the record. */
   status: "CANCELLED" | "COMPLETED" | "EXITED" | "FAILED" | "RUNNING" | "WAITING" | (string & {});
   /** Why it failed; null if it did not fail. */
   error: string | null;
-  /** When the run continues without an event. */
+  /** When the run continues by itself: at the end of a delay, or when the timeout of a wait for an event passes. */
   nextAt: string | null;
   /** Name of the event that the run waits for, if any. */
   waitingFor: string | null;
@@ -622,7 +631,7 @@ export interface AutomationRunDetail {
 export interface AutomationRunPosition {
   /** Version number, from 1. Each change increments it. */
   version: number;
-  /** Index in the flattened list of steps of this version. */
+  /** Index of the step in this version, numbered as in `AutomationRun.current_step`. */
   step: number;
   /** Number of the unfinished runs at this step. */
   runs: number;
@@ -644,7 +653,7 @@ export interface AutomationRunStep {
   finishedAt: string;
 }
 
-/** Numbers of runs by outcome. */
+/** Numbers of runs, and of runs and messages that a limit prevented. */
 export interface AutomationRunTotals {
   /** Number of runs. */
   totalRuns: number;
@@ -652,7 +661,7 @@ export interface AutomationRunTotals {
   completed: number;
   /** Number of failures. */
   failed: number;
-  /** Runs that did not start because the contact had started `maxRunsPerHour` within the last hour. */
+  /** Runs that did not start because the contact had already started `maxRunsPerHour` runs within the last hour. */
   limited: number;
   /** Messages that were not sent because of the project's frequency cap. */
   capped: number;
@@ -1625,11 +1634,11 @@ export interface CustomerAttemptData {
   ipAddress: string | null;
 }
 
-/** Reason of a ban, and when it ends (null: when the customer is unbanned). */
+/** The reason for a ban, and when the ban ends. */
 export interface CustomerBan {
   /** Reason, as text. */
   reason?: string | null | undefined;
-  /** When it expires (UTC); null if it does not expire. */
+  /** If null, the ban lasts until the customer is unbanned. */
   expiresAt?: string | null | undefined;
 }
 
@@ -1701,7 +1710,7 @@ export interface CustomerEvent {
   metadata: { [key: string]: unknown };
   /** When it happened (UTC). */
   occurredAt: string;
-  /** When the details were erased (UTC); null if they were not erased. */
+  /** When the event's metadata and the label of its actor were erased, or null. */
   erasedAt: string | null;
 }
 
@@ -1730,7 +1739,10 @@ export interface CustomerFactorData {
   method: string;
 }
 
-/** A sign-in method of a customer: PASSWORD, EMAIL_CODE, PASSKEY, or the key of a provider with a linked account. */
+/**
+ * A sign-in method of a customer: PASSWORD, EMAIL_CODE, PASSKEY, or a linked account: SAML (single sign-on) or the
+ *     key of a sign-in provider.
+ */
 export interface CustomerIdentity {
   /** Key of the sign-in provider, such as `GOOGLE`, or name of the payment provider. */
   provider: string;
@@ -1766,7 +1778,7 @@ export interface CustomerImportResult {
   faults: CustomerImportError[];
 }
 
-/** The customer, and its identifier in your own system. */
+/** The customer, and its new external identifier: the customer's identifier in your own system. */
 export interface CustomerLink {
   /** Id of the customer. */
   customerId: string;
@@ -1774,7 +1786,10 @@ export interface CustomerLink {
   externalUserId: string;
 }
 
-/** The linked customer; `mergedCustomerId` is the customer that was merged into it, or null. */
+/**
+ * The customer with its new external identifier. `mergedCustomerId` is the id of the customer that had this
+ *     identifier and was merged into it, or null.
+ */
 export interface CustomerLinkResult {
   /** The customer. */
   customer: Customer;
@@ -2356,7 +2371,7 @@ export interface DomainListedData {
 
 /** What an automation would do with a contact. */
 export interface DryRun {
-  /** Why no run would start now; empty if one would. The steps are those of a run that starts anyway. */
+  /** Why no run would start now; empty if one would. `steps` shows what a run would do if it started nevertheless. */
   reasons: DryRunReason[];
   /** Each condition of the trigger's `where` rules. */
   conditions: DryRunCondition[];
@@ -2414,8 +2429,8 @@ export interface DryRunRequest {
   /** Data of the event that would start the run. */
   eventData?: { [key: string]: unknown } | undefined;
   /**
-   * Indices, in the flattened list of steps, of the WAIT_FOR_EVENT steps whose event is assumed to occur at once. The
-   * others time out.
+   * Indices of the WAIT_FOR_EVENT steps whose event is assumed to occur at once; the others time out. Steps are
+   * numbered as in `currentStep` of a run.
    */
   happened?: number[] | undefined;
   /** To try a trigger that is not stored. */
@@ -2426,7 +2441,7 @@ export interface DryRunRequest {
 
 /** A step that would be executed. */
 export interface DryRunStep {
-  /** Index in the flattened list of steps. */
+  /** Index of the step, numbered as in `currentStep` of a run. */
   step: number;
   /** JSON pointer to the step: `/steps/1/then/0`. */
   path: string;
@@ -3032,7 +3047,10 @@ export interface EmailUnsubscribedData {
   recipient: string;
 }
 
-/** A customer as the `/apps` operations return it. */
+/**
+ * A customer as the operations under `/apps/{appId}/end-users` return it. These are additional paths of operations
+ *     on customers, in which a project is called an app.
+ */
 export interface EndUser {
   /** Unique identifier. Treat it as an opaque string. */
   id: string;
@@ -3327,7 +3345,7 @@ export interface IdentityLinkStart {
   expiresAt: string;
 }
 
-/** A request to link an account at a provider to a customer. */
+/** A request to link an account at a provider to a customer, which an administrator approves or rejects. */
 export interface IdentityRequest {
   /** Unique identifier. Treat it as an opaque string. */
   id: string;
@@ -4292,7 +4310,7 @@ export interface OrganizationUpdatedData {
   roles?: string[] | null | undefined;
 }
 
-/** A secondary address of a customer that came from a merge; it can be used to sign in. */
+/** A secondary address, which a customer got when another customer was merged into it. It can be used to sign in. */
 export interface OtherEmail {
   /** E-mail address. */
   email: string;
@@ -4726,7 +4744,7 @@ export interface RoleChange {
   appliesToAllOrganizations?: boolean | undefined;
 }
 
-/** Keys of project-scope roles. */
+/** Keys of roles with the scope PROJECT. */
 export interface RolesChange {
   /** Keys of the roles. */
   roles: string[];
@@ -5481,7 +5499,7 @@ export interface SsoTrace {
   createdAt: string;
 }
 
-/** One check: its name, whether it passed, and the observed value. */
+/** One check: its name, whether it passed, and as `detail` what was found, or why the check failed. */
 export interface SsoTraceStep {
   /** Description or index of the step. */
   step: string;
