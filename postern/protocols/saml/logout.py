@@ -1,6 +1,9 @@
 """Verifying and parsing LogoutRequest and LogoutResponse messages of an identity provider.
 
 They must be signed: with HTTP-Redirect the signature is a query parameter, with HTTP-POST it is inside the XML.
+
+`trace.check` records a failed check, and `trace.raise_if_failed` raises it at the end, so that the trace has all failed
+checks; `trace.rejection` ends the processing at once.
 """
 
 from collections.abc import Collection
@@ -95,7 +98,8 @@ def read_logout_request(
     if not_on_or_after is not None:
         end = parse_datetime(not_on_or_after)
         valid = end is not None and now - min(skew, MAX_SKEW) < end
-        trace.check("times", ok=valid, reason=SamlRejectionReason.EXPIRED, detail=f"NotOnOrAfter {not_on_or_after}")
+        reason = SamlRejectionReason.MALFORMED if end is None else SamlRejectionReason.EXPIRED
+        trace.check("times", ok=valid, reason=reason, detail=f"NotOnOrAfter {not_on_or_after}")
     name_ids = children(root, SAML, "NameID")
     name_id = text_of(name_ids[0]) if len(name_ids) == 1 else None
     if name_id is None or len(name_id) > MAX_NAME_ID_CHARS:
@@ -131,8 +135,8 @@ def read_logout_response(
 ) -> ReceivedLogoutResponse:
     """Verify and parse a LogoutResponse to one of `expected_request_ids`. Raises SamlRejected.
 
-    `raw` and `relay_state` are those of `read_logout_request`. A response with an error status is returned, too: see
-    `success`.
+    `raw` and `relay_state` have the same meaning as in `read_logout_request`. A response with an error status is
+    returned, too: see `success`.
     """
     trace = SamlTrace()
     root, signed_relay_state = _signed_message(raw, "SAMLResponse", binding, connection, now, trace)
@@ -216,7 +220,7 @@ def _query(raw: str, trace: SamlTrace) -> dict[str, str]:
 
 def _require_only_root_signature(root: Element, trace: SamlTrace) -> None:
     """Require that every Signature, in any namespace, is a direct child of the message."""
-    for element in root.iter():
+    for element in root.iter():  # Elements only: `parse` rejects comments and processing instructions.
         if etree.QName(element).localname == "Signature" and element.getparent() is not root:
             raise trace.rejection(
                 "signature", SamlRejectionReason.MISPLACED_SIGNATURE, "A Signature element is in an unexpected place."
@@ -248,9 +252,11 @@ def _check_header(
     trace.check("destination", ok=matches, reason=SamlRejectionReason.WRONG_DESTINATION, detail=detail)
     issued_at, tolerance = parse_datetime(root.get("IssueInstant")), min(skew, MAX_SKEW)
     # An old message is rejected: otherwise a saved logout link could sign the user out at any later time.
-    is_recent = issued_at is not None and now - MAX_ISSUE_AGE - tolerance <= issued_at <= now + tolerance
     detail = f"{root.get('IssueInstant')}"
-    reason = (
-        SamlRejectionReason.EXPIRED if issued_at is not None and issued_at <= now else SamlRejectionReason.NOT_YET_VALID
-    )
-    trace.check("issue instant", ok=is_recent, reason=reason, detail=detail)
+    if issued_at is None:
+        trace.check("issue instant", ok=False, reason=SamlRejectionReason.MALFORMED, detail=detail)
+    elif issued_at < now - MAX_ISSUE_AGE - tolerance:
+        trace.check("issue instant", ok=False, reason=SamlRejectionReason.EXPIRED, detail=detail)
+    else:
+        is_valid_now = issued_at <= now + tolerance
+        trace.check("issue instant", ok=is_valid_now, reason=SamlRejectionReason.NOT_YET_VALID, detail=detail)

@@ -539,9 +539,8 @@ class _ClaimChecks:
         if session_end is not None:
             end = parse_datetime(session_end)
             valid = end is not None and self.now_minus_skew < end
-            self.trace.check(
-                step, ok=valid, reason=SamlRejectionReason.EXPIRED, detail=f"SessionNotOnOrAfter {session_end}"
-            )
+            reason = SamlRejectionReason.MALFORMED if end is None else SamlRejectionReason.EXPIRED
+            self.trace.check(step, ok=valid, reason=reason, detail=f"SessionNotOnOrAfter {session_end}")
         else:
             self.trace.passed(step, f"{statements[0].get('AuthnInstant')}")
         return statements[0]

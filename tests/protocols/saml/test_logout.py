@@ -10,7 +10,7 @@ from lxml import etree
 from postern.protocols.saml.logout import Binding, read_logout_request, read_logout_response
 from postern.protocols.saml.request import logout_response
 from postern.protocols.saml.trace import SamlRejected, SamlRejectionReason
-from tests.peers.identity_provider import IdentityProvider, keys, signed
+from tests.peers.identity_provider import IdentityProvider, keys, signed, xml_time
 from tests.protocols.saml.conftest import NOW, SP
 
 SLO_URL = f"{SP}/slo"
@@ -33,6 +33,12 @@ def rejection_reason(read, *arguments, **more) -> SamlRejectionReason:
 
 def signed_form_value(idp, message: bytes, signing_keys=None) -> str:
     return base64.b64encode(etree.tostring(signed(etree.fromstring(message), signing_keys or idp.keys))).decode()
+
+
+def with_root_attribute(message: bytes, name: str, value: str) -> bytes:
+    root = etree.fromstring(message)
+    root.set(name, value)
+    return etree.tostring(root)
 
 
 def test_a_request_by_redirect_is_parsed(idp, connection):
@@ -120,6 +126,21 @@ def changed_queries(idp) -> dict[str, tuple[str, SamlRejectionReason]]:
         "issued long ago": (
             idp.redirect(
                 "SAMLRequest", replace(idp, now=NOW - timedelta(minutes=11, seconds=1)).logout_request(SLO_URL)
+            ),
+            SamlRejectionReason.EXPIRED,
+        ),
+        "issued at no readable time": (
+            idp.redirect("SAMLRequest", with_root_attribute(idp.logout_request(SLO_URL), "IssueInstant", "yesterday")),
+            SamlRejectionReason.MALFORMED,
+        ),
+        "ends at no readable time": (
+            idp.redirect("SAMLRequest", with_root_attribute(idp.logout_request(SLO_URL), "NotOnOrAfter", "tomorrow")),
+            SamlRejectionReason.MALFORMED,
+        ),
+        "ended": (
+            idp.redirect(
+                "SAMLRequest",
+                with_root_attribute(idp.logout_request(SLO_URL), "NotOnOrAfter", xml_time(NOW - timedelta(minutes=1))),
             ),
             SamlRejectionReason.EXPIRED,
         ),

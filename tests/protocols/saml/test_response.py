@@ -109,6 +109,10 @@ CLAIMS = {
     "conditions ended": ({"conditions_end": NOW - timedelta(seconds=60)}, SamlRejectionReason.EXPIRED),
     "confirmation ended": ({"confirmation_ends": NOW - timedelta(seconds=60)}, SamlRejectionReason.EXPIRED),
     "session ended": ({"session_ends": NOW - timedelta(seconds=60)}, SamlRejectionReason.EXPIRED),
+    "session end is no readable time": (
+        {"session_ends": datetime(9500, 1, 1, tzinfo=UTC)},  # Years after 9000 are not read.
+        SamlRejectionReason.MALFORMED,
+    ),
     "no authentication": ({"authn_statement": False}, SamlRejectionReason.NO_AUTHN_STATEMENT),
     "an unknown condition": (
         {"extra_condition": '<saml:Condition xmlns:x="urn:x" xsi:type="x:OnlyOnSundays"/>'},
