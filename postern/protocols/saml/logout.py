@@ -29,7 +29,7 @@ from postern.protocols.saml.document import (
     tag,
     text_of,
 )
-from postern.protocols.saml.request import SUCCESS, Field
+from postern.protocols.saml.request import SUCCESS, MessageParameter
 from postern.protocols.saml.response import DEFAULT_SKEW, MAX_ISSUE_AGE, MAX_NAME_ID_CHARS, MAX_SKEW
 from postern.protocols.saml.signature import decode_signature, verify_detached, verify_enveloped
 from postern.protocols.saml.trace import SamlRejectionReason, SamlTrace, SsoTraceStep
@@ -169,25 +169,27 @@ def read_logout_response(
 
 
 def _signed_message(
-    raw: str, field: Field, binding: Binding, connection: SamlConnection, now: datetime, trace: SamlTrace
+    raw: str, parameter: MessageParameter, binding: Binding, connection: SamlConnection, now: datetime, trace: SamlTrace
 ) -> tuple[Element, str | None]:
-    """Verify the signature of a message. Returns the message, and the relay state if a redirect has one: the signature
-    covers it."""
+    """Verify the signature of the message in the query parameter or form field `parameter`.
+
+    Returns the message, and the relay state if a redirect has one: the signature covers it.
+    """
     if binding is Binding.POST:
         received = parse(decode_base64(raw, trace), trace)
         _require_only_root_signature(received, trace)
         return verify_enveloped(received, connection, now, trace, "signature"), None
     query = _query(raw, trace)
-    if field not in query or "SigAlg" not in query or "Signature" not in query:
+    if parameter not in query or "SigAlg" not in query or "Signature" not in query:
         raise trace.rejection(
-            "signature", SamlRejectionReason.UNSIGNED, f"The query must have {field}, SigAlg and Signature."
+            "signature", SamlRejectionReason.UNSIGNED, f"The query must have {parameter}, SigAlg and Signature."
         )
     # The signature covers the parameters as escaped by the sender, in this fixed order (SAML bindings §3.4.4.1).
-    names = [name for name in (field, "RelayState", "SigAlg") if name in query]
+    names = [name for name in (parameter, "RelayState", "SigAlg") if name in query]
     signed_query = "&".join(f"{name}={query[name]}" for name in names).encode("ascii", "replace")
     signature = decode_signature(unquote_plus(query["Signature"]), trace, "signature")
     verify_detached(signed_query, signature, unquote_plus(query["SigAlg"]), connection, now, trace, "signature")
-    message = inflate(decode_base64(unquote_plus(query[field]), trace), trace)
+    message = inflate(decode_base64(unquote_plus(query[parameter]), trace), trace)
     root = parse(message, trace)
     if children(root, DS, "Signature"):
         raise trace.rejection(

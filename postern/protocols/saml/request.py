@@ -27,7 +27,7 @@ RSA_SHA256 = SignatureMethod.RSA_SHA256.value
 SUCCESS = "urn:oasis:names:tc:SAML:2.0:status:Success"
 RESPONDER = "urn:oasis:names:tc:SAML:2.0:status:Responder"
 
-Field = Literal["SAMLRequest", "SAMLResponse"]
+MessageParameter = Literal["SAMLRequest", "SAMLResponse"]
 
 
 def new_message_id() -> str:
@@ -98,7 +98,7 @@ def logout_response(
 
 
 def redirect_url(
-    location: str, message: bytes, *, field: Field, private_key: str, relay_state: str | None = None
+    location: str, message: bytes, *, field: MessageParameter, private_key: str, relay_state: str | None = None
 ) -> str:
     """The URL of an HTTP-Redirect message: `location` with the compressed message and its signature in the query.
 
@@ -116,7 +116,7 @@ def redirect_url(
 
 
 def post_fields(
-    message: bytes, *, field: Field, private_key: str, certificate: str, relay_state: str | None = None
+    message: bytes, *, field: MessageParameter, private_key: str, certificate: str, relay_state: str | None = None
 ) -> dict[str, str]:
     """The form fields of an HTTP-POST message, with the signature inside the message.
 

@@ -1,7 +1,7 @@
 """Verifying a Response: from the posted XML to the signed-in user, or to the reason for the rejection.
 
-The order of the checks is a security property. Size, markup and structure come first; then the signatures, of which
-one form is accepted; then the signed bytes are parsed again, and only that tree is read. The claims (SAML
+The order of the checks is a security property. Size, markup and structure come first; then the signatures, in the only
+form that `signature.py` accepts; then the signed bytes are parsed again, and only that tree is read. The claims (SAML
 profiles §4.1.4.3) come last. All claims are checked even if one fails, so that a test sign-in shows every wrong
 setting at once.
 """
@@ -109,11 +109,11 @@ def read_response(
     _require_success(received, trace)
     _require_one_assertion(received, trace)
     response, response_signed = _read_signed_response(received, connection, now, trace)
-    assertion, encrypted = _read_signed_assertion(received, response, response_signed, connection, now, trace)
+    assertion, was_encrypted = _read_signed_assertion(received, response, response_signed, connection, now, trace)
     checks = _ClaimChecks(
         connection, frozenset(expected_request_ids), now, min(max(skew, timedelta()), MAX_SKEW), trace
     )
-    login = checks.read(response, response_signed, assertion, encrypted)
+    login = checks.read(response, response_signed, assertion, was_encrypted)
     trace.raise_if_failed()
     if login is None:
         raise AssertionError("no check failed, but the claims are incomplete")
@@ -165,7 +165,7 @@ def _require_success(root: Element, trace: SamlTrace) -> None:
     statuses = children(root, SAMLP, "Status")
     codes = children(statuses[0], SAMLP, "StatusCode") if len(statuses) == 1 else []
     if len(codes) != 1:
-        raise trace.rejection("status", SamlRejectionReason.MALFORMED, "The Response has no single StatusCode.")
+        raise trace.rejection("status", SamlRejectionReason.MALFORMED, "The Response must have exactly one StatusCode.")
     if codes[0].get("Value") == SUCCESS:
         trace.passed("status", SUCCESS)
         return
@@ -193,6 +193,7 @@ def _read_signed_response(
         trace.passed("response signature", "The Response is not signed.")
         return received, False
     signed = verify_enveloped(received, connection, now, trace, "response signature")
+    # With traces of their own: `trace` has these steps already, for the Response as received.
     _require_structure(signed, SamlTrace())
     _require_one_assertion(signed, SamlTrace())
     return signed, True
@@ -200,32 +201,42 @@ def _read_signed_response(
 
 def _read_signed_assertion(
     received: Element,
-    response: Element,
+    verified_response: Element,
     response_signed: bool,
     connection: SamlConnection,
     now: datetime,
     trace: SamlTrace,
 ) -> tuple[Element, bool]:
-    """The assertion, verified by its own signature or that of the Response, and whether it was encrypted."""
-    encrypted = children(response, SAML, "EncryptedAssertion")
-    if encrypted and not response_signed and uses_aes_cbc(encrypted[0]):
-        return _read_unauthenticated_assertion(encrypted[0], connection, now, trace), True
-    assertion = _read_assertion(received, response, response_signed, encrypted, connection, now, trace)
-    return assertion, bool(encrypted)
+    """The assertion, verified by its own signature or that of the Response, and whether it was encrypted.
+
+    `received` is the Response as posted, and `verified_response` what `_read_signed_response` returned for it.
+    """
+    encrypted_assertions = children(verified_response, SAML, "EncryptedAssertion")
+    if encrypted_assertions and not response_signed and uses_aes_cbc(encrypted_assertions[0]):
+        return _read_assertion_from_aes_cbc(encrypted_assertions[0], connection, now, trace), True
+    assertion = _read_assertion(
+        received, verified_response, response_signed, encrypted_assertions, connection, now, trace
+    )
+    return assertion, bool(encrypted_assertions)
 
 
-def _read_unauthenticated_assertion(
-    encrypted: Element, connection: SamlConnection, now: datetime, trace: SamlTrace
+def _read_assertion_from_aes_cbc(
+    encrypted_assertion: Element, connection: SamlConnection, now: datetime, trace: SamlTrace
 ) -> Element:
-    """The assertion in an AES-CBC ciphertext without a signed Response around it; all failures give the same error.
+    """The assertion in an AES-CBC ciphertext without a signed Response around it. All failures that depend on the
+    ciphertext give the same error.
 
     An attacker who learns whether a changed ciphertext still decrypts to XML, or to an assertion, can decrypt it with
     some thousand requests (Jager and Somorovsky, 2011). AES-GCM and the signature of a Response detect the change.
     """
     inner_trace = SamlTrace()
     try:
-        assertion = _read_assertion(encrypted, encrypted, False, [encrypted], connection, now, inner_trace)
+        # The arguments for the two Responses are not used: the assertion is encrypted, and no Response is signed.
+        assertion = _read_assertion(
+            encrypted_assertion, encrypted_assertion, False, [encrypted_assertion], connection, now, inner_trace
+        )
     except SamlRejected as rejection:
+        # This reason (a refused algorithm, for example) is found before anything is decrypted.
         if rejection.reason is SamlRejectionReason.ENCRYPTION_REFUSED:
             raise trace.rejection("decryption", rejection.reason, rejection.detail) from None
         detail = "The assertion cannot be decrypted with this connection's keys, or its signature is invalid."
@@ -236,20 +247,21 @@ def _read_unauthenticated_assertion(
 
 def _read_assertion(
     received: Element,
-    response: Element,
+    verified_response: Element,
     response_signed: bool,
-    encrypted: list[Element],
+    encrypted_assertions: list[Element],
     connection: SamlConnection,
     now: datetime,
     trace: SamlTrace,
 ) -> Element:
     """Decrypt the assertion if it is encrypted, and verify its signature; without one, the Response must be signed.
 
-    `encrypted` is a list of one EncryptedAssertion, or empty.
+    `received` and `verified_response` as in `_read_signed_assertion`. `encrypted_assertions` has one or no element.
     """
     step = "assertion signature"
-    if encrypted:
-        assertion = _parse_decrypted(decrypt(encrypted[0], connection, trace), encrypted[0], trace)
+    if encrypted_assertions:
+        plaintext = decrypt(encrypted_assertions[0], connection, trace)
+        assertion = _parse_decrypted(plaintext, encrypted_assertions[0], trace)
         _require_single_assertion(assertion, trace, "decryption")
     elif connection.want_encrypted:
         raise trace.rejection(
@@ -258,15 +270,15 @@ def _read_assertion(
     else:
         assertion = children(received, SAML, "Assertion")[0]
     if children(assertion, DS, "Signature"):
-        # Verify the assertion as received: the canonical form of the signed Response has lost
-        # namespace declarations that only the assertion's own PrefixList mentions.
+        # Verify the assertion as received. The canonical form of the signed Response omits namespace declarations that
+        # only the assertion's PrefixList (InclusiveNamespaces) names, so the digest of the assertion would differ.
         signed = verify_enveloped(assertion, connection, now, trace, step)
         _require_single_assertion(signed, trace, step)
         return signed
     if not response_signed:
         raise trace.rejection(step, SamlRejectionReason.UNSIGNED, "Neither the Response nor the assertion is signed.")
     trace.passed(step, "Covered by the signature of the Response.")
-    return assertion if encrypted else children(response, SAML, "Assertion")[0]
+    return assertion if encrypted_assertions else children(verified_response, SAML, "Assertion")[0]
 
 
 def _parse_decrypted(plaintext: bytes, encrypted: Element, trace: SamlTrace) -> Element:
@@ -313,7 +325,9 @@ class _ClaimChecks:
         self.min_issue_instant = now - MAX_ISSUE_AGE - skew
         self.trace = trace
 
-    def read(self, response: Element, response_signed: bool, assertion: Element, encrypted: bool) -> SamlLogin | None:
+    def read(
+        self, response: Element, response_signed: bool, assertion: Element, was_encrypted: bool
+    ) -> SamlLogin | None:
         """Check all claims, and return the login; None if a required element is missing or invalid, which the trace
         shows."""
         self._require_known_children(assertion)
@@ -352,7 +366,7 @@ class _ClaimChecks:
             authn_context=contexts[0] if contexts else None,
             in_response_to=in_response_to,
             issuer=issuer,
-            encrypted=encrypted,
+            encrypted=was_encrypted,
             trace=self.trace.steps,
         )
 
@@ -429,7 +443,10 @@ class _ClaimChecks:
         return name_ids[0] if valid else None
 
     def _check_conditions(self, assertion: Element) -> datetime | None:
-        """Check validity times and audience; unknown conditions invalidate the assertion (SAML core §2.5.1.1)."""
+        """Check validity times and audience; unknown conditions invalidate the assertion (SAML core §2.5.1.1).
+
+        Returns the NotOnOrAfter of the Conditions; None if it is absent or unreadable.
+        """
         elements = children(assertion, SAML, "Conditions")
         if not elements:
             self.trace.check(
@@ -546,7 +563,10 @@ class _ClaimChecks:
         return statements[0]
 
     def _attributes(self, assertion: Element) -> tuple[dict[str, list[str]], dict[str, str]]:
-        """The text values of every attribute; values of attributes with equal names are concatenated in order."""
+        """The text values of the attributes, keyed by Name, and the Name of each FriendlyName.
+
+        The values of attributes with the same Name form one list, in document order.
+        """
         values: dict[str, list[str]] = {}
         friendly_names: dict[str, str] = {}
         for statement in children(assertion, SAML, "AttributeStatement"):
