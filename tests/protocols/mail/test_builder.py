@@ -90,6 +90,15 @@ def test_mjml_is_rendered_without_includes():
             render_builder({"mjml": f"<mjml><mj-body>{include}</mj-body></mjml>"})
 
 
+@pytest.mark.parametrize("beginning", ["https://", "http://", "mailto:", "tel:", "cid:", "#", "/", "{{ link }}"])
+def test_the_error_about_a_url_names_every_accepted_beginning(beginning):
+    assert f'href="{beginning}' in render_builder(block(type="button", text="x", url=f"{beginning}a"))
+    with pytest.raises(BuilderInvalid) as raised:
+        render_builder(block(type="button", text="x", url="ftp://a.example"))
+    accepted = raised.value.detail.partition("begins with ")[2].rstrip(".").replace(" or ", ", ").split(", ")
+    assert ("a template expression" if beginning == "{{ link }}" else beginning) in accepted
+
+
 @pytest.mark.parametrize(
     ("document", "path"),
     [

@@ -37,11 +37,11 @@ def render_builder(builder_json: Mapping[str, Any], engine: Engine = "minijinja"
     """The HTML of `{"mjml": "…"}` or `{"blocks": [{"type": "text", "text": "…"}, …]}`.
 
     Block types and their fields: `heading` (text, level 1–3), `text` (text, or html), `button` (text, url),
-    `image` (url, alt, href, width), `divider`, `spacer` (height in px), `columns` (columns: list of
-    {blocks}), `html` (html). Blocks may also have `align`, `color`, `background` and `size` (px) where applicable;
-    the document may have `title`, `preview`, `width` (px), `background`, `font` and `lang`. Template expressions are
-    preserved; with the engine `none` there are none, and braces are plain text. Raises BuilderInvalid with the path,
-    or TemplateInvalid.
+    `image` (url, alt, href, width), `divider` (width: its thickness in px), `spacer` (height in px), `columns` (a list
+    of columns, each {blocks} or a list of blocks), `html` (html). Blocks may also have `align`, `color`,
+    `background` and `size` (px) where applicable; the document may have `title`, `preview`, `width` (px), `background`,
+    `font` and `lang`. Template expressions are preserved; a document with the engine `none` has no template
+    expressions, and its braces are plain text. Raises BuilderInvalid with the path, or TemplateInvalid.
     """
     if engine == "none":
         return render_builder(_with_split_braces(builder_json)).replace(_SPLIT, "")
@@ -54,7 +54,7 @@ def render_builder(builder_json: Mapping[str, Any], engine: Engine = "minijinja"
 
 
 _SPLIT = "PosternSplitx"
-"""Inserted between two characters that would start a template tag. MJML does not change word characters."""
+"""Inserted between two characters that would start a template tag. The MJML renderer does not change letters."""
 _TAG_START = re.compile(r"\{(?=[{%#])")
 
 
@@ -87,7 +87,8 @@ def render_mjml(source: str) -> str:
         raise BuilderInvalid.at("/mjml", "includes are not supported.")
     masked, tags = mask(source)
     _require_shallow(masked)
-    # MJML does not change word characters in attributes and texts, but it changes private-use characters.
+    # The MJML renderer does not change letters and digits in attributes and texts, but it changes private-use
+    # characters. Text of the author that looks like a token would become a tag, so it is removed.
     with_tokens = _MASKED_TAG.sub(r"PosternTag\1x", _TAG_TOKEN.sub("", masked))
     try:
         rendered = mrml.to_html(
@@ -98,7 +99,7 @@ def render_mjml(source: str) -> str:
     return unmask(_TAG_TOKEN.sub("\ue000\\1\ue001", rendered.content), tags)
 
 
-_MARKUP = re.compile(r"<!--|<!\[CDATA\[|<(/?)([A-Za-z][^\s/>]*)")
+_MARKUP = re.compile(r"<!--|<!\[CDATA\[|<(?P<slash>/?)(?P<name>[A-Za-z][^\s/>]*)")
 _VOID = frozenset(
     [
         "area",
@@ -126,17 +127,16 @@ _VOID = frozenset(
 def _require_shallow(source: str) -> None:
     """Reject nesting that could overflow the stack of the recursive MJML renderer, in one pass."""
     depth = at = 0
-    while (mark := _MARKUP.search(source, at)) is not None:
-        at = mark.end()
-        if mark[2] is None:
-            # The renderer rejects comments that are not closed.
-            end = source.find("-->" if mark[0] == "<!--" else "]]>", at)
+    while (markup := _MARKUP.search(source, at)) is not None:
+        at = markup.end()
+        if markup["name"] is None:
+            end = source.find("-->" if markup[0] == "<!--" else "]]>", at)
             if end < 0:
-                return
+                return  # A comment or CDATA section that is not closed: the renderer rejects the document.
             at = end
             continue
-        is_void = mark[2].lower() in _VOID
-        if mark[1]:
+        is_void = markup["name"].lower() in _VOID
+        if markup["slash"]:
             depth -= not is_void
             depth = max(0, depth)
             continue
@@ -168,12 +168,12 @@ _QUOTE_OR_END = re.compile("[\"'>]")
 class _Rendering:
     """The state of rendering one document of blocks."""
 
-    def __init__(self, page: str, font: str, dark: DarkScheme) -> None:
+    def __init__(self, page_color: str, font: str, dark: DarkScheme) -> None:
         self.blocks_left = BLOCKS_LIMIT
         self.font = font
         self.dark = dark
-        self.background = page
-        """The background of the block that is rendered."""
+        self.background = page_color
+        """The color behind the block that is being rendered: that of the page, or of the `columns` block around it."""
 
 
 def _document(document: Mapping[str, Any], blocks: Sequence[Any]) -> str:
@@ -182,9 +182,9 @@ def _document(document: Mapping[str, Any], blocks: Sequence[Any]) -> str:
     node.allow_only("blocks", "title", "preview", "width", "background", "font", "lang", "version")
     font = node.matching("font", _FONT) or "Arial, sans-serif"
     background = node.attribute("background", "background-color", _COLOR)
-    page = node.text("background") or _WHITE
+    page_color = node.text("background") or _WHITE
     language = node.matching("lang", _LANGUAGE)
-    rendering = _Rendering(page, font, DarkScheme(page, enabled=not _has_own_colors(blocks)))
+    rendering = _Rendering(page_color, font, DarkScheme(page_color, enabled=not _has_own_colors(blocks)))
     sections = "".join(_section(f"/blocks/{number}", block, rendering) for number, block in enumerate(blocks))
     head = (
         f"<mj-title>{_escape(node.text('title'))}</mj-title>"
@@ -201,11 +201,14 @@ def _document(document: Mapping[str, Any], blocks: Sequence[Any]) -> str:
 _OWN_COLORS = re.compile(
     r"(?:color|background)[a-z-]{0,20}\s{0,20}[:=]|<font\b|<style\b|\|\s{0,20}safe\b", re.IGNORECASE
 )
-"""HTML that sets colors, or may insert HTML that does."""
+"""HTML that sets colors, or has a template tag with the filter `safe`, which may insert such HTML."""
 
 
 def _has_own_colors(value: Any) -> bool:
-    """Whether the HTML of any block sets colors. They could not be read in a dark scheme."""
+    """Whether the HTML of any block sets colors.
+
+    Such a document gets no dark scheme: its texts could be unreadable on a dark background.
+    """
     if isinstance(value, Mapping):
         own = value.get("html")
         return (isinstance(own, str) and _OWN_COLORS.search(own) is not None) or any(
@@ -223,11 +226,11 @@ def _section(path: str, block: Any, rendering: _Rendering) -> str:
     if not isinstance(columns, list) or not 1 <= len(columns) <= COLUMNS_LIMIT:
         raise BuilderInvalid.at(f"{path}/columns", f"expected a list of 1 to {COLUMNS_LIMIT} columns.")
     background = node.attribute("background", "background-color", _COLOR)
-    page, color = rendering.background, node.text("background")
+    outer_color, color = rendering.background, node.text("background")
     dark = _css_class(rendering.dark.area(color)) if color else ""
-    rendering.background = color or page
+    rendering.background = color or outer_color
     rendered = "".join(_column(f"{path}/columns/{n}", column, rendering) for n, column in enumerate(columns))
-    rendering.background = page
+    rendering.background = outer_color
     return f'<mj-section padding="0"{background}{dark}>{rendered}</mj-section>'
 
 
@@ -275,6 +278,7 @@ _COLOR = re.compile(r"#[0-9A-Fa-f]{3,8}|[A-Za-z]{3,20}|rgba?\([0-9., %]{1,30}\)"
 _ALIGN = re.compile(r"left|center|right|justify")
 _FONT = re.compile(r"[A-Za-z0-9 ,'\-]{1,200}")
 _URL_START = re.compile(r"(?:https?://|mailto:|tel:|cid:|#|/|\{\{)", re.IGNORECASE)
+_URL_STARTS: Final = "https://, http://, mailto:, tel:, cid:, #, / or a template expression"
 
 
 class _BuilderNode:
@@ -315,8 +319,8 @@ class _BuilderNode:
     def url(self, *names: str, required: bool = False) -> str:
         url = self.text(*names, required=required).strip()
         if url and not _URL_START.match(url):
-            raise BuilderInvalid.at(f"{self.path}/{names[0]}", "expected a URL that begins with https://.")
-        return _attribute(url)
+            raise BuilderInvalid.at(f"{self.path}/{names[0]}", f"expected a URL that begins with {_URL_STARTS}.")
+        return _escape_attribute(url)
 
     def attribute(self, name: str, attribute_name: str, allowed: re.Pattern[str]) -> str:
         """The field `name` as an MJML attribute with a leading space; an empty string if it is missing."""
@@ -336,7 +340,7 @@ class _BuilderNode:
 
 
 class _BlockNode(_BuilderNode):
-    """One block and the document that it is rendered for."""
+    """One block, and the state of the rendering that it is part of."""
 
     def __init__(self, path: str, values: Mapping[str, Any], rendering: _Rendering) -> None:
         super().__init__(path, values)
@@ -363,7 +367,7 @@ def _css_class(name: str) -> str:
     return f' css-class="{name}"' if name else ""
 
 
-def _attribute(value: str) -> str:
+def _escape_attribute(value: str) -> str:
     """Escape a value for a double-quoted attribute; template tags keep their own quotes."""
     masked, tags = mask(value)
     return unmask(html.escape(html.unescape(masked)), tags)
@@ -389,9 +393,9 @@ _STYLE = re.compile(r"(\sstyle\s*=\s*[\"'])(?![^\"']*\bcolor\s*:)", re.IGNORECAS
 
 
 def _with_link_color(source: str, color: str) -> str:
-    """HTML whose links have the color of the text around them, if they have none: otherwise clients choose one.
+    """The HTML with `color`, the color of its text, on each link that has no color: mail clients would choose one.
 
-    HTML that sets colors itself is unchanged, because the text around its links may have one of them.
+    HTML that sets colors outside its links is returned unchanged: the text around a link may have another color.
     """
 
     def colored(link: re.Match[str]) -> str:
@@ -440,7 +444,7 @@ def _image(node: _BlockNode) -> str:
     href = f' href="{node.url("href")}"' if node.values.get("href") else ""
     width = f' width="{node.number("width", 1, 1200, 600)}px"' if "width" in node.values else ""
     align = node.attribute("align", "align", _ALIGN)
-    alt = _attribute(node.text("alt"))
+    alt = _escape_attribute(node.text("alt"))
     url = node.url("url", "src", required=True)
     return f'<mj-image src="{url}" alt="{alt}"{href}{width}{align}{node.dark_picture()}/>'
 

@@ -9,7 +9,7 @@ Color = tuple[float, float, float]
 
 _HEX = re.compile(r"#(?:[0-9a-f]{3}|[0-9a-f]{6})", re.IGNORECASE)
 _NAMED: Final = {"black": "#000000", "white": "#ffffff"}
-DARK_BACKGROUND: Final = 0.4
+DARK_LUMINANCE: Final = 0.4
 """A background with less luminance than this stays as it is, and so do the colors on it."""
 READABLE: Final = 4.6
 """The least contrast of text. WCAG 2.2 asks for 4.5; the rest is for rounding."""
@@ -24,15 +24,15 @@ PAPER: Final = 0.13
 class DarkScheme:
     """Collects the rules of one e-mail for `prefers-color-scheme: dark`.
 
-    Each method returns the class that the rule is for: an empty string if nothing changes. A color in another notation
-    than `#rgb` or `#rrggbb` has no dark counterpart: then `rules` is empty, and the e-mail stays light.
+    Each method returns the class that the rule is for: an empty string if nothing changes. `background` is the color
+    behind what the rule is for. A color in another notation than `#rgb` or `#rrggbb` has no dark counterpart: then
+    `rules` is empty, and the e-mail stays light.
     """
 
-    def __init__(self, page: str, *, enabled: bool) -> None:
-        """`page` is the background of the whole e-mail."""
-        background = _parse(page)
-        self._page = background
-        self._enabled = enabled and background is not None and _luminance(background) >= DARK_BACKGROUND
+    def __init__(self, page_color: str, *, enabled: bool) -> None:
+        """`page_color` is the background of the whole e-mail."""
+        self._page = _parse(page_color)
+        self._enabled = enabled and self._page is not None and _luminance(self._page) >= DARK_LUMINANCE
         self._classes: dict[str, str] = {}
 
     def rules(self) -> str:
@@ -48,14 +48,14 @@ class DarkScheme:
         light = _parse(background)
         if light is None:
             self._enabled = False
-        if light is None or _luminance(light) < DARK_BACKGROUND:
+        if light is None or _luminance(light) < DARK_LUMINANCE:
             return ""
         return self._class(f"&,& table{{background:{_hex(_dark_background(light))}!important}}")
 
     def text(self, color: str, background: str) -> str:
         """The class of a text with the links in it."""
         light, area = self._colors(color, background)
-        if light is None or area is None or _luminance(area) < DARK_BACKGROUND:
+        if light is None or area is None or _luminance(area) < DARK_LUMINANCE:
             return ""
         wanted = min(max(_contrast(light, area), READABLE), STRONGEST)
         dark = _hex(_lightened(light, _dark_background(area), wanted))
@@ -64,7 +64,7 @@ class DarkScheme:
     def line(self, color: str, background: str) -> str:
         """The class of a divider."""
         light, area = self._colors(color, background)
-        if light is None or area is None or _luminance(area) < DARK_BACKGROUND:
+        if light is None or area is None or _luminance(area) < DARK_LUMINANCE:
             return ""
         dark_background = _dark_background(area)
         dark = _hex(_lightened(_with_lightness(light, dark_background), dark_background, _contrast(light, area)))
@@ -74,14 +74,14 @@ class DarkScheme:
         """The class of an image on this background. It keeps the light background, because its transparent parts may be
         unreadable on a dark one."""
         light = _parse(background)
-        if light is None or _luminance(light) < DARK_BACKGROUND:
+        if light is None or _luminance(light) < DARK_LUMINANCE:
             return ""
         return self._class(f"& img{{background:{_hex(light)}!important}}")
 
     def button(self, color: str, background: str) -> str:
         """The class of a button of this color, if it would be hard to see on the dark background."""
         light, area = self._colors(color, background)
-        if light is None or area is None or _luminance(area) < DARK_BACKGROUND:
+        if light is None or area is None or _luminance(area) < DARK_LUMINANCE:
             return ""
         dark_background = _dark_background(area)
         if _contrast(light, dark_background) >= VISIBLE:
@@ -125,7 +125,7 @@ def _contrast(one: Color, other: Color) -> float:
 
 def _dark_background(color: Color) -> Color:
     """A dark background for a light one, of the same hue; white gets the lightest. A dark one stays as it is."""
-    if _luminance(color) < DARK_BACKGROUND:
+    if _luminance(color) < DARK_LUMINANCE:
         return color
     hue, lightness, saturation = colorsys.rgb_to_hls(*color)
     return colorsys.hls_to_rgb(hue, max(0.06, PAPER - (1 - lightness) * 1.2), min(saturation, 0.35) * 0.45)
