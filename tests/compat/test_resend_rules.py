@@ -9,7 +9,7 @@ import pytest
 from svix.webhooks import Webhook, WebhookVerificationError
 
 from postern.compat.resend.schedules import parse_schedule
-from postern.compat.resend.variables import CONTACT_NAMES, fallbacks_of, from_tags, to_tags
+from postern.compat.resend.variables import CONTACT_NAMES, fallbacks_of, from_resend_variables, to_resend_variables
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import Moment
 
@@ -409,15 +409,19 @@ async def test_a_time_too_far_ahead_is_refused(captured):
     ],
 )
 def test_variables_are_converted_and_back(text):
-    assert from_tags(to_tags(text)) == text
+    assert to_resend_variables(from_resend_variables(text)) == text
 
 
 def test_variables_of_broadcasts_have_the_names_of_our_contacts():
     text = "{{{FIRST_NAME|there}}} {{{RESEND_UNSUBSCRIBE_URL}}}"
-    converted = to_tags(text, names=CONTACT_NAMES)
+    converted = from_resend_variables(text, names=CONTACT_NAMES)
     assert converted == '{{ firstName|default("there", true) }} {{ unsubscribe_url }}'
-    assert from_tags(converted, is_broadcast=True) == text
+    assert to_resend_variables(converted, is_broadcast=True) == text
 
 
 def test_fallback_values_of_variables_are_in_the_content():
-    assert fallbacks_of(to_tags("{{{A}}} {{{B}}} {{{C|c}}}", {"A": 1, "B": None})) == {"A": 1, "B": None, "C": "c"}
+    assert fallbacks_of(from_resend_variables("{{{A}}} {{{B}}} {{{C|c}}}", {"A": 1, "B": None})) == {
+        "A": 1,
+        "B": None,
+        "C": "c",
+    }

@@ -8,9 +8,9 @@ import msgspec
 
 from postern.compat.resend.errors import RESEND
 from postern.compat.resend.lists import ResendListQuery, read_sorted_list
-from postern.compat.resend.model import checked
+from postern.compat.resend.model import build_validated
 from postern.compat.resend.schedules import parse_schedule
-from postern.compat.resend.variables import CONTACT_NAMES, from_tags, to_tags
+from postern.compat.resend.variables import CONTACT_NAMES, from_resend_variables, to_resend_variables
 from postern.kernel.http.call import Call
 from postern.kernel.http.compatible_api import NotOffered
 from postern.kernel.http.listing import CountedListQuery
@@ -79,9 +79,13 @@ async def create_resend_broadcast(call: Call, data: ResendBroadcast) -> dict[str
         fields["scheduled_at"] = parse_schedule(data.scheduled_at, call.now)
     name = data.name or data.subject or "Untitled"
     fields["name"] = name
-    template = await templates.create_template(call, checked(NewTemplate, name=_template_name(name), **_content(data)))
+    template = await templates.create_template(
+        call, build_validated(NewTemplate, name=_template_name(name), **_content(data))
+    )
     try:
-        campaign = await campaigns.create_campaign(call, checked(NewCampaign, template_id=str(template.id), **fields))
+        campaign = await campaigns.create_campaign(
+            call, build_validated(NewCampaign, template_id=str(template.id), **fields)
+        )
     except Problem:
         await templates.delete_template(call, template.id)
         raise
@@ -107,11 +111,11 @@ async def get_resend_broadcast(call: Call, id: UUID) -> dict[str, Any]:
         "object": "broadcast",
         **_summary(campaign),
         "from": sender,
-        "subject": from_tags(campaign.subject, is_broadcast=True),
+        "subject": to_resend_variables(campaign.subject, is_broadcast=True),
         "reply_to": None,
-        "preview_text": from_tags(campaign.preview_text, is_broadcast=True),
-        "html": from_tags(content.html, is_broadcast=True) if content else None,
-        "text": from_tags(content.text, is_broadcast=True) if content else None,
+        "preview_text": to_resend_variables(campaign.preview_text, is_broadcast=True),
+        "html": to_resend_variables(content.html, is_broadcast=True) if content else None,
+        "text": to_resend_variables(content.text, is_broadcast=True) if content else None,
     }
 
 
@@ -126,9 +130,9 @@ async def update_resend_broadcast(call: Call, id: UUID, data: ResendBroadcastCha
     if data.name is not None:
         fields["name"] = data.name
     # The campaign first: it refuses changes after it was sent.
-    await campaigns.change_campaign(call, id, checked(CampaignChange, **fields))
+    await campaigns.change_campaign(call, id, build_validated(CampaignChange, **fields))
     if content and campaign.template_id is not None:
-        await templates.change_template(call, campaign.template_id, checked(TemplateChange, **content))
+        await templates.change_template(call, campaign.template_id, build_validated(TemplateChange, **content))
     return {"object": "broadcast", "id": id}
 
 
@@ -140,7 +144,7 @@ async def send_resend_broadcast(call: Call, id: UUID, data: ResendBroadcastSend 
     scheduled_at = parse_schedule(text, call.now) if text else None
     if scheduled_at != campaign.scheduled_at:
         call.require("campaigns:write")
-        await campaigns.change_campaign(call, id, checked(CampaignChange, scheduled_at=scheduled_at))
+        await campaigns.change_campaign(call, id, build_validated(CampaignChange, scheduled_at=scheduled_at))
     await campaigns.send_campaign(call, id)
     return {"object": "broadcast", "id": id}
 
@@ -160,7 +164,9 @@ async def duplicate_resend_broadcast(call: Call, id: UUID) -> dict[str, Any]:
     if campaign.template_id is not None:
         # A template of its own: a change of the copy must not change the original.
         template = await templates.duplicate_template(call, campaign.template_id)
-        await campaigns.change_campaign(call, campaign.id, checked(CampaignChange, template_id=str(template.id)))
+        await campaigns.change_campaign(
+            call, campaign.id, build_validated(CampaignChange, template_id=str(template.id))
+        )
     return {"object": "broadcast", "id": campaign.id}
 
 
@@ -207,15 +213,15 @@ async def _fields(call: Call, data: ResendBroadcastChange) -> dict[str, Any]:
         if domain := await domains.sending_domain(call.db, call.project_id, sender.domain):
             fields["domain_id"] = str(domain.id)
     if data.subject is not None:
-        fields["subject"] = to_tags(data.subject, names=CONTACT_NAMES)
+        fields["subject"] = from_resend_variables(data.subject, names=CONTACT_NAMES)
     if data.preview_text is not None:
-        fields["preview_text"] = to_tags(data.preview_text, names=CONTACT_NAMES)
+        fields["preview_text"] = from_resend_variables(data.preview_text, names=CONTACT_NAMES)
     return fields
 
 
 def _content(data: ResendBroadcastChange) -> dict[str, Any]:
     parts = {"html": data.html, "text": data.text}
-    return {name: to_tags(part, names=CONTACT_NAMES) for name, part in parts.items() if part is not None}
+    return {name: from_resend_variables(part, names=CONTACT_NAMES) for name, part in parts.items() if part is not None}
 
 
 def _sender(email: str, name: str | None) -> Address:

@@ -12,7 +12,7 @@ import msgspec
 
 from postern.compat.resend.errors import RESEND
 from postern.compat.resend.lists import ResendListQuery, read_list, read_paged_list, read_sorted_list
-from postern.compat.resend.model import checked
+from postern.compat.resend.model import build_validated
 from postern.kernel.http.call import Call
 from postern.kernel.http.compatible_api import NotOffered
 from postern.kernel.http.listing import CountedListQuery
@@ -206,7 +206,7 @@ async def remove_resend_contact_from_segment(call: Call, id_or_email: str, segme
 async def create_resend_segment(call: Call, data: ResendSegment) -> dict[str, Any]:
     """Create a segment, to which contacts are added."""
     _require_no_filter(data.filter)
-    audience = await audiences.create_audience(call, checked(NewAudience, name=data.name))
+    audience = await audiences.create_audience(call, build_validated(NewAudience, name=data.name))
     return {"object": "segment", "id": audience.id, "name": audience.name}
 
 
@@ -226,7 +226,9 @@ async def get_resend_segment(call: Call, id: UUID) -> dict[str, Any]:
 async def update_resend_segment(call: Call, id: UUID, data: ResendSegmentChange) -> dict[str, Any]:
     """Rename a segment."""
     _require_no_filter(data.filter)
-    await audiences.change_audience(call, id, checked(AudienceChange, name=UNSET if data.name is None else data.name))
+    await audiences.change_audience(
+        call, id, build_validated(AudienceChange, name=UNSET if data.name is None else data.name)
+    )
     return {"object": "segment", "id": id}
 
 
@@ -274,7 +276,7 @@ async def create_resend_property(call: Call, data: ResendProperty) -> dict[str, 
     if data.type not in ("string", "number"):
         raise Invalid.at("/type", "`type` must be `string` or `number`.")
     attribute = await attributes.create_contact_attribute(
-        call, checked(NewContactAttribute, name=data.key, type=data.type)
+        call, build_validated(NewContactAttribute, name=data.key, type=data.type)
     )
     return {"object": "contact_property", "id": attribute.id}
 
@@ -309,13 +311,13 @@ async def _create(call: Call, data: ResendContact, segment_ids: list[str]) -> di
             raise AudienceDynamic
     values = {name: value for name, value in _attributes(data).items() if value is not None}
     try:
-        new = checked(NewContact, email=data.email, attributes=values, unsubscribed=data.unsubscribed)
+        new = build_validated(NewContact, email=data.email, attributes=values, unsubscribed=data.unsubscribed)
         contact = await contacts.create_contact(call, new)
     except ContactExists:
         existing = await _find(call, data.email)
         unsubscribed = True if data.unsubscribed else UNSET
         contact = await contacts.change_contact(
-            call, existing.id, checked(ContactChange, attributes=values, unsubscribed=unsubscribed)
+            call, existing.id, build_validated(ContactChange, attributes=values, unsubscribed=unsubscribed)
         )
     for segment_id in ids:
         await audiences.add_contact_to_audience(call, segment_id, NewAudienceMember(contact_id=str(contact.id)))
@@ -323,7 +325,7 @@ async def _create(call: Call, data: ResendContact, segment_ids: list[str]) -> di
 
 
 def _change(data: ResendContactChange) -> ContactChange:
-    return checked(
+    return build_validated(
         ContactChange,
         email=UNSET if data.email is None else data.email,
         attributes=_attributes(data),

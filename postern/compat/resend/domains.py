@@ -6,7 +6,7 @@ from uuid import UUID
 
 from postern.compat.resend.errors import RESEND
 from postern.compat.resend.lists import ResendListQuery, read_list
-from postern.compat.resend.model import checked
+from postern.compat.resend.model import build_validated
 from postern.kernel.http.call import Call
 from postern.kernel.http.compatible_api import NotOffered
 from postern.kernel.http.operation import delete as delete_
@@ -68,7 +68,7 @@ async def create_resend_domain(call: Call, data: ResendDomain) -> dict[str, Any]
         raise NotOffered("Postern receives no mail.")
     if (data.open_tracking or False) > settings.track_opens or (data.click_tracking or False) > settings.track_clicks:
         raise NotOffered("Tracking is a setting of the project, not of a domain: it is switched off.")
-    domain = await domains.create_domain(call, checked(NewDomain, domain=data.name))
+    domain = await domains.create_domain(call, build_validated(NewDomain, domain=data.name))
     return _detail(domain, settings)
 
 

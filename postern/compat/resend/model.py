@@ -8,12 +8,12 @@ from postern.kernel.http.validation import invalid_value
 from postern.kernel.values import LenientBody
 from postern.protocols.mail.mime import ATTACHMENTS_LIMIT
 
-CheckedBody = TypeVar("CheckedBody", bound=msgspec.Struct)
+ValidatedBody = TypeVar("ValidatedBody", bound=msgspec.Struct)
 Addresses = str | Annotated[list[str], msgspec.Meta(max_length=50)]
 """One address or a list of addresses."""
 
 
-def checked(kind: type[CheckedBody], /, **fields: Any) -> CheckedBody:
+def build_validated(kind: type[ValidatedBody], /, **fields: Any) -> ValidatedBody:
     """A request body of our own API with these fields. Raises Invalid, as our API does for such a request."""
     try:
         return msgspec.convert(msgspec.to_builtins(kind(**fields)), kind)

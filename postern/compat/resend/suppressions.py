@@ -8,7 +8,7 @@ import msgspec
 
 from postern.compat.resend.errors import RESEND
 from postern.compat.resend.lists import ResendListQuery, read_paged_list
-from postern.compat.resend.model import checked
+from postern.compat.resend.model import build_validated
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, post
@@ -125,7 +125,7 @@ async def send_resend_event(call: Call, data: ResendEvent) -> dict[str, Any]:
     """Record a custom event of a contact. The name of the event need not be declared first."""
     if data.contact_id is None and data.email is None:
         raise Invalid.at("/email", "Send `contact_id` or `email`.", "required")
-    custom_event = checked(
+    custom_event = build_validated(
         custom_events.CustomEvent,
         name=data.event,
         contact_id=data.contact_id,
@@ -138,7 +138,7 @@ async def send_resend_event(call: Call, data: ResendEvent) -> dict[str, Any]:
 
 async def _add(call: Call, email: str) -> dict[str, Any]:
     try:
-        suppression = await suppressions.add_suppression(call, checked(NewSuppression, address=email))
+        suppression = await suppressions.add_suppression(call, build_validated(NewSuppression, address=email))
     except AlreadySuppressed:
         suppression = await suppressions.get_suppression(call, email.strip())
     return {"object": "suppression", "id": suppression.id}

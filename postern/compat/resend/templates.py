@@ -7,8 +7,8 @@ import msgspec
 
 from postern.compat.resend.errors import RESEND
 from postern.compat.resend.lists import ResendListQuery, read_sorted_list
-from postern.compat.resend.model import checked
-from postern.compat.resend.variables import fallbacks_of, from_tags, to_tags
+from postern.compat.resend.model import build_validated
+from postern.compat.resend.variables import fallbacks_of, from_resend_variables, to_resend_variables
 from postern.kernel.http.call import Call
 from postern.kernel.http.compatible_api import NotOffered
 from postern.kernel.http.listing import ListQuery
@@ -23,7 +23,7 @@ UNSET = msgspec.UNSET
 
 
 class ResendVariable(LenientBody):
-    """A variable of a template, with the value that it has if an e-mail has none."""
+    """A variable of a template, and the fallback that is used if an e-mail gives no value for it."""
 
     key: str
     type: str = "string"
@@ -34,7 +34,7 @@ Variables = Annotated[list[ResendVariable], msgspec.Meta(max_length=VARIABLES_LI
 
 
 class ResendTemplateFields(LenientBody):
-    """Fields of a template; omitted fields of an existing one stay."""
+    """Fields of a template to create or change. In a change, an omitted or null field keeps its value."""
 
     alias: str | None = None
     from_: str | None = msgspec.field(name="from", default=None)
@@ -60,10 +60,10 @@ class ResendTemplateChange(ResendTemplateFields):
 @post("/templates", needs="templates:write", compatible_api=RESEND, status=201, body_limit=TEMPLATE_BYTES)
 async def create_resend_template(call: Call, data: ResendTemplate) -> dict[str, Any]:
     """Create a template."""
-    _require_offered(data)
+    _reject_unsupported_fields(data)
     fallbacks = {variable.key: variable.fallback_value for variable in data.variables or []}
-    html, text, subject = (to_tags(part, fallbacks) for part in (data.html, data.text, data.subject))
-    new = checked(NewTemplate, name=data.name, html=html, text=text, subject=subject)
+    html, text, subject = (from_resend_variables(part, fallbacks) for part in (data.html, data.text, data.subject))
+    new = build_validated(NewTemplate, name=data.name, html=html, text=text, subject=subject)
     template = await templates.create_template(call, new)
     return {"object": "template", "id": template.id}
 
@@ -88,9 +88,9 @@ async def get_resend_template(call: Call, id: UUID) -> dict[str, Any]:
         **_summary(template),
         "from": None,
         "reply_to": None,
-        "subject": from_tags(template.subject),
-        "html": from_tags(template.html),
-        "text": from_tags(template.text),
+        "subject": to_resend_variables(template.subject),
+        "html": to_resend_variables(template.html),
+        "text": to_resend_variables(template.text),
         "variables": variables,
         "current_version_id": str(template.version),
         "has_unpublished_versions": False,
@@ -99,25 +99,26 @@ async def get_resend_template(call: Call, id: UUID) -> dict[str, Any]:
 
 @patch("/templates/{id}", needs="templates:write", compatible_api=RESEND, body_limit=TEMPLATE_BYTES)
 async def update_resend_template(call: Call, id: UUID, data: ResendTemplateChange) -> dict[str, Any]:
-    """Change a template. Sends from now on use the new content."""
-    _require_offered(data)
+    """Change a template. E-mails that are sent from now on use the new content."""
+    _reject_unsupported_fields(data)
     template = await templates.get_template(call, id)
     fallbacks = fallbacks_of(template.subject, template.html, template.text)
     fallbacks |= {variable.key: variable.fallback_value for variable in data.variables or []}
     parts: dict[str, str | None] = {"subject": data.subject, "html": data.html, "text": data.text}
-    if data.variables is not None:  # Their fallback values are in the content.
-        stored = {name: from_tags(getattr(template, name)) for name in parts}
+    if data.variables is not None:
+        # Fallback values are stored in the tags of the content, so omitted parts are rewritten, too.
+        stored = {name: to_resend_variables(getattr(template, name)) for name in parts}
         parts = {name: stored[name] if part is None else part for name, part in parts.items()}
-    changes: Any = {name: to_tags(part, fallbacks) for name, part in parts.items() if part is not None}
+    changes: Any = {name: from_resend_variables(part, fallbacks) for name, part in parts.items() if part is not None}
     await templates.change_template(
-        call, id, checked(TemplateChange, name=UNSET if data.name is None else data.name, **changes)
+        call, id, build_validated(TemplateChange, name=UNSET if data.name is None else data.name, **changes)
     )
     return {"object": "template", "id": id}
 
 
 @post("/templates/{id}/publish", needs="templates:write", compatible_api=RESEND)
 async def publish_resend_template(call: Call, id: UUID) -> dict[str, Any]:
-    """Answer that the template is published: every version of a template is, from its creation on."""
+    """Answer that the template is published. Changes nothing: every version is published when it is created."""
     template = await templates.get_template(call, id)
     return {"object": "template", "id": template.id}
 
@@ -131,12 +132,12 @@ async def duplicate_resend_template(call: Call, id: UUID) -> dict[str, Any]:
 
 @delete_("/templates/{id}", needs="templates:write", compatible_api=RESEND)
 async def delete_resend_template(call: Call, id: UUID) -> dict[str, Any]:
-    """Delete a template that nothing uses."""
+    """Delete a template. Fails while a campaign or an automation uses it."""
     await templates.delete_template(call, id)
     return {"object": "template", "id": id, "deleted": True}
 
 
-def _require_offered(data: ResendTemplateFields) -> None:
+def _reject_unsupported_fields(data: ResendTemplateFields) -> None:
     if data.alias is not None:
         raise NotOffered("Templates have no alias: use their id.")
     if data.from_ is not None or data.reply_to is not None:

@@ -23,14 +23,14 @@ _RESEND_NAMES = {ours: theirs for theirs, ours in CONTACT_NAMES.items()}
 _VARIABLE = re.compile(r"\{\{\{\s*([A-Za-z_][\w.]*)\s*(?:\|([^{}]*))?\}\}\}|\{[{%#]")
 """A variable of Resend, or the beginning of a tag of our engine."""
 _TAG = re.compile(r'\{\{ (?:"(\{[{%#])"|([A-Za-z_][\w.]*)(?:\|default\(((?:"(?:[^"\\]|\\.)*"|[^"()]*)), true\))?) \}\}')
-"""What `to_tags` writes."""
+"""What `from_resend_variables` writes."""
 
 
-def to_tags(
+def from_resend_variables(
     text: str | None, fallbacks: Mapping[str, Any] | None = None, names: Mapping[str, str] | None = None
 ) -> str | None:
-    """Convert a text of Resend. `fallbacks` has values for variables without a fallback of their own, by name; `names`
-    has other names for variables.
+    """Convert Resend's variables in a text to tags of our template engine. `fallbacks` has values for variables without
+    a fallback of their own, by name; `names` has other names for variables.
 
     Values are escaped in HTML, also those in three braces.
     """
@@ -46,8 +46,9 @@ def to_tags(
     return None if text is None else _VARIABLE.sub(tag, text)
 
 
-def from_tags(text: str | None, *, is_broadcast: bool = False) -> str | None:
-    """Convert back what `to_tags` wrote; other text, as of templates that were not created here, stays."""
+def to_resend_variables(text: str | None, *, is_broadcast: bool = False) -> str | None:
+    """Convert tags that `from_resend_variables` wrote back to Resend's variables. Other text, such as that of templates
+    that were not created through this API, is unchanged."""
 
     def variable(match: re.Match[str]) -> str:
         if match[1]:
@@ -60,7 +61,7 @@ def from_tags(text: str | None, *, is_broadcast: bool = False) -> str | None:
 
 
 def fallbacks_of(*texts: str | None) -> dict[str, Any]:
-    """The variables in texts that `to_tags` wrote, each with its fallback or None."""
+    """The variables in texts that `from_resend_variables` wrote, each with its fallback or None."""
     matches = [match for text in texts for match in _TAG.finditer(text or "") if match[2]]
     return {match[2]: None if match[3] is None else _read(match[3]) for match in matches}
 

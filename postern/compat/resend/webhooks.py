@@ -15,7 +15,7 @@ from postern.compat.resend.contacts import FIRST_NAME, LAST_NAME
 from postern.compat.resend.emails import split_tags
 from postern.compat.resend.errors import RESEND
 from postern.compat.resend.lists import ResendListQuery, read_list
-from postern.compat.resend.model import checked
+from postern.compat.resend.model import build_validated
 from postern.kernel.http.call import Call
 from postern.kernel.http.compatible_api import NotOffered
 from postern.kernel.http.operation import delete as delete_
@@ -82,7 +82,7 @@ class ResendWebhookChange(LenientBody):
 @post("/webhooks", needs="webhooks:write", compatible_api=RESEND, status=201)
 async def create_resend_webhook(call: Call, data: ResendWebhook) -> dict[str, Any]:
     """Subscribe a URL to events, which are sent in Resend's form. The signing secret is returned only here."""
-    new = checked(NewWebhook, url=data.endpoint, events=_our_names(data.events))
+    new = build_validated(NewWebhook, url=data.endpoint, events=_our_names(data.events))
     webhook = await webhooks.new_webhook(call, new, "resend")
     return {"object": "webhook", "id": webhook.id, "signing_secret": webhook.secret}
 
@@ -104,7 +104,7 @@ async def update_resend_webhook(call: Call, id: UUID, data: ResendWebhookChange)
     """Change the URL or the events of a subscription, or enable or disable it."""
     if data.status not in (None, "enabled", "disabled"):
         raise Invalid.at("/status", "`status` must be `enabled` or `disabled`.")
-    change = checked(
+    change = build_validated(
         WebhookChange,
         url=UNSET if data.endpoint is None else data.endpoint,
         events=UNSET if data.events is None else _our_names(data.events),
