@@ -12,7 +12,7 @@ from postern.kernel.http.pagination import Feed, LinkedList, Page
 from postern.kernel.http.validation import invalid_value
 from tests.conftest import Client, Tenant
 
-STRICT = [operation for operation in OPERATIONS if not operation.any_query]
+STRICT = [operation for operation in OPERATIONS if not operation.ignore_unknown_query]
 """The operations that reject unknown query parameters."""
 UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 
@@ -48,8 +48,10 @@ def test_browser_pages_and_callbacks_ignore_unknown_parameters() -> None:
         is_for_browsers = not operation.accepts and (operation.hidden or operation.media_types != ("application/json",))
         reads_query_itself = "query_params" in inspect.getsource(inspect.unwrap(operation.function))
         if is_for_browsers or reads_query_itself:
-            assert operation.any_query, f"{operation.method} {operation.path}: declare any_query=True"
-        if operation.any_query:
+            assert operation.ignore_unknown_query, (
+                f"{operation.method} {operation.path}: declare ignore_unknown_query=True"
+            )
+        if operation.ignore_unknown_query:
             assert not operation.accepts, (
                 f"{operation.method} {operation.path}: clients with a credential read error responses"
             )

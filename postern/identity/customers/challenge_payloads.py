@@ -11,11 +11,11 @@ from postern.kernel.values import Record
 from postern.security.challenges import Payload
 
 
-class SignInOrigin(Record):
-    """How a sign-in began that is completed in a later request."""
+class SignInContext(Record):
+    """What a sign-in that a later request completes must remember of its first request."""
 
     via: str | None = None
-    """The source of the sign-in, such as a single sign-on connection; recorded in `customer.signed_in`."""
+    """The source of the sign-in, such as a single sign-on connection; recorded in the event `customer.signed_in`."""
     until: float | None = None
     """Unix time in seconds at which the session ends at the latest."""
     sso_organization_id: UUID | None = None
@@ -23,43 +23,43 @@ class SignInOrigin(Record):
 
 
 class MailedAddress(Payload):
-    """An address that a code or link was sent to, and its lookup key."""
+    """The payload of a code or link that was sent to an address: the address and its lookup key, but not the code."""
 
     email: str
     key: str
 
 
 class SignUp(MailedAddress, tag="SIGN_UP"):
-    """An account that is created when its code is verified."""
+    """Payload of a code that creates an account when it is verified."""
 
     password_hash: str | None
     name: str | None
 
 
 class SignInCode(MailedAddress, tag="CODE"):
-    """A six-digit code that signs in."""
+    """Payload of a six-digit code that signs in."""
 
 
 class SignInLink(MailedAddress, tag="LINK"):
-    """A link that signs in."""
+    """Payload of a link that signs in."""
 
 
 class PasswordResetLink(MailedAddress, tag="RESET"):
-    """A link that sets a new password."""
+    """Payload of a link that sets a new password."""
 
 
 class AddressVerification(MailedAddress, tag="VERIFY"):
-    """A code that verifies an address for the customer who requested it."""
+    """Payload of a code that verifies an address for the customer who requested it."""
 
 
-class PendingSecondFactor(Payload, SignInOrigin, tag="MFA"):
+class PendingSecondFactor(Payload, SignInContext, tag="MFA"):
     """A sign-in that still needs the second factor."""
 
     methods: list[str]
     """The authentication methods used so far (RFC 8176)."""
 
 
-class PendingEnrollment(Payload, SignInOrigin, tag="MFA_ENROLLMENT"):
+class PendingEnrollment(Payload, SignInContext, tag="MFA_ENROLLMENT"):
     """A sign-in that still needs a second factor to be set up."""
 
     methods: list[str]
@@ -68,8 +68,8 @@ class PendingEnrollment(Payload, SignInOrigin, tag="MFA_ENROLLMENT"):
     """Stored here and not with the customer, so that two concurrent set-ups have separate secrets."""
 
 
-class Grant(Payload, SignInOrigin, tag="GRANT"):
-    """A code that an app exchanges for the tokens of a session. If `session_id` is None, the exchange begins one."""
+class Grant(Payload, SignInContext, tag="GRANT"):
+    """Payload of a code that an app exchanges for the tokens of a session: of `session_id`, or of a new one if None."""
 
     code_challenge: str | None
     """The S256 code challenge (RFC 7636); without one, only a secret key can exchange the code."""
@@ -78,8 +78,8 @@ class Grant(Payload, SignInOrigin, tag="GRANT"):
     """The authentication methods of the session that the exchange begins (RFC 8176)."""
 
 
-class IdentityLink(Payload, tag="LINKING"):
-    """A session's request to link an account at a provider to its customer, before the sign-in at the provider."""
+class PendingIdentityLink(Payload, tag="LINKING"):
+    """Step 1 of linking: a session asks to link an account at a provider; the browser is not yet at the provider."""
 
     session_id: UUID
     key: str
@@ -87,7 +87,7 @@ class IdentityLink(Payload, tag="LINKING"):
 
 
 class LinkingSession(Record):
-    """The customer and the session that are linking an account at a provider."""
+    """Step 2 of linking, as a part of ProviderSignIn: the customer and the session that asked to link the account."""
 
     customer_id: UUID
     session_id: UUID
@@ -97,21 +97,26 @@ class ProviderSignIn(Payload, tag="PROVIDER"):
     """A sign-in at a provider, to which a browser was redirected."""
 
     key: str
+    """Identifies the provider within the project, such as `GOOGLE`."""
     verifier: str
     """The PKCE code verifier that this server sends to the provider."""
     nonce: str
     browser: str
     """The value of the cookie that binds the sign-in to the browser."""
     redirect_url: str
+    """Where the browser returns to the app."""
     state: str
+    """The app's `state`, returned to it with the code; the provider gets the token of this challenge as its `state`."""
     code_challenge: str
     """The PKCE code challenge of the app that began the sign-in."""
     linking: LinkingSession | None
+    """None if the customer signs in, instead of linking the account."""
     hosted: bool
+    """Whether the sign-in began on a hosted page, which continues it before the app gets its code."""
 
 
-class IdentityProof(Payload, tag="IDENTITY"):
-    """An account at a provider that a session is about to link."""
+class ProvenAccount(Payload, tag="IDENTITY"):
+    """Step 3 of linking: an account that was signed in to at a provider; only the session `session_id` can link it."""
 
     session_id: UUID
     code_challenge: str
@@ -119,7 +124,7 @@ class IdentityProof(Payload, tag="IDENTITY"):
 
 
 class PageSession(Payload):
-    """A session that began on a hosted page, before the browser returns to the app."""
+    """Base of the payloads of hosted pages that are shown after the sign-in, before the browser returns to the app."""
 
     session_id: UUID
 

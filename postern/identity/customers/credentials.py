@@ -32,7 +32,7 @@ from postern.identity.customers.model import (
 from postern.identity.customers.operations import add_identity, clear_lockout, set_primary_email
 from postern.identity.customers.requirements import SsoRequired
 from postern.identity.customers.sessions import bearer_of, customer_of, end_sessions, locked_customer, require_fresh
-from postern.identity.customers.sign_in import ATTEMPTS, project_at, require_password
+from postern.identity.customers.sign_in import ATTEMPTS, project_of_call, require_password
 from postern.identity.customers.tokens import CurrentCustomer, me_of
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
@@ -77,7 +77,7 @@ async def request_password_reset(call: Call, data: SignInLinkRequest) -> None:
     Without `redirectUrl` the link leads to a hosted page.
     """
     throttle(call, ATTEMPTS)
-    project = await project_at(call)
+    project = await project_of_call(call)
     rules.require_method(project, "PASSWORD")
     target = link_target(call, project, data.redirect_url, "reset")
     secret = new_token(32)
@@ -100,7 +100,7 @@ async def reset_password(call: Call, data: PasswordReset) -> None:
     notified by mail.
     """
     throttle(call, ATTEMPTS, data.token)
-    project = await project_at(call)
+    project = await project_of_call(call)
     rules.require_method(project, "PASSWORD")
     challenge = await challenges.answer_token(call, PasswordResetLink, data.token, max_tries=RESET_TRIES)
     await require_acceptable(call.world, data.password, challenge.payload.email, mailer.app_name(project))
@@ -128,7 +128,7 @@ async def change_customer_password(call: Call, data: CustomerPasswordChange) -> 
 
     To set a first password, you need a sign-in in the last hour instead of `currentPassword`.
     """
-    project = await project_at(call)
+    project = await project_of_call(call)
     calling_customer = customer_of(call)
     checked_hash = None
     if calling_customer.password_hash is not None:
@@ -186,7 +186,7 @@ async def verify_email(call: Call, data: CodeVerification) -> CurrentCustomer:
 
     If the primary address changes, the old one gets a notice. Only the customer who requested the code can use it.
     """
-    project = await project_at(call)
+    project = await project_of_call(call)
     challenge = await challenges.answer(call, AddressVerification, as_id(data.challenge_id), data.code)
     customer_id, _ = bearer_of(call)
     if challenge is None or challenge.subject_id != customer_id:

@@ -15,7 +15,7 @@ attacker gains nothing by making a victim open the attacker's URL.
 from urllib.parse import urlencode
 
 from postern.identity.customers import mailer, provider_store, store
-from postern.identity.customers.challenge_payloads import IdentityLink, IdentityProof
+from postern.identity.customers.challenge_payloads import PendingIdentityLink, ProvenAccount
 from postern.identity.customers.identities import (
     ExternalIdentity,
     IdentityTaken,
@@ -28,7 +28,7 @@ from postern.identity.customers.providers import RESERVED_KEYS, CodeChallenge, C
 from postern.identity.customers.requirements import LastSignInMethod, require_another_sign_in_method
 from postern.identity.customers.rules import require_redirect
 from postern.identity.customers.sessions import bearer_of, locked_customer, require_fresh
-from postern.identity.customers.sign_in import project_at
+from postern.identity.customers.sign_in import project_of_call
 from postern.identity.customers.tokens import CurrentCustomer, me_of
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
@@ -83,7 +83,7 @@ async def begin_identity_link(call: Call, key: str, data: IdentityLinkRequest) -
     Send the browser to `url`. It returns to `redirectUrl` with a `code`, to be sent to POST …/auth/identities, or with
     `error`.
     """
-    require_redirect(await project_at(call), data.redirect_url)
+    require_redirect(await project_of_call(call), data.redirect_url)
     row = await provider_store.provider(call.db, project_id=call.project_id, key=key)
     if row is None or not row.enabled:
         raise ProviderMissing
@@ -92,7 +92,7 @@ async def begin_identity_link(call: Call, key: str, data: IdentityLinkRequest) -
         await locked_customer(tx, call)
         await require_fresh(tx, call)
         token, expires_at = await challenges.issue_token(
-            tx, call, IdentityLink(session_id=session_id, key=key), PROVIDER_LIFE, subject_id=customer_id
+            tx, call, PendingIdentityLink(session_id=session_id, key=key), PROVIDER_LIFE, subject_id=customer_id
         )
     query = {"redirectUrl": data.redirect_url, "codeChallenge": data.code_challenge, "state": data.state, "link": token}
     start = f"{call.world.settings.public_url}/projects/{call.project_id}/auth/providers/{key}/start"
@@ -111,9 +111,9 @@ async def finish_identity_link(call: Call, data: IdentityLinkCompletion) -> Curr
     The code works once, and only for the session that began to link the account. That session must have signed in
     within the last hour; the sign-in at the provider does not count.
     """
-    project = await project_at(call)
+    project = await project_of_call(call)
     customer_id, session_id = bearer_of(call)
-    challenge = await challenges.answer_token(call, IdentityProof, data.code)  # `consume` uses it up below.
+    challenge = await challenges.answer_token(call, ProvenAccount, data.code)  # `consume` uses it up below.
     proof = challenge.payload
     same_session = (challenge.subject_id, proof.session_id) == (customer_id, session_id)
     if not same_session or not matches_challenge(data.code_verifier, proof.code_challenge):
@@ -138,7 +138,7 @@ async def unlink_identity(call: Call, key: str) -> None:
 
     The customer is notified by mail.
     """
-    project = await project_at(call)
+    project = await project_of_call(call)
     async with call.db.transaction() as tx:
         customer = await locked_customer(tx, call)
         await require_fresh(tx, call)

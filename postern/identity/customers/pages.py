@@ -108,7 +108,7 @@ def page_form(
     return post(
         f"/projects/{{project_id}}/auth/pages/{path}",
         public=True,
-        any_query=True,
+        ignore_unknown_query=True,
         media_types=HTML,
         takes=FORM_MEDIA_TYPE,
         fields=FIELDS,
@@ -118,15 +118,21 @@ def page_form(
     )
 
 
-@get("/projects/{project_id}/auth/pages/style.css", public=True, any_query=True, media_types=("text/css",))
+@get("/projects/{project_id}/auth/pages/style.css", public=True, ignore_unknown_query=True, media_types=("text/css",))
 async def page_style(call: Call) -> HttpResponse:
     """The stylesheet of the hosted pages, with the project's accent color."""
-    project = await sign_in.project_at(call)
+    project = await sign_in.project_of_call(call)
     css = style_of(project.settings.sign_in.accent_color)
     return HttpResponse(css, media_type="text/css", headers={"Cache-Control": "public, max-age=300"})
 
 
-@get("/projects/{project_id}/auth/pages/sign-in", public=True, any_query=True, media_types=HTML, problems=[Invalid])
+@get(
+    "/projects/{project_id}/auth/pages/sign-in",
+    public=True,
+    ignore_unknown_query=True,
+    media_types=HTML,
+    problems=[Invalid],
+)
 async def sign_in_page(call: Call, request: RawRequest) -> HttpResponse:
     """The sign-in page. Takes `redirectUrl` (one of the project's), `codeChallenge` (S256) and `state`."""
     return await _form_page(call, "sign-in.html", request.query_params)
@@ -145,7 +151,13 @@ async def sign_in_by_page(call: Call, request: RawRequest) -> HttpResponse:
     return await _process_form(call, request, "sign-in.html", act)
 
 
-@get("/projects/{project_id}/auth/pages/sign-up", public=True, any_query=True, media_types=HTML, problems=[Invalid])
+@get(
+    "/projects/{project_id}/auth/pages/sign-up",
+    public=True,
+    ignore_unknown_query=True,
+    media_types=HTML,
+    problems=[Invalid],
+)
 async def sign_up_page(call: Call, request: RawRequest) -> HttpResponse:
     """The sign-up page."""
     return await _form_page(call, "sign-up.html", request.query_params)
@@ -294,7 +306,13 @@ async def leave_recovery_codes_by_page(call: Call, request: RawRequest) -> HttpR
     return await _process_form(call, request, "mfa-enroll.html", act)
 
 
-@get("/projects/{project_id}/auth/pages/mfa", public=True, any_query=True, media_types=HTML, problems=[Invalid])
+@get(
+    "/projects/{project_id}/auth/pages/mfa",
+    public=True,
+    ignore_unknown_query=True,
+    media_types=HTML,
+    problems=[Invalid],
+)
 async def second_factor_page(call: Call, request: RawRequest) -> HttpResponse:
     """The page that asks for a second factor, with the `mfaToken` of a sign-in that returned `mfaRequired`.
 
@@ -311,7 +329,7 @@ async def second_factor_page(call: Call, request: RawRequest) -> HttpResponse:
 @get(
     "/projects/{project_id}/auth/pages/continue",
     public=True,
-    any_query=True,
+    ignore_unknown_query=True,
     media_types=HTML,
     problems=[Invalid, CodeInvalid, SignInBlocked],
     other_statuses=(303,),
@@ -330,7 +348,7 @@ async def continue_on_page(call: Call, request: RawRequest) -> HttpResponse:
 @post(
     "/projects/{project_id}/auth/pages/passkey/options",
     public=True,
-    any_query=True,
+    ignore_unknown_query=True,
     takes=FORM_MEDIA_TYPE,
     fields=FIELDS,
     body_limit=FORM_LIMIT,
@@ -384,7 +402,7 @@ async def skip_passkey_by_page(call: Call, request: RawRequest) -> HttpResponse:
     return await _process_form(call, request, "passkey.html", act)
 
 
-@get("/projects/{project_id}/auth/pages/forgot", public=True, any_query=True, media_types=HTML)
+@get("/projects/{project_id}/auth/pages/forgot", public=True, ignore_unknown_query=True, media_types=HTML)
 async def forgot_page(call: Call, request: RawRequest) -> HttpResponse:
     """The page to request a password reset. With the parameters of `pages/sign-in`, it links back to that page."""
     if "redirectUrl" in request.query_params:
@@ -405,7 +423,7 @@ async def forget_password_by_page(call: Call, request: RawRequest) -> HttpRespon
     return await _process_form(call, request, "forgot.html", act, needs_flow=False)
 
 
-@get("/projects/{project_id}/auth/pages/reset", public=True, any_query=True, media_types=HTML)
+@get("/projects/{project_id}/auth/pages/reset", public=True, ignore_unknown_query=True, media_types=HTML)
 async def reset_page(call: Call, token: str = "") -> HttpResponse:
     """The page of a reset link. Opening it does not use up the link; a used or expired link shows a message."""
     if not await credentials.is_reset_open(call, token):
@@ -575,7 +593,7 @@ async def hosted_page(
     `flow` is None if no app began a flow, as with a mailed link. Providers and single sign-on are offered only with a
     flow, and not if the customer is going to add a passkey (`then=passkey`). `retry_after` is in seconds.
     """
-    project = await sign_in.project_at(call)
+    project = await sign_in.project_of_call(call)
     settings = project.settings.sign_in
     fields = flow.fields() if flow else {}
     adds_passkey = flow is not None and flow.adds_passkey
@@ -653,7 +671,7 @@ def _message_of(problem: Problem) -> str:
 
 async def _read_flow(call: Call, parameters: dict[str, str]) -> HostedFlow:
     """The flow from the parameters of a page. Raises Invalid, also if the project does not list the redirect URL."""
-    project: Project = await sign_in.project_at(call)
+    project: Project = await sign_in.project_of_call(call)
     try:
         challenge = msgspec.convert(parameters.get("codeChallenge", ""), CodeChallenge)
     except msgspec.ValidationError:

@@ -23,7 +23,7 @@ from postern.identity.customers.requirements import (
 )
 from postern.identity.customers.rules import require_method
 from postern.identity.customers.sessions import bearer_of, customer_of, locked_customer, require_fresh
-from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_at
+from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_of_call
 from postern.identity.customers.tokens import CustomerSignInResult
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, post
@@ -52,7 +52,7 @@ from postern.security.passkeys import (
 )
 async def begin_passkey_registration(call: Call) -> PasskeyOptions:
     """Begin to add a passkey: pass `options` to `navigator.credentials.create`. Needs a sign-in in the last hour."""
-    project = await project_at(call)
+    project = await project_of_call(call)
     require_method(project, "PASSKEY")
     async with call.db.transaction() as tx:
         customer = await locked_customer(tx, call)
@@ -77,7 +77,7 @@ async def begin_passkey_registration(call: Call) -> PasskeyOptions:
 )
 async def add_passkey(call: Call, data: NewPasskey) -> Passkey:
     """Add the passkey that the browser created. Needs a sign-in in the last hour. The customer is notified by mail."""
-    project = await project_at(call)
+    project = await project_of_call(call)
     customer_id, _ = bearer_of(call)
     registration = await passkeys.verify_registration(call, customer_id, relying_party(call, project), data)
     async with call.db.transaction() as tx:
@@ -109,7 +109,7 @@ async def remove_passkey(call: Call, id: UUID) -> None:
     The last passkey cannot be removed (409) if a second factor is required and the customer has no other. The customer
     is notified by mail.
     """
-    project = await project_at(call)
+    project = await project_of_call(call)
     async with call.db.transaction() as tx:
         customer = await locked_customer(tx, call)
         await require_fresh(tx, call)
@@ -130,7 +130,7 @@ async def remove_passkey(call: Call, id: UUID) -> None:
 async def begin_passkey_sign_in(call: Call) -> PasskeyOptions:
     """Begin to sign in with a passkey: pass `options` to `navigator.credentials.get`. No e-mail address is needed."""
     throttle(call, ATTEMPTS)
-    project = await project_at(call)
+    project = await project_of_call(call)
     require_method(project, "PASSKEY")
     await reject_if_sso_required(call, project, None)
     return await passkeys.begin_sign_in(call, relying_party(call, project))
@@ -145,7 +145,7 @@ async def begin_passkey_sign_in(call: Call) -> PasskeyOptions:
 async def sign_in_with_passkey(call: Call, data: PasskeySignIn) -> CustomerSignInResult:
     """Sign in with a passkey. User verification (PIN, fingerprint, face) counts as the second factor."""
     throttle(call, ATTEMPTS)
-    project = await project_at(call)
+    project = await project_of_call(call)
     require_method(project, "PASSKEY")
     assertion = await passkeys.verify_sign_in(call, relying_party(call, project), data)
     if assertion is None:

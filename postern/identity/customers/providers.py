@@ -22,13 +22,13 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from postern.identity.customers import oidc, provider_store, store
 from postern.identity.customers.challenge_payloads import (
     Grant,
-    IdentityLink,
-    IdentityProof,
     LinkingSession,
     PendingEnrollment,
+    PendingIdentityLink,
     PendingSecondFactor,
+    ProvenAccount,
     ProviderSignIn,
-    SignInOrigin,
+    SignInContext,
 )
 from postern.identity.customers.identities import (
     AccountNotLinked,
@@ -53,7 +53,7 @@ from postern.identity.customers.oidc import ProviderTrouble
 from postern.identity.customers.provider_store import ProviderRow
 from postern.identity.customers.requirements import SsoRequired, check_sso_requirement, reject_if_sso_required
 from postern.identity.customers.rules import is_banned, require_redirect
-from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_at
+from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_of_call
 from postern.identity.customers.tokens import CustomerSignInResult, resume_session
 from postern.kernel.database.statements import Jsonb, Transaction
 from postern.kernel.http.call import Call
@@ -269,7 +269,7 @@ async def delete_provider(call: Call, key: str) -> Deleted:
 @get(
     "/projects/{project_id}/auth/providers/{key}/start",
     public=True,
-    any_query=True,
+    ignore_unknown_query=True,
     media_types=["text/html"],
     status=302,
     problems=[ProviderMissing, ProviderTrouble, SsoRequired],
@@ -290,7 +290,7 @@ async def start_provider(
     returns. With `hosted`, a hosted page asks for the second factor, if there is one, before the app gets its `code`.
     """
     throttle(call, ATTEMPTS)
-    project = await project_at(call)
+    project = await project_of_call(call)
     require_redirect(project, redirect_url)
     row = await provider_store.provider(call.db, project_id=call.project_id, key=key)
     if row is None or not row.enabled:
@@ -342,7 +342,7 @@ async def start_provider(
 @get(
     "/projects/{project_id}/auth/providers/callback",
     public=True,
-    any_query=True,
+    ignore_unknown_query=True,
     media_types=["text/html"],
     status=302,
     problems=[FlowInvalid],
@@ -392,7 +392,7 @@ async def provider_callback(
 @post(
     "/projects/{project_id}/auth/providers/callback",
     public=True,
-    any_query=True,
+    ignore_unknown_query=True,
     takes="application/x-www-form-urlencoded",
     fields={
         "state": "State of the sign-in, as it was sent.",
@@ -430,7 +430,7 @@ async def exchange_authorization_code(call: Call, data: AuthorizationCodeGrant) 
 
 async def _consume_grant(call: Call, challenge: Challenge[Grant]) -> CustomerSignInResult:
     """Consume a grant: resume the session that began on a hosted page, or begin one."""
-    project = await project_at(call)
+    project = await project_of_call(call)
     assert challenge.subject_id is not None
     async with call.db.transaction() as tx:
         customer = await store.lock_customer(tx, project_id=call.project_id, id=challenge.subject_id)
@@ -438,7 +438,7 @@ async def _consume_grant(call: Call, challenge: Challenge[Grant]) -> CustomerSig
             raise CodeInvalid
         grant = await challenges.consume(tx, challenge)
         if grant.session_id is None:
-            return await complete_sign_in(tx, call, project, customer, grant.methods, origin=grant)
+            return await complete_sign_in(tx, call, project, customer, grant.methods, context=grant)
         if is_trusted_test(call.caller):
             await session_store.mark_test(tx, project_id=call.project_id, id=grant.session_id)
     return await resume_session(call, grant.session_id, customer)
@@ -474,7 +474,7 @@ async def _consume_link_token(call: Call, key: str, token: str) -> LinkingSessio
     Raises FlowInvalid.
     """
     try:
-        challenge = await challenges.answer_token(call, IdentityLink, token)
+        challenge = await challenges.answer_token(call, PendingIdentityLink, token)
         if challenge.payload.key != key:
             raise FlowInvalid
         async with call.db.transaction() as tx:
@@ -491,7 +491,7 @@ async def _issue_link_code(call: Call, identity: ExternalIdentity, flow: Provide
     token, _ = await challenges.issue_token(
         call.db,
         call,
-        IdentityProof(
+        ProvenAccount(
             session_id=flow.linking.session_id,
             code_challenge=flow.code_challenge,
             account=build_view(LinkedAccount, identity),
@@ -504,7 +504,7 @@ async def _issue_link_code(call: Call, identity: ExternalIdentity, flow: Provide
 
 async def _issue_sign_in_grant(call: Call, identity: ExternalIdentity, flow: ProviderSignIn) -> str:
     """Find or create the customer, and issue a grant for the app."""
-    project = await project_at(call)
+    project = await project_of_call(call)
     row = await provider_store.provider(call.db, project_id=call.project_id, key=identity.provider)
     hold = row is not None and row.options.get("onNewSubject") == "HOLD"
     try:
@@ -526,24 +526,24 @@ async def issue_grant(
     code_challenge: str | None,
     *,
     methods: Sequence[str] = ("fed",),
-    origin: SignInOrigin | None = None,
+    context: SignInContext | None = None,
 ) -> str:
     """Issue a code, valid for two minutes, that the app exchanges for a session of this customer.
 
     If `code_challenge` is None, only the project's server can exchange it, with its secret key. `methods` are the
-    authentication methods (RFC 8176), and `origin` tells how the sign-in began. Ban and requirements are checked when
+    authentication methods (RFC 8176), `context` is that of the sign-in. Ban and requirements are checked when
     the code is exchanged.
     """
-    origin = origin or SignInOrigin()
+    context = context or SignInContext()
     token, _ = await challenges.issue_token(
         tx,
         call,
         Grant(
             code_challenge=code_challenge,
             methods=list(methods),
-            via=origin.via,
-            until=origin.until,
-            sso_organization_id=origin.sso_organization_id,
+            via=context.via,
+            until=context.until,
+            sso_organization_id=context.sso_organization_id,
         ),
         GRANT_LIFE,
         subject_id=customer.id,

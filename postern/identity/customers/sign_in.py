@@ -16,8 +16,8 @@ from postern.identity.customers.challenge_payloads import (
     PendingEnrollment,
     PendingSecondFactor,
     SignInCode,
+    SignInContext,
     SignInLink,
-    SignInOrigin,
 )
 from postern.identity.customers.imported_hashes import check_imported, refusal_seconds
 from postern.identity.customers.mailed_challenges import (
@@ -125,7 +125,7 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInRe
     on, the response has `mfaRequired` and no tokens.
     """
     throttle(call, ATTEMPTS)
-    project = await project_at(call)
+    project = await project_of_call(call)
     rules.require_method(project, "PASSWORD")
     _, key = rules.read_email(data.email)
     await reject_if_sso_required(call, project, key)
@@ -168,7 +168,7 @@ async def request_sign_in_code(call: Call, data: EmailOnly) -> ChallengeSent:
     Earlier codes stay valid. If sign-up is open, a code for an unknown address creates an account.
     """
     throttle(call, ATTEMPTS)
-    project = await project_at(call)
+    project = await project_of_call(call)
     rules.require_method(project, "EMAIL_CODE")
     code = new_code(call)
     challenge_id, expires_at = await mail_challenge(
@@ -190,7 +190,7 @@ async def sign_in_with_code(call: Call, data: CodeVerification) -> CustomerSignI
     passkeys and linked accounts are removed, because another person may have added them.
     """
     throttle(call, ATTEMPTS, data.challenge_id)
-    project = await project_at(call)
+    project = await project_of_call(call)
     rules.require_method(project, "EMAIL_CODE")
     challenge = await verify_code(call, SignInCode, data)
     return await _sign_in_by_mail(call, project, challenge, "otp")
@@ -208,7 +208,7 @@ async def request_sign_in_link(call: Call, data: SignInLinkRequest) -> None:
     Earlier links stay valid. If sign-up is open, a link for an unknown address creates an account.
     """
     throttle(call, ATTEMPTS)
-    project = await project_at(call)
+    project = await project_of_call(call)
     rules.require_method(project, "EMAIL_LINK")
     target = link_target(call, project, data.redirect_url, None)
     secret = new_token(32)
@@ -228,7 +228,7 @@ async def sign_in_with_link(call: Call, data: LinkVerification) -> CustomerSignI
     of `sign-in/code/verify`.
     """
     throttle(call, ATTEMPTS, data.token)
-    project = await project_at(call)
+    project = await project_of_call(call)
     rules.require_method(project, "EMAIL_LINK")
     challenge = await challenges.answer_token(call, SignInLink, data.token)
     return await _sign_in_by_mail(call, project, challenge, "link")
@@ -245,7 +245,7 @@ async def complete_sign_in(
     methods: list[str],
     *,
     second_factor_done: bool = False,
-    origin: SignInOrigin | None = None,
+    context: SignInContext | None = None,
 ) -> CustomerSignInResult:
     """Sign in a customer who has been authenticated and whose row is locked.
 
@@ -253,22 +253,22 @@ async def complete_sign_in(
     new device. If a second factor is on (unless `second_factor_done`) or must be set up, the result has an MFA token
     instead of a session.
 
-    `methods` are the authentication methods so far (RFC 8176). `origin` has data of an earlier request, in which the
-    sign-in began. Raises SignInBlocked, SsoRequired, and CodeInvalid if `origin.until` has passed.
+    `methods` are the authentication methods so far (RFC 8176). `context` has data of an earlier request, in which
+    the sign-in began. Raises SignInBlocked, SsoRequired, and CodeInvalid if `context.until` has passed.
     """
-    origin = origin or SignInOrigin()
-    until = None if origin.until is None else Moment.of(datetime.fromtimestamp(origin.until, UTC))
+    context = context or SignInContext()
+    until = None if context.until is None else Moment.of(datetime.fromtimestamp(context.until, UTC))
     if rules.is_banned(customer, call.now):
         raise SignInBlocked
     if until is not None and until <= call.now:
         raise CodeInvalid
-    required = await check_sso_requirement(tx, call, project, customer, sso_organization_id=origin.sso_organization_id)
-    origin_fields: dict[str, Any] = {name: getattr(origin, name) for name in SignInOrigin.__struct_fields__}
+    required = await check_sso_requirement(tx, call, project, customer, sso_organization_id=context.sso_organization_id)
+    context_fields: dict[str, Any] = {name: getattr(context, name) for name in SignInContext.__struct_fields__}
     if customer.mfa_enabled_at is not None and not second_factor_done:
-        token = await _issue_mfa_token(tx, call, customer, PendingSecondFactor(**origin_fields, methods=methods))
+        token = await _issue_mfa_token(tx, call, customer, PendingSecondFactor(**context_fields, methods=methods))
         return CustomerSignInResult(mfa_required=True, mfa_token=token, mfa_methods=["TOTP", "RECOVERY_CODE"])
     if (required.mfa or project.settings.sign_in.require_mfa) and not is_multi_factor(methods):
-        pending = PendingEnrollment(**origin_fields, methods=methods, totp_key=totp_key(new_totp_secret()))
+        pending = PendingEnrollment(**context_fields, methods=methods, totp_key=totp_key(new_totp_secret()))
         token = await _issue_mfa_token(tx, call, customer, pending)
         return CustomerSignInResult(
             mfa_required=True, mfa_enrollment_required=True, mfa_token=token, mfa_methods=["TOTP"]
@@ -281,7 +281,7 @@ async def complete_sign_in(
         test=is_trusted_test(call.caller),
     )
     session = await start_session(
-        tx, call, customer, methods, until=until, sso_organization_id=origin.sso_organization_id
+        tx, call, customer, methods, until=until, sso_organization_id=context.sso_organization_id
     )
     event = events.make_event(
         call.project_id,
@@ -295,7 +295,7 @@ async def complete_sign_in(
         methods=methods,
         ipAddress=call.origin.ip,
         userAgent=call.origin.user_agent,
-        **({"via": origin.via} if origin.via else {}),
+        **({"via": context.via} if context.via else {}),
     )
     await events.record_all(tx, [event])
     signed_in = await issue_first_tokens(tx, call, session, customer)
@@ -315,7 +315,7 @@ async def _issue_mfa_token(
     return token
 
 
-async def project_at(call: Call) -> Project:
+async def project_of_call(call: Call) -> Project:
     """The project in the path. Raises ProjectMissing."""
     return await projects.require_project(call.db, call.project_id)
 

@@ -28,7 +28,7 @@ from postern.identity.customers.model import (
 )
 from postern.identity.customers.operations import add_identity
 from postern.identity.customers.requirements import SsoRequired, is_sign_up_open, reject_if_sso_required
-from postern.identity.customers.sign_in import ATTEMPTS, SIGN_IN_EXAMPLE, complete_sign_in, project_at
+from postern.identity.customers.sign_in import ATTEMPTS, SIGN_IN_EXAMPLE, complete_sign_in, project_of_call
 from postern.identity.customers.tokens import CustomerSignInResult
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import post
@@ -92,7 +92,7 @@ async def sign_up_customer(call: Call, data: CustomerSignUp) -> CustomerSignUpRe
     and is a 409 if the address has an account.
     """
     throttle(call, ATTEMPTS)
-    project = await project_at(call)
+    project = await project_of_call(call)
     settings = project.settings.sign_in
     address, key = rules.read_email(data.email)
     await reject_if_sso_required(call, project, key)
@@ -127,7 +127,7 @@ async def resend_sign_up_code(call: Call, data: CodeResend) -> ChallengeSent:
     Send the new code with the new `challengeId`. Limits on mails are those of `sign-up`.
     """
     throttle(call, ATTEMPTS)
-    project = await project_at(call)
+    project = await project_of_call(call)
     issued = await challenges.get(call, SignUp, as_id(data.challenge_id))
     if issued is None or issued.identifier is None:
         raise CodeInvalid
@@ -149,7 +149,7 @@ async def resend_sign_up_code(call: Call, data: CodeResend) -> ChallengeSent:
 async def verify_sign_up(call: Call, data: CodeVerification) -> CustomerSignInResult:
     """Create the account with the code from the mail, and sign in. The code works once."""
     throttle(call, ATTEMPTS, data.challenge_id)
-    project = await project_at(call)
+    project = await project_of_call(call)
     challenge = await verify_code(call, SignUp, data)
     sign_up = challenge.payload
     if not await is_sign_up_open(call.db, call, project, sign_up.key):

@@ -224,7 +224,7 @@ async def refresh_customer_tokens(call: Call, data: CustomerTokenRefresh) -> Cus
 @get(
     "/projects/{project_id}/.well-known/jwks.json",
     public=True,
-    any_query=True,
+    ignore_unknown_query=True,
     response_type=dict[str, Any],
     response_example={
         "keys": [

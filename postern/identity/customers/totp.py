@@ -23,7 +23,7 @@ from postern.identity.customers.model import (
 from postern.identity.customers.operations import remove_second_factor, require_customer
 from postern.identity.customers.requirements import MfaStillRequired, SsoRequired, requires_mfa
 from postern.identity.customers.sessions import bearer_of, customer_of, end_sessions, locked_customer, require_fresh
-from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_at
+from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_of_call
 from postern.identity.customers.tokens import CustomerSignInResult
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
@@ -104,7 +104,7 @@ async def enrol_totp(call: Call) -> TotpEnrolment:
 
     Needs a sign-in in the last hour.
     """
-    project = await project_at(call)
+    project = await project_of_call(call)
     async with call.db.transaction() as tx:
         customer = await locked_customer(tx, call)
         await require_fresh(tx, call)
@@ -125,7 +125,7 @@ async def confirm_totp(call: Call, data: TotpCode) -> CustomerRecoveryCodes:
 
     Needs a sign-in in the last hour. The customer is notified by mail.
     """
-    project = await project_at(call)
+    project = await project_of_call(call)
     customer_id, session_id = bearer_of(call)
     enrolled = await second_factor.get(call.db, Subject(project_id=call.project_id, id=customer_id))
     if enrolled is None:
@@ -156,7 +156,7 @@ async def begin_required_totp(call: Call, data: EnrollmentToken) -> TotpEnrolmen
     The token is valid for ten minutes; repeated requests with it return the same secret.
     """
     throttle(call, ATTEMPTS, data.mfa_token)
-    project = await project_at(call)
+    project = await project_of_call(call)
     challenge = await challenges.answer_token(call, PendingEnrollment, data.mfa_token, max_tries=ENROLLMENT_TRIES)
     customer = await _pending_customer(call, challenge)
     secret = base64.b32decode(challenge.payload.totp_key)
@@ -176,7 +176,7 @@ async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSi
     All other sessions and pending sign-ins end. The token works once.
     """
     throttle(call, ATTEMPTS, data.mfa_token)
-    project = await project_at(call)
+    project = await project_of_call(call)
     challenge = await challenges.answer_token(call, PendingEnrollment, data.mfa_token, max_tries=ENROLLMENT_TRIES)
     pending_customer = await _pending_customer(call, challenge)
     pending = challenge.payload
@@ -199,7 +199,7 @@ async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSi
         customer = await require_customer(tx, call.project_id, customer.id)
         methods = [*pending.methods, "totp"]
         signed_in = await complete_sign_in(
-            tx, call, project, customer, methods, second_factor_done=True, origin=pending
+            tx, call, project, customer, methods, second_factor_done=True, context=pending
         )
     return build_view(EnrolledSignIn, signed_in, recovery_codes=codes)
 
@@ -215,7 +215,7 @@ async def disable_totp(call: Call, data: SecondFactorProof) -> None:
 
     The response is 409 if the project or an organization requires a second factor. The customer is notified by mail.
     """
-    project = await project_at(call)
+    project = await project_of_call(call)
     customer_id = await _require_turned_on(call)
     if await requires_mfa(call.db, call, project, customer_of(call)):
         raise MfaStillRequired
@@ -234,7 +234,7 @@ async def disable_totp(call: Call, data: SecondFactorProof) -> None:
 )
 async def renew_recovery_codes(call: Call, data: TotpCode) -> CustomerRecoveryCodes:
     """Create ten new recovery codes. Earlier ones are no longer valid. The customer is notified by mail."""
-    project = await project_at(call)
+    project = await project_of_call(call)
     await _require_second_factor(call, await _require_turned_on(call), data.code, None)
     async with call.db.transaction() as tx:
         customer = await locked_customer(tx, call)
@@ -257,7 +257,7 @@ async def verify_second_factor(call: Call, data: SecondFactorSignIn) -> Customer
     mail.
     """
     throttle(call, ATTEMPTS, data.mfa_token)
-    project = await project_at(call)
+    project = await project_of_call(call)
     challenge = await challenges.answer_token(call, PendingSecondFactor, data.mfa_token)
     assert challenge.subject_id is not None
     used_factor = await _require_second_factor(call, challenge.subject_id, data.code, data.recovery_code)
@@ -270,7 +270,7 @@ async def verify_second_factor(call: Call, data: SecondFactorSignIn) -> Customer
             await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change="A recovery code was used")
         pending = challenge.payload
         methods = [*pending.methods, used_factor]
-        return await complete_sign_in(tx, call, project, customer, methods, second_factor_done=True, origin=pending)
+        return await complete_sign_in(tx, call, project, customer, methods, second_factor_done=True, context=pending)
 
 
 async def is_enrollment(call: Call, mfa_token: str) -> bool:

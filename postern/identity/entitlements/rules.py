@@ -12,7 +12,7 @@ SUSPENDED = "The organization is suspended."
 def entitlement_of(row: EntitlementRow, organization_id: UUID | None) -> Entitlement:
     """The entitlement: the override if there is one, else the plan's setting, else the feature's default.
 
-    `row` has no override that has expired. For a suspended organization the entitlement is disabled.
+    The query that reads `row` leaves out an expired override. For a suspended organization the entitlement is disabled.
     """
     if row.override_enabled is not None:
         entitlement = Entitlement(

@@ -11,13 +11,13 @@ from postern.identity.customers.address_proofs import find_or_create_verified
 from postern.identity.customers.model import CustomerBanned
 from postern.identity.customers.pages import FORM_LIMIT, HTML, hosted_page
 from postern.identity.customers.rules import is_banned
-from postern.identity.customers.sign_in import project_at
+from postern.identity.customers.sign_in import project_of_call
 from postern.identity.organizations import invitation_store
 from postern.identity.organizations.invitations import (
     join_by_invitation,
     lock_invitation,
     require_action_allowed,
-    require_token,
+    require_invitation_with_token,
 )
 from postern.identity.organizations.mails import is_test_invitation
 from postern.identity.organizations.model import (
@@ -44,14 +44,14 @@ STATUS_MESSAGES = {
 }
 
 
-@get(PAGE, public=True, any_query=True, media_types=HTML)
+@get(PAGE, public=True, ignore_unknown_query=True, media_types=HTML)
 async def invitation_page(call: Call, token: str = "") -> HttpResponse:
     """Show the hosted page of an invitation: the name of the organization, and a button to accept."""
     try:
         row = await invitation_store.get_invitation(
             call.db, project_id=call.project_id, id=read_invitation_token(token)
         )
-        row = require_token(call, row, token)
+        row = require_invitation_with_token(call, row, token)
         organization = await require_organization(call.db, call, row.organization_id)
     except (OrganizationInvitationMissing, OrganizationMissing):
         message = "This link is no longer valid. Use the latest invitation that you received, or ask for a new one."
@@ -67,7 +67,7 @@ async def invitation_page(call: Call, token: str = "") -> HttpResponse:
 @post(
     PAGE,
     public=True,
-    any_query=True,
+    ignore_unknown_query=True,
     media_types=HTML,
     takes=FORM_MEDIA_TYPE,
     fields={"token": "Token from the link in the mail."},
@@ -90,12 +90,12 @@ async def accept_invitation_by_page(call: Call, request: RawRequest) -> HttpResp
 
 async def _accept(call: Call, token: str) -> str:
     """Accept an invitation by its token, without a session. Returns the name of the organization."""
-    project = await project_at(call)
+    project = await project_of_call(call)
     async with call.db.transaction() as tx:
         invitation = await invitation_store.get_invitation(
             tx, project_id=call.project_id, id=read_invitation_token(token)
         )
-        invitation = require_token(call, invitation, token)
+        invitation = require_invitation_with_token(call, invitation, token)
         if await is_test_invitation(tx, call.project_id, invitation.id):
             call = replace(call, caller=replace(call.caller, environment="TEST"))
         # Lock the customer before the organization, as all other transactions do, to avoid deadlocks.
@@ -113,10 +113,11 @@ async def _accept(call: Call, token: str) -> str:
         organization = await lock_organization(tx, call, invitation.organization_id)
         row = await lock_invitation(tx, call, invitation.organization_id, invitation.id)
         if row.accepted_by == customer.id:
-            return organization.name
-        require_token(call, row, token)  # The invitation may have been resent before it was locked.
+            return organization.name  # Accepting twice succeeds.
+        # Resending an invitation replaces its token, which may have happened since the invitation was read.
+        require_invitation_with_token(call, row, token)
         require_action_allowed(row, call, "ACCEPT")
-        await access.require_roles(tx, call.project_id, "ORGANIZATION", [row.role], "/token")
+        await access.require_roles(tx, call.project_id, "ORGANIZATION", [row.role], path="/token")
         await join_by_invitation(tx, customer_call, row, customer.id)
         await invitation_store.accept_invitation(
             tx, project_id=call.project_id, id=row.id, customer_id=customer.id, now=call.now

@@ -97,7 +97,7 @@ async def create_organization_invitation(
         raise Invalid.at("/acceptUrl", "`acceptUrl` is not a valid http or https URL.", "invalid_address")
     async with call.db.transaction() as tx:
         await _lock_active_organization(tx, call, id)
-        await access.require_roles(tx, call.project_id, "ORGANIZATION", [data.role], "/role")
+        await access.require_roles(tx, call.project_id, "ORGANIZATION", [data.role], path="/role")
         inviter_id = await _require_inviter(tx, call, id, data.invited_by_end_user_id)
         if await store.is_member_by_email(tx, project_id=call.project_id, organization_id=id, email_key=email_key):
             raise AlreadyOrganizationMember
@@ -191,7 +191,7 @@ async def preview_invitation(call: Call, data: InvitationToken) -> InvitationPre
     row = await invitation_store.get_invitation(
         call.db, project_id=call.project_id, id=read_invitation_token(data.token)
     )
-    row = require_token(call, row, data.token)
+    row = require_invitation_with_token(call, row, data.token)
     organization = await require_organization(call.db, call, row.organization_id)
     return build_view(InvitationPreview, row, organization=ref_of(organization), status=row.status_at(call.now))
 
@@ -224,7 +224,7 @@ async def accept_invitation(call: Call, data: InvitationToken) -> AcceptedInvita
         invitation = await invitation_store.get_invitation(
             tx, project_id=call.project_id, id=read_invitation_token(data.token)
         )
-        invitation = require_token(call, invitation, data.token)
+        invitation = require_invitation_with_token(call, invitation, data.token)
         organization = await lock_organization(tx, call, invitation.organization_id)
         row = await lock_invitation(tx, call, invitation.organization_id, invitation.id)
         if not await is_address_of(tx, call, customer, row.email_key):
@@ -232,9 +232,10 @@ async def accept_invitation(call: Call, data: InvitationToken) -> AcceptedInvita
         if not await is_verified_address_of(tx, call, customer, row.email_key):
             raise AddressNotVerified
         if row.accepted_by != customer.id:
-            require_token(call, row, data.token)  # The invitation may have been resent before it was locked.
+            # Resending an invitation replaces its token, which may have happened since the invitation was read.
+            require_invitation_with_token(call, row, data.token)
             require_action_allowed(row, call, "ACCEPT")
-            await access.require_roles(tx, call.project_id, "ORGANIZATION", [row.role], "/token")
+            await access.require_roles(tx, call.project_id, "ORGANIZATION", [row.role], path="/token")
             await join_by_invitation(tx, call, row, customer.id)
             row = await invitation_store.accept_invitation(
                 tx, project_id=call.project_id, id=row.id, customer_id=customer.id, now=call.now
@@ -329,7 +330,9 @@ def require_action_allowed(row: OrganizationInvitationRow, call: Call, action: I
         raise InvitationClosed(f"This invitation is {status}.")
 
 
-def require_token(call: Call, row: OrganizationInvitationRow | None, token: str) -> OrganizationInvitationRow:
+def require_invitation_with_token(
+    call: Call, row: OrganizationInvitationRow | None, token: str
+) -> OrganizationInvitationRow:
     """Return the invitation `row`. Raises OrganizationInvitationMissing if it is None or `token` is not its latest
     token."""
     if row is None or not is_current_token(call.world.secrets, token, call.project_id, row.id, row.generation):

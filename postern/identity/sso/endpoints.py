@@ -155,7 +155,7 @@ async def has_active_connection(call: Call) -> bool:
 @get(
     f"{HERE}/metadata.xml",
     public=True,
-    any_query=True,
+    ignore_unknown_query=True,
     media_types=("application/xml",),
     problems=[SsoConnectionMissing],
 )
@@ -168,7 +168,7 @@ async def get_public_sso_metadata(call: Call, conn_id: UUID) -> HttpResponse:
 @get(
     f"{HERE}/login",
     public=True,
-    any_query=True,
+    ignore_unknown_query=True,
     media_types=HTML,
     problems=[SsoConnectionMissing, SsoUnavailable, SsoTestInvalid],
 )
@@ -223,7 +223,7 @@ async def begin_sso(
 @post(
     f"{HERE}/acs",
     public=True,
-    any_query=True,
+    ignore_unknown_query=True,
     takes=FORM,
     fields={
         "SAMLResponse": "The SAML response in base64.",

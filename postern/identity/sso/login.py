@@ -10,7 +10,7 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from postern.identity.access import operations as access
-from postern.identity.customers.challenge_payloads import SignInOrigin
+from postern.identity.customers.challenge_payloads import SignInContext
 from postern.identity.customers.identities import (
     AccountNotLinked,
     ExternalIdentity,
@@ -243,7 +243,7 @@ async def _sign_in(
             customer,
             code_challenge,
             methods=["fed", "mfa"] if rules.is_multi_factor(row, saml_login) else ["fed"],
-            origin=SignInOrigin(
+            context=SignInContext(
                 via=f"{VIA_PREFIX}{sign_on_id}",
                 until=None if session_end is None else session_end.timestamp(),
                 sso_organization_id=row.organization_id,

@@ -99,7 +99,7 @@ async def sign_out_everywhere(call: Call, data: SsoSignOutRequest | None = None)
     )
 
 
-@get(f"{HERE}/slo", public=True, any_query=True, media_types=HTML, problems=[SsoConnectionMissing])
+@get(f"{HERE}/slo", public=True, ignore_unknown_query=True, media_types=HTML, problems=[SsoConnectionMissing])
 async def receive_saml_logout(call: Call, request: RawRequest, conn_id: UUID) -> HttpResponse:
     """Receive logout messages of the identity provider (SAML HTTP-Redirect binding).
 
@@ -118,7 +118,7 @@ async def receive_saml_logout(call: Call, request: RawRequest, conn_id: UUID) ->
 @post(
     f"{HERE}/slo",
     public=True,
-    any_query=True,
+    ignore_unknown_query=True,
     takes=FORM,
     fields={
         "SAMLRequest": "A SAML logout request, base64-encoded.",

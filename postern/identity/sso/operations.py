@@ -463,10 +463,10 @@ def _validate(call: Call, row: ConnectionRow) -> ConnectionRow:
 async def _check_references(tx: Transaction, call: Call, row: ConnectionRow) -> None:
     """Raise RoleUnknown or Invalid if the project does not have the roles or the default redirect URL."""
     options = row.options
-    await access.require_roles(tx, call.project_id, "ORGANIZATION", options.default_roles, "/defaultRoles")
+    await access.require_roles(tx, call.project_id, "ORGANIZATION", options.default_roles, path="/defaultRoles")
     for group, roles in options.group_roles.items():
         escaped = group.replace("~", "~0").replace("/", "~1")
-        await access.require_roles(tx, call.project_id, "ORGANIZATION", roles, f"/groupRoles/{escaped}")
+        await access.require_roles(tx, call.project_id, "ORGANIZATION", roles, path=f"/groupRoles/{escaped}")
     if options.default_redirect_url is not None:
         project = await projects.require_project(tx, call.project_id)
         if options.default_redirect_url not in project.settings.sign_in.redirect_urls:

@@ -279,7 +279,7 @@ def bind_arguments(operation: Operation[Any, Any]) -> Callable[[RawRequest, Call
 
     async def bind(request: RawRequest, call: Call) -> dict[str, Any]:
         arguments: dict[str, Any] = {}
-        if not operation.any_query and request.scope["query_string"]:
+        if not operation.ignore_unknown_query and request.scope["query_string"]:
             _reject_unknown(request, in_query)
         if rejects_body and _has_body(request.headers):
             _reject_body(await request.body(), request.headers.get("content-type", ""))

@@ -459,7 +459,7 @@ def _problems_by_status(operation: Operation[Any, Any]) -> dict[int, list[type[P
         parameter.place in ("query", "header") and not parameter.ignores_invalid for parameter in operation.parameters
     ):
         problems.append(Invalid)
-    elif not operation.any_query:
+    elif not operation.ignore_unknown_query:
         problems.append(Invalid)  # For an unknown query parameter.
     by_status: dict[int, list[type[Problem]]] = {}
     for problem in dict.fromkeys(problems):

@@ -133,7 +133,7 @@ class Operation(Generic[P, R]):
     unverified: bool
     fields: Mapping[str, str]
     """The accepted form fields, with their descriptions."""
-    any_query: bool
+    ignore_unknown_query: bool
     """Whether undeclared query parameters are ignored, because mail programs and others add them to links."""
     compatible_api: CompatibleApi | None = None
     """The API of another company that the operation follows; None for our own API."""
@@ -208,7 +208,7 @@ def operation(
     hidden: bool = False,
     unverified: bool = False,
     fields: Mapping[str, str] | None = None,
-    any_query: bool = False,
+    ignore_unknown_query: bool = False,
     compatible_api: CompatibleApi | None = None,
 ) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
     """Declare an operation of the API: return a decorator that turns a function into an Operation.
@@ -220,8 +220,8 @@ def operation(
       success statuses.
     * `body_limit`: in bytes.
     * `takes`: the media type of the request. If it is FORM, `fields` has the form's fields with their descriptions.
-    * `any_query`: undeclared query parameters are ignored instead of rejected. This is for pages and callbacks, because
-      mail programs, identity providers and campaign tools add parameters (`utm_source`, `fbclid`).
+    * `ignore_unknown_query`: undeclared query parameters are ignored instead of rejected. This is for pages and
+      callbacks, because mail programs, identity providers and campaign tools add parameters (`utm_source`, `fbclid`).
     * `compatible_api`: the operation follows this API of another company. It accepts only secret keys, whose project it
       uses, ignores undeclared query parameters, and is not in the OpenAPI document. `path` is below the API's path.
 
@@ -259,7 +259,7 @@ def operation(
             hidden=hidden or compatible_api is not None,
             unverified=unverified,
             fields=fields or {},
-            any_query=any_query or compatible_api is not None,
+            ignore_unknown_query=ignore_unknown_query or compatible_api is not None,
             compatible_api=compatible_api,
         )
 

@@ -123,7 +123,7 @@ async def delete_asset(call: Call, id: UUID) -> Asset:
     return _to_asset(row, await _base_url(call))
 
 
-@get("/t/a/{file}", public=True, any_query=True, hidden=True, problems=[AssetMissing])
+@get("/t/a/{file}", public=True, ignore_unknown_query=True, hidden=True, problems=[AssetMissing])
 async def get_public_image(call: Call, file: str) -> HttpResponse:
     """The image at its public address."""
     token, _, extension = file.partition(".")

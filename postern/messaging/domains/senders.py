@@ -187,11 +187,13 @@ async def delete_sender(call: Call, id: UUID) -> Deleted:
     return Deleted()
 
 
-@get(PAGE_PATH, public=True, any_query=True, hidden=True)
+@get(PAGE_PATH, public=True, ignore_unknown_query=True, hidden=True)
 async def sender_page(call: Call, id: UUID, token: TokenText = "") -> HttpResponse:
     """The page that the link in the mail opens. It changes nothing, because mail scanners open links too."""
     try:
-        row = _require_token(call, await sender_store.get_sender(call.db, project_id=call.project_id, id=id), token)
+        row = _require_sender_with_token(
+            call, await sender_store.get_sender(call.db, project_id=call.project_id, id=id), token
+        )
         project = await projects.require_project(call.db, call.project_id)
     except Problem as problem:
         return _error_page(problem)
@@ -205,7 +207,7 @@ async def sender_page(call: Call, id: UUID, token: TokenText = "") -> HttpRespon
     )
 
 
-@post(PAGE_PATH, public=True, any_query=True, hidden=True)
+@post(PAGE_PATH, public=True, ignore_unknown_query=True, hidden=True)
 async def confirm_sender(call: Call, id: UUID, request: RawRequest) -> HttpResponse:
     """Confirm a sender on the page."""
     token = (await read_form(request)).get("token", "")
@@ -243,7 +245,7 @@ async def verified_senders_all(world: "World", senders: list[tuple[UUID, str]]) 
 
 async def _confirm(tx: Transaction, call: Call, id: UUID, token: str) -> StoredSender:
     """Mark a sender as verified and record the event, if it is not verified yet. Raises SenderLinkInvalid."""
-    row = _require_token(call, await sender_store.lock_sender(tx, project_id=call.project_id, id=id), token)
+    row = _require_sender_with_token(call, await sender_store.lock_sender(tx, project_id=call.project_id, id=id), token)
     if row.status == "VERIFIED":
         return row
     row = await sender_store.mark_verified(tx, project_id=call.project_id, id=id, now=call.now)
@@ -251,7 +253,7 @@ async def _confirm(tx: Transaction, call: Call, id: UUID, token: str) -> StoredS
     return row
 
 
-def _require_token(call: Call, row: StoredSender | None, token: str) -> StoredSender:
+def _require_sender_with_token(call: Call, row: StoredSender | None, token: str) -> StoredSender:
     """Raises SenderLinkInvalid unless the token is that of the sender's last mail and has not expired."""
     if row is None or not compare_digest(row.token_hash, _token_hash(call.world, row.id, token)):
         raise SenderLinkInvalid

@@ -104,7 +104,7 @@ async def preview_inbox_message(call: Call, id: UUID, data: PreviewOptions) -> M
     return _preview(call, "CAPTURED", id, data.images, secrets=secrets)
 
 
-@get(f"{PREVIEW_PATH}/{{ticket}}", public=True, any_query=True, hidden=True)
+@get(f"{PREVIEW_PATH}/{{ticket}}", public=True, ignore_unknown_query=True, hidden=True)
 async def show_preview(call: Call, ticket: str) -> HttpResponse:
     """Show the HTML of a message in a sandboxed frame; its text if it has no HTML."""
     try:
@@ -114,7 +114,7 @@ async def show_preview(call: Call, ticket: str) -> HttpResponse:
         return framed_html(f"<p>{escape(problem.detail)}</p>", images=False, status=problem.status)
 
 
-@post(PREVIEW_PATH, public=True, any_query=True, hidden=True, body_limit=HTML_LIMIT)
+@post(PREVIEW_PATH, public=True, ignore_unknown_query=True, hidden=True, body_limit=HTML_LIMIT)
 async def show_html(request: RawRequest) -> HttpResponse:
     """Show the `html` of a form of the dashboard in a sandboxed frame, for templates that are not saved yet.
 

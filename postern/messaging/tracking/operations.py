@@ -45,7 +45,7 @@ Signature = Annotated[
 ]
 
 
-@get("/t/o/{send_id}", public=True, any_query=True, media_types=["image/gif"])
+@get("/t/o/{send_id}", public=True, ignore_unknown_query=True, media_types=["image/gif"])
 async def track_open(call: Call, send_id: UUID, request: RawRequest) -> HttpResponse:
     """The tracking pixel of a message. The response is always the 43-byte GIF, even for an unknown send.
 
@@ -56,7 +56,7 @@ async def track_open(call: Call, send_id: UUID, request: RawRequest) -> HttpResp
     return HttpResponse(GIF, media_type="image/gif", headers=NO_STORE_HEADERS)
 
 
-@get("/t/c/{send_id}", public=True, any_query=True, status=302, media_types=["text/html"])
+@get("/t/c/{send_id}", public=True, ignore_unknown_query=True, status=302, media_types=["text/html"])
 async def track_click(
     call: Call, send_id: UUID, request: RawRequest, u: Target = None, s: Signature = None
 ) -> HttpResponse:
@@ -79,7 +79,7 @@ async def track_click(
     )
 
 
-@get("/t/u/{send_id}", public=True, any_query=True, media_types=["text/html"])
+@get("/t/u/{send_id}", public=True, ignore_unknown_query=True, media_types=["text/html"])
 async def show_unsubscribe(call: Call, send_id: UUID, s: Signature = None) -> HttpResponse:
     """The page of an unsubscribe link. Opening it changes nothing; its button unsubscribes."""
     if not s or not _is_signed(call, UNSUBSCRIBE, send_id, s):
@@ -90,7 +90,13 @@ async def show_unsubscribe(call: Call, send_id: UUID, s: Signature = None) -> Ht
     return page("unsubscribe.html", "Unsubscribe", site="", **values)
 
 
-@post("/t/u/{send_id}", public=True, any_query=True, media_types=["text/html"], body_limit=UNSUBSCRIBE_BODY_LIMIT)
+@post(
+    "/t/u/{send_id}",
+    public=True,
+    ignore_unknown_query=True,
+    media_types=["text/html"],
+    body_limit=UNSUBSCRIBE_BODY_LIMIT,
+)
 async def unsubscribe(call: Call, send_id: UUID, request: RawRequest, s: Signature = None) -> HttpResponse:
     """Unsubscribe the recipient of a send: by the button of the page, or by one click in a mail client (RFC 8058).
 

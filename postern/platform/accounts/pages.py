@@ -21,13 +21,13 @@ from postern.web.pages import FormField, PageForm, read_form, simple_page
 TokenText = Annotated[str, msgspec.Meta(max_length=200)]
 
 
-@get("/verify-email", public=True, any_query=True, hidden=True)
+@get("/verify-email", public=True, ignore_unknown_query=True, hidden=True)
 async def verify_email_page(token: TokenText = "") -> HttpResponse:
     """Show the page that asks to confirm an address."""
     return _verify_page(token)
 
 
-@post("/verify-email", public=True, any_query=True, hidden=True)
+@post("/verify-email", public=True, ignore_unknown_query=True, hidden=True)
 async def verify_email_form(call: Call, request: RawRequest) -> HttpResponse:
     """Confirm an address."""
     token = (await read_form(request)).get("token", "")
@@ -38,13 +38,13 @@ async def verify_email_form(call: Call, request: RawRequest) -> HttpResponse:
     return simple_page("Thank you", f"Your address {verified.email} is confirmed. You can now sign in with it.")
 
 
-@get("/reset-password", public=True, any_query=True, hidden=True)
+@get("/reset-password", public=True, ignore_unknown_query=True, hidden=True)
 async def reset_password_page(token: TokenText = "") -> HttpResponse:
     """Show the page that asks for a new password."""
     return _reset_page(token)
 
 
-@post("/reset-password", public=True, any_query=True, hidden=True)
+@post("/reset-password", public=True, ignore_unknown_query=True, hidden=True)
 async def reset_password_form(call: Call, request: RawRequest) -> HttpResponse:
     """Set the new password."""
     form = await read_form(request)
@@ -59,13 +59,13 @@ async def reset_password_form(call: Call, request: RawRequest) -> HttpResponse:
     return simple_page("Done", "Your password was changed, and all sessions were ended. Sign in with the new password.")
 
 
-@get("/join", public=True, any_query=True, hidden=True)
+@get("/join", public=True, ignore_unknown_query=True, hidden=True)
 async def join_page(token: TokenText = "") -> HttpResponse:
     """Show the page on which an invited developer signs up."""
     return _join_page(token)
 
 
-@post("/join", public=True, any_query=True, hidden=True)
+@post("/join", public=True, ignore_unknown_query=True, hidden=True)
 async def join_form(call: Call, request: RawRequest) -> HttpResponse:
     """Sign up an invited developer."""
     form = await read_form(request)

@@ -117,7 +117,7 @@ async def open_billing_portal(call: Call) -> BillingPageUrl:
 @post(
     "/billing/stripe/events",
     public=True,
-    any_query=True,
+    ignore_unknown_query=True,
     problems=[SignatureInvalid],
     hidden=True,
 )
@@ -146,7 +146,7 @@ async def receive_stripe_event(call: Call, request: RawRequest, signature: Signa
     return HttpResponse(to_json({"received": True}))
 
 
-@get("/billing/manual/{link}", public=True, any_query=True, hidden=True)
+@get("/billing/manual/{link}", public=True, ignore_unknown_query=True, hidden=True)
 async def manual_page(call: Call, link: LinkText) -> HttpResponse:
     """Show the page that asks to confirm a change of plan."""
     confirmation = manual.read_link(call.world, link, call.now)
@@ -160,7 +160,7 @@ async def manual_page(call: Call, link: LinkText) -> HttpResponse:
     return simple_page("Confirm", text, forms=[PageForm(button="Confirm")])
 
 
-@post("/billing/manual/{link}", public=True, any_query=True, hidden=True)
+@post("/billing/manual/{link}", public=True, ignore_unknown_query=True, hidden=True)
 async def manual_form(call: Call, request: RawRequest, link: LinkText) -> HttpResponse:
     """Apply a confirmed change of plan."""
     form = await read_form(request)
@@ -170,7 +170,7 @@ async def manual_form(call: Call, request: RawRequest, link: LinkText) -> HttpRe
     return simple_page("Done", "Your plan was changed. You can close this page.")
 
 
-@get("/billing/done", public=True, any_query=True, hidden=True)
+@get("/billing/done", public=True, ignore_unknown_query=True, hidden=True)
 async def billing_done(call: Call, cancelled: str | None = None) -> HttpResponse:
     """Show the page to which the browser returns from Stripe's checkout and portal."""
     if cancelled:

@@ -16,7 +16,7 @@ class DashboardLink(Body):
     token: TokenText
 
 
-@post(f"{API_PATH}/welcome", public=True, any_query=True, hidden=True, problems=[LinkInvalid, LockedOut])
+@post(f"{API_PATH}/welcome", public=True, ignore_unknown_query=True, hidden=True, problems=[LinkInvalid, LockedOut])
 async def sign_in_to_dashboard(call: Call, request: RawRequest, data: DashboardLink) -> DeveloperSignInResult:
     """Sign in with a one-time link of the operator (`/dashboard/welcome#token`).
 
