@@ -97,7 +97,7 @@ async def lock_audiences(tx: Transaction, project_id: UUID) -> None:
 
 async def matching(db: Queries, project_id: UUID, ids: Sequence[UUID], rules: Rules, now: Moment) -> set[UUID]:
     """The ids of those contacts, among `ids`, that match the rules now."""
-    compiled = compile_rules(rules, 0)
+    compiled = compile_rules(rules, slot=0)
     matching_ids = await store.matching(
         db,
         project_id=project_id,
@@ -132,7 +132,7 @@ async def refill_audience(
 async def _refill(
     tx: Transaction, project_id: UUID, audience: Audience, now: Moment, actor: ChangeActor
 ) -> AudienceChangeResult:
-    compiled = compile_rules(read_rules(audience.rules), 0)
+    compiled = compile_rules(read_rules(audience.rules), slot=0)
     bulk = actor.bulk_events(now)
     changes = await store.refill_members(
         tx,

@@ -29,8 +29,8 @@ SHARE_OF_CONNECTIONS: Final = 4
 
 
 class PreviewTooSlow(Unprocessable):
-    """Counting the contacts of these rules takes longer than 5 seconds. Use fewer or more selective conditions, or
-    create the audience: its members are determined without this limit."""
+    """Counting the contacts of these rules takes longer than 5 seconds. Use fewer conditions, or conditions that fewer
+    contacts match, or create the audience: its members are determined without this limit."""
 
 
 class AudiencePreviewRequest(Body):
@@ -79,7 +79,7 @@ async def preview_audience(call: Call, data: AudiencePreviewRequest) -> Audience
         check_rules(data.rules)
     except Invalid as problem:
         raise problem.relocated(lambda path: f"/rules{path}") from None
-    compiled = compile_rules(data.rules, 0)
+    compiled = compile_rules(data.rules, slot=0)
     values = Jsonb([compiled.values])
     try:
         with limit_connections(*_slots(call.world).of(call.project_id)):

@@ -57,6 +57,7 @@ DURATION = timedelta(seconds=5)
 """Maximum time for the steps, because they lock the contact and the membership of the project's audiences."""
 RENDERED_CHARACTERS = 8_000_000
 """Size of the rendered mails after which the others are not rendered."""
+TOO_LARGE_TO_SHOW = "The mails of this dry run are too large to show all."
 LAST_MOMENT = Moment.of(datetime.max.replace(microsecond=999_000, tzinfo=UTC))
 """The latest time that can be represented."""
 FIELDS = {
@@ -70,7 +71,8 @@ FIELDS = {
 
 
 class DryRunTooSlow(Unprocessable):
-    """The steps take longer than 5 seconds. Use fewer steps, or fewer or more selective conditions."""
+    """The steps take longer than 5 seconds. Use fewer steps, fewer conditions, or conditions that fewer contacts
+    match."""
 
 
 @post(
@@ -86,10 +88,10 @@ class DryRunTooSlow(Unprocessable):
 async def dry_run_automation(call: Call, id: UUID, data: DryRunRequest) -> DryRun:
     """Get what an automation would do with a contact: each step with its time, outcome and mail. Nothing is sent.
 
-    The steps are evaluated as by a run that starts now, also if the automation is inactive or would start none
-    (`reasons`). Nothing is stored, and WEBHOOK steps make no calls. A delay passes at once; conditions after it are
-    evaluated for the later time, with the data of now. `trigger` and `steps` replace those of the automation. This also
-    needs the permissions `contacts:read` and `templates:read`.
+    The steps are evaluated as in a run that starts now, even if the automation is inactive or would not start a run;
+    `reasons` says why it would not. Nothing is stored, and WEBHOOK steps make no calls. A delay passes at once;
+    conditions after it are evaluated for the later time, with the data of now. `trigger` and `steps` replace those of
+    the automation. This also needs the permissions `contacts:read` and `templates:read`.
     """
     call.require("contacts:read")
     call.require("templates:read")
@@ -99,6 +101,7 @@ async def dry_run_automation(call: Call, id: UUID, data: DryRunRequest) -> DryRu
     rules.check_trigger(trigger)
     rules.check_steps(steps, call.world.settings.outbound_allow)
     if data.steps is not None:
+        # Steps can replace a template's subject. It must be valid, unless the template's engine is `none`.
         unrendered_ids = await templates.ids_without_engine(call.db, call.project_id, rules.templates_of(steps))
         await check_content(call.world.rendering, call.project_id, rules.subjects_of(steps, unrendered_ids))
     if len(msgspec.json.encode(data.event_data)) > DATA_BYTES:
@@ -112,19 +115,21 @@ async def dry_run_automation(call: Call, id: UUID, data: DryRunRequest) -> DryRu
         raise Invalid.at("/contactId", "There is no such contact in this project.", "contact_missing")
     async with call.db.transaction() as tx:
         where = await _evaluate_where(tx, call, trigger, data.event_data)
-        reasons = await _reasons(
+        reasons = await _reasons_against_start(
             tx, call, id, contact_id, trigger, data.event_data, max_runs_per_hour=automation.max_runs_per_hour
         )
     try:
         async with asyncio.timeout(DURATION.total_seconds()):
-            batch = await _execute(call, automation.id, automation.version, contact_id, trigger, steps, data)
+            batch = await _execute_and_roll_back(
+                call, automation.id, automation.version, contact_id, trigger, steps, data
+            )
     except TimeoutError:
         raise DryRunTooSlow from None
     (run,) = batch.runs
     mails: dict[int, DryRunMail] = {}
     left = RENDERED_CHARACTERS
     for index, request in batch.mails.items():
-        mail = await _render(call, request) if left > 0 else _not_rendered(request)
+        mail = await _render(call, request) if left > 0 else _without_content(request, TOO_LARGE_TO_SHOW)
         left -= len(mail.html or "") + len(mail.text or "")
         mails[index] = mail
     return DryRun(
@@ -132,7 +137,7 @@ async def dry_run_automation(call: Call, id: UUID, data: DryRunRequest) -> DryRu
         conditions=where,
         status=run.status,
         error=run.error,
-        steps=[msgspec.structs.replace(step, mail=mails.get(step.step)) for step in batch.steps],
+        steps=[msgspec.structs.replace(record, mail=mails.get(record.step)) for record in batch.steps],
     )
 
 
@@ -147,6 +152,7 @@ class DryRunBatch(RunBatch):
     event: events.EventRow | None = None
     """The event that starts the run."""
     happened: frozenset[int] = frozenset()
+    """The indexes of the WAIT_FOR_EVENT steps whose event is assumed to happen."""
     steps: list[DryRunStep] = field(default_factory=list[DryRunStep])
     mails: dict[int, MailRequest] = field(default_factory=dict[int, MailRequest])
     """The composed mails, by the index of their step."""
@@ -155,7 +161,7 @@ class DryRunBatch(RunBatch):
 
     async def _execute(self, group: list[RunState]) -> None:
         (run,) = group
-        before, recorded = run.step_index, len(self.step_records)
+        index, record_count = run.step_index, len(self.step_records)
         position, starts_at = run.position, self.now
         conditions: list[DryRunCondition] = []
         if isinstance(position.step, Condition):
@@ -164,10 +170,10 @@ class DryRunBatch(RunBatch):
             self._next_step(run, "DONE")
         else:
             await super()._execute(group)
-        for record in self.step_records[recorded:]:
+        for record in self.step_records[record_count:]:
             self.steps.append(
                 DryRunStep(
-                    step=before,
+                    step=index,
                     path=position.path,
                     type=record.type,
                     outcome=record.outcome,
@@ -184,7 +190,7 @@ class DryRunBatch(RunBatch):
         index, contact = run.step_index, self.contacts[run.row.contact_id]
         requests = await self._compose(group, step)
         if run.row.id not in requests:
-            return
+            return  # `_compose` has skipped the step or failed the run.
         suppressed = await suppressed_addresses(self.tx, self.project_id, [contact.email])
         if reason := suppressed.get(contact.email.lower()):
             self._next_step(run, "SKIPPED", {"reason": f"The address is on the suppression list: {reason}."})
@@ -234,7 +240,7 @@ class DryRunBatch(RunBatch):
         ]
 
 
-async def _execute(
+async def _execute_and_roll_back(
     call: Call,
     automation_id: UUID,
     version: int,
@@ -244,12 +250,12 @@ async def _execute(
     data: DryRunRequest,
 ) -> DryRunBatch:
     """Execute the steps in a transaction that is rolled back. Returns the batch after the last step."""
-    starts_on, audience_id = rules.starts_on(trigger)
+    event_type, audience_id = rules.starting_event(trigger)
     event_data = {
         **data.event_data,
         **({"audienceId": str(audience_id), "contactId": str(contact_id)} if audience_id else {}),
     }
-    event = events.make_event_by(call.caller, call.project_id, starts_on, contact_id, call.now)
+    event = events.make_event_by(call.caller, call.project_id, event_type, contact_id, call.now)
     event = msgspec.structs.replace(event, data=event_data)
     row = DueRun(
         project_id=call.project_id,
@@ -283,7 +289,7 @@ async def _execute(
         return batch
 
 
-async def _reasons(
+async def _reasons_against_start(
     tx: Transaction,
     call: Call,
     id: UUID,
@@ -293,7 +299,7 @@ async def _reasons(
     *,
     max_runs_per_hour: int,
 ) -> list[DryRunReason]:
-    """Why the event would start no run of the contact, apart from the automation being inactive."""
+    """Why this event would not start a run for the contact, apart from the automation being inactive."""
     reasons: list[DryRunReason] = []
     if trigger.where is not None and not await _matches(tx, call, trigger.where, event_data):
         message = "The data of the event does not match the conditions of the trigger."
@@ -306,7 +312,7 @@ async def _reasons(
         test=call.caller.environment == "TEST",
         now=call.now,
     )
-    if trigger.once and earlier.any_once:
+    if trigger.once and earlier.any_with_once:
         message = "The contact has been in this automation already, and it runs once for each contact."
         reasons.append(DryRunReason(code="already_run", message=message))
     elif earlier.any_unfinished:
@@ -335,7 +341,7 @@ async def _evaluate_where(
 
 async def _matches(tx: Transaction, call: Call, where: Rules, event_data: dict[str, Any]) -> bool:
     """Whether an event with this data matches `where`, by the statement that also decides for real events."""
-    compiled = compile_rules(rules.rules_on_data(where), 0)
+    compiled = compile_rules(rules.rules_on_data(where), slot=0)
     matching = await store.matching_events(
         tx,
         project_id=call.project_id,
@@ -348,7 +354,7 @@ async def _matches(tx: Transaction, call: Call, where: Rules, event_data: dict[s
 
 
 def _leaves(clauses: Sequence[RuleCondition], path: str) -> Iterator[tuple[str, RuleCondition]]:
-    """The conditions of rules without their groups, each with its JSON pointer."""
+    """Yield the conditions in `clauses` and in groups among them, but not the groups, each with its JSON pointer."""
     for index, clause in enumerate(clauses):
         pointer = f"{path}/conditions/{index}"
         if clause.conditions is None:
@@ -368,22 +374,21 @@ def _value_of(contact: Contact, field_name: str | None) -> Any:
 
 async def _render(call: Call, request: MailRequest) -> DryRunMail:
     """Render a composed mail as its recipient would get it."""
-    body, mail = request.body, _not_rendered(request)
+    body, mail = request.body, _without_content(request, None)
     try:
         content = await _preview(call, request, body.subject, body.html, body.text)
         sender = request.sender
         if body.from_name is not None:
+            # The name is rendered as a subject, which is one line of plain text, too.
             name = await _preview(call, request, body.from_name, None, None)
             sender = f"{name.subject} <{request.sender}>"
     except (*CONTENT_PROBLEMS, TemplateTooExpensive, TemplateCrashed) as problem:
         return msgspec.structs.replace(mail, problem=problem.detail)
-    return msgspec.structs.replace(
-        mail, sender=sender, subject=content.subject, html=content.html, text=content.text, problem=None
-    )
+    return msgspec.structs.replace(mail, sender=sender, subject=content.subject, html=content.html, text=content.text)
 
 
-def _not_rendered(request: MailRequest) -> DryRunMail:
-    """A mail without its content, because the mails before it were large."""
+def _without_content(request: MailRequest, problem: str | None) -> DryRunMail:
+    """A mail without subject and content; `problem` says why."""
     return DryRunMail(
         sender=request.sender,
         to=request.to,
@@ -391,7 +396,7 @@ def _not_rendered(request: MailRequest) -> DryRunMail:
         subject=None,
         html=None,
         text=None,
-        problem="The mails of this dry run are too large to show all.",
+        problem=problem,
     )
 
 

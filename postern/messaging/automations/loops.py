@@ -243,7 +243,7 @@ def _effects_on_dynamic_audiences(effect: StepEffect, audiences: _Audiences) -> 
 
 def _starting_keys(trigger: Trigger) -> list[TriggerKey]:
     """The keys of the events that start a run by this trigger."""
-    name, audience_id = rules.starts_on(trigger)
+    name, audience_id = rules.starting_event(trigger)
     return [(name, audience_id), *([(ANY_CUSTOM_EVENT, None)] if is_custom_name(name) else [])]
 
 

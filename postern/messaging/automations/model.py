@@ -277,7 +277,7 @@ class ListedAutomation(Automation):
 
 
 class TriggerRow(Record):
-    """An automation's trigger and awaited events, as needed to process an event."""
+    """An automation's trigger, and the events that its runs may wait for, as needed to process an event."""
 
     project_id: UUID
     id: UUID
@@ -449,8 +449,8 @@ class EarlierRuns(Record):
     """The runs of an automation that one contact has had."""
 
     any_unfinished: bool
-    any_once: bool
-    """Whether one of them was started for a trigger with `once`."""
+    any_with_once: bool
+    """Whether one of them was started with `once`; a trigger with `once` then starts no further run."""
     last_hour: int
     """Number of those that started in the last hour."""
 

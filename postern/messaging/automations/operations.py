@@ -364,7 +364,9 @@ async def cancel_automation_run(call: Call, id: UUID, run_id: UUID) -> Automatio
         if run is None:
             existing = await store.run(tx, project_id=call.project_id, automation_id=id, id=run_id)
             raise RunMissing if existing is None else RunFinished
-        await store.count_runs(tx, project_id=[call.project_id], automation_id=[id], measure=["CANCELLED"], count=[1])
+        await store.add_to_counters(
+            tx, project_id=[call.project_id], automation_id=[id], measure=["CANCELLED"], count=[1]
+        )
         await audit.record(tx, call, "automation.run_cancelled", "Automation", id, run_id=str(run_id))
     return run
 
@@ -420,7 +422,7 @@ async def _retry(tx: Transaction, call: Call, id: UUID, run_id: UUID | None, *, 
         tx, project_id=call.project_id, automation_id=id, id=run_id, limit=limit, now=call.now
     )
     if runs:
-        await store.count_runs(
+        await store.add_to_counters(
             tx, project_id=[call.project_id], automation_id=[id], measure=["FAILED"], count=[-len(runs)]
         )
         tx.mark_due("automation_runs")
@@ -501,7 +503,7 @@ async def start_runs(tx: Transaction, recorded: list[EventRow]) -> None:
     if deleted:
         contact_keys = [(event.project_id, event.subject_id) for event in deleted if event.subject_id]
         await cancel_runs_of_contacts(tx, contact_keys, deleted[0].occurred_at)
-    triggers = await store.active_triggers(tx, project_id=list({event.project_id for event in recorded}))
+    triggers = await store.triggers_to_match(tx, project_id=list({event.project_id for event in recorded}))
     if triggers:
         await _start_and_wake(tx, triggers, recorded)
 
@@ -511,7 +513,7 @@ async def cancel_runs_of_contacts(tx: Transaction, contact_keys: list[tuple[UUID
 
     Records `automation.completed` with the status CANCELLED for each run.
     """
-    ended = await store.end_runs_of_contacts(
+    ended = await store.cancel_runs_of_contacts(
         tx,
         project_id=[project_id for project_id, _ in contact_keys],
         contact_id=[contact_id for _, contact_id in contact_keys],
@@ -521,7 +523,7 @@ async def cancel_runs_of_contacts(tx: Transaction, contact_keys: list[tuple[UUID
     if not ended:
         return
     counts = Counter((run.project_id, run.automation_id) for run in ended)
-    await store.count_runs(
+    await store.add_to_counters(
         tx,
         project_id=[project_id for project_id, _ in counts],
         automation_id=[automation_id for _, automation_id in counts],
@@ -549,7 +551,7 @@ async def start_runs_in_bulk(tx: Transaction, event_range: EventRange) -> None:
 
     Does not cancel the runs of deleted contacts.
     """
-    triggers = await store.active_triggers(tx, project_id=[event_range.project_id])
+    triggers = await store.triggers_to_match(tx, project_id=[event_range.project_id])
     relevant_types = {trigger_row.starts_on for trigger_row in triggers if trigger_row.active} | {
         name for trigger_row in triggers for name in trigger_row.waits_for
     }
@@ -626,7 +628,7 @@ async def _start(tx: Transaction, matches: list[tuple[TriggerRow, EventRow, UUID
     if not runs:
         return
     counts = Counter((run.project_id, run.automation_id, "LIMITED" if run.limited else "STARTED") for run in runs)
-    await store.count_runs(
+    await store.add_to_counters(
         tx,
         project_id=[project_id for project_id, _, _ in counts],
         automation_id=[automation_id for _, automation_id, _ in counts],
@@ -666,7 +668,7 @@ async def _filter_by_data(
     with_rules = {trigger_row.id: trigger_row for trigger_row, _ in matches if trigger_row.where is not None}
     for trigger_row in with_rules.values():
         candidates = {event.id: event for row, event in matches if row.id == trigger_row.id}
-        compiled = compile_rules(rules.rules_on_data(read_rules(trigger_row.where)), 0)
+        compiled = compile_rules(rules.rules_on_data(read_rules(trigger_row.where)), slot=0)
         matching = await store.matching_events(
             tx,
             project_id=trigger_row.project_id,
@@ -734,7 +736,7 @@ async def _require_can_be_active(tx: Transaction, call: Call, candidate: LoopCan
 async def _require_complete(tx: Transaction, call: Call, trigger: Trigger, steps: Sequence[Step]) -> None:
     """Raises AutomationIncomplete with everything that is referred to and does not exist."""
     faults: list[ProblemError] = []
-    _, audience_id = rules.starts_on(trigger)
+    _, audience_id = rules.starting_event(trigger)
     if audience_id is not None:
         faults += await _audience_faults(tx, call, audience_id, "/trigger/audienceId", must_be_static=False)
     if not steps:
@@ -825,7 +827,7 @@ def _plain_trigger(trigger: Trigger) -> dict[str, Any]:
 
 def _trigger_columns(trigger: Trigger) -> dict[str, Any]:
     """The columns of a trigger: the trigger as JSON, and those by which it is looked up when an event occurs."""
-    starts_on, audience_id = rules.starts_on(trigger)
+    starts_on, audience_id = rules.starting_event(trigger)
     return {
         "trigger": _plain_trigger(trigger),
         "starts_on": starts_on,

@@ -221,7 +221,7 @@ def _check_event(path: str, name: str) -> None:
         raise Invalid.at(path, f"There is no event `{name}`. There are: {names}; and custom events.", "unknown_event")
 
 
-def starts_on(trigger: Trigger) -> tuple[str, UUID | None]:
+def starting_event(trigger: Trigger) -> tuple[str, UUID | None]:
     """The name of the event that starts a run, and the id of the audience that the event must concern, or None."""
     if trigger.type == "EVENT":
         return event_name(trigger.event or ""), None

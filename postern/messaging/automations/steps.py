@@ -291,7 +291,9 @@ class RunBatch:
         """The ids that events with this name about contacts have as their subject, keyed by contact id."""
         if not event_name.startswith("customer."):
             return {contact_id: contact_id for contact_id in contact_ids}
-        rows = await store.customers_of_contacts(self.tx, project_id=self.project_id, contact_ids=contact_ids)
+        rows = await store.customers_with_address_of_contacts(
+            self.tx, project_id=self.project_id, contact_ids=contact_ids
+        )
         return {row.contact_id: row.customer_id for row in rows}
 
     async def _branch(self, group: list[RunState], step: Condition) -> None:
@@ -411,7 +413,7 @@ class RunBatch:
             counted[automation_id, "CAPPED"] = number
             log.info("mail_capped", project=str(self.project_id), automation=str(automation_id), messages=number)
         if counted:
-            await store.count_runs(
+            await store.add_to_counters(
                 self.tx,
                 project_id=[self.project_id for _ in counted],
                 automation_id=[automation_id for automation_id, _ in counted],

@@ -1,4 +1,8 @@
-"""SQL of automations, runs, and idempotency keys of custom events."""
+"""SQL of automations, runs, and idempotency keys of custom events.
+
+A parameter with several values has the singular name of its column. Responses contain the id of the project as `appId`,
+so statements on automations return it as `app_id`, too.
+"""
 
 from datetime import datetime, timedelta
 from typing import LiteralString
@@ -48,7 +52,7 @@ class CustomerAddress(Record):
 
 
 class CustomerOfContact(Record):
-    """A contact, and the customer with its address."""
+    """A contact, and the customer whose verified address it has."""
 
     contact_id: UUID
     customer_id: UUID
@@ -86,7 +90,7 @@ async def insert_version(
 SEARCH_TEXT = SQL("lower(listed.name)")
 
 
-# `clause` has conditions on the automations `listed`, and their order.
+# `clause`: conditions on the columns of `listed`, then optionally `order by`.
 @statement("""
     select listed.*, listed.project_id as app_id from automations listed
     where listed.project_id = %(project_id)s and {clause} limit %(limit)s
@@ -154,21 +158,21 @@ async def delete_automation(tx: Transaction, *, project_id: UUID, id: UUID) -> b
 
 
 HAS_AUTOMATIONS: LiteralString = "exists (select from automations where project_id = any (%(project_id)s))"
-"""Whether one of the projects has an automation; also an inactive one may have unfinished runs."""
+"""Whether one of the projects has an automation. Inactive ones count, because they may have unfinished runs."""
 
 
-# The triggers of automations that are active or have runs that may wait for an event.
+# The triggers and awaited events of automations that are active, or inactive with runs that may wait for an event.
 @statement("""
     select project_id, id, version, active, starts_on, starts_on_audience, once, max_runs_per_hour, waits_for,
            nullif(trigger -> 'where', 'null') as "where"
     from automations
     where project_id = any (%(project_id)s) and (active or cardinality(waits_for) > 0)
 """)
-async def active_triggers(tx: Transaction, *, project_id: list[UUID]) -> list[TriggerRow]: ...
+async def triggers_to_match(tx: Transaction, *, project_id: list[UUID]) -> list[TriggerRow]: ...
 
 
-# The ids of those `rows` ({id, attributes}) whose attributes, which are the data of events, satisfy a compiled
-# condition. As in audience rules, the condition refers to the row as `c`, and to `input.rule_values` and `input.now`.
+# The ids of the events that satisfy a condition. `rows`: {id, attributes} of each event; `attributes` is its data.
+# `condition`: the SQL of `compile_rules`, which refers to the row as `c`, and to `input.rule_values` and `input.now`.
 # `project_id` does not affect the result: it is there because every statement must have this parameter.
 @statement("""
     select c.id from (select %(values)s::jsonb as rule_values, %(now)s::timestamptz as now) as input
@@ -198,14 +202,15 @@ async def customer_addresses(db: Queries, *, project_id: list[UUID], id: list[UU
     where contact.project_id = %(project_id)s and contact.id = any (%(contact_ids)s)
       and customer.email_verified_at is not null
 """)
-async def customers_of_contacts(
+async def customers_with_address_of_contacts(
     db: Queries, *, project_id: UUID, contact_ids: list[UUID]
 ) -> list[CustomerOfContact]: ...
 
 
-# Start runs; returns those that were started, and those that the hourly limit prevented (`limited`). A contact starts
-# no run of an automation while it has an unfinished one and, with `once`, if it ever had one. Such runs are not
-# returned: they do not count as `limited`. Runs that TEST keys started and other runs do not limit each other.
+# Start runs; returns those that were started, and those that the hourly limit prevented (`limited`). No run is started
+# for a contact that has an unfinished run of the automation or, with `once`, ever had one with `once`: unique indexes
+# ensure this. Such runs are not returned: they do not count as `limited`. Runs that TEST keys started are limited
+# separately.
 @statement("""
     with requested as materialized (
         select distinct on (v.project_id, v.automation_id, v.contact_id, v.test) v.*,
@@ -237,7 +242,7 @@ async def customers_of_contacts(
 async def start_runs(tx: Transaction, runs: list[NewRun]) -> list[RunStart]: ...
 
 
-# Make the runs due that wait for one of these events, given as parallel lists. An event that a TEST key caused (`test`)
+# Make due the runs that wait for one of these events, given as parallel lists. An event that a TEST key caused (`test`)
 # ends only the wait of runs that a TEST key started. Returns the number of runs.
 # Runs are locked in the order of their ids before the update, so that batches for the same contacts do not deadlock.
 @statement("""
@@ -287,7 +292,8 @@ async def list_versions(
 ) -> list[AutomationVersion]: ...
 
 
-# Store the new state of runs; those that another worker has claimed since, or that ended, stay unchanged.
+# Store the new state of runs; those that another worker has claimed since, or that ended, stay unchanged. `calls`:
+# whether the run is at a WEBHOOK step whose call is next; `tried`: how many calls of this step have failed.
 @statement("""
     update automation_runs as run set status = settled.status, current_step = settled.current_step,
         entered_at = settled.entered_at, waiting_for = settled.waiting_for, event_id = null, calls = settled.calls,
@@ -318,8 +324,8 @@ async def lock_runs(
 ) -> list[LockedRun]: ...
 
 
-# Insert entries of the history. The `started_at` of a wait is the time from which events count, which may be before the
-# previous step was executed; in the history, a step begins no earlier than the previous one ended.
+# Insert entries of the history. A step is recorded as started no earlier than the previous step ended, and no later
+# than now: the `started_at` of a wait is the time from which events count, which may be before the previous step ended.
 @statement("""
     insert into automation_run_steps (project_id, run_id, step, type, outcome, detail, started_at, finished_at)
     select %(project_id)s::uuid, v.run_id, v.step, v.type, v.outcome, v.detail,
@@ -334,7 +340,8 @@ async def lock_runs(
 async def insert_steps(tx: Transaction, steps: list[StepRecord], *, project_id: UUID, now: Moment) -> None: ...
 
 
-# Add to counters of automations; the parameters are parallel lists.
+# Add to counters of automations; the parameters are parallel lists. Each counter has 16 rows (`slot`), so that
+# concurrent transactions do not wait for each other.
 @statement("""
     insert into automation_counters as counter (project_id, automation_id, measure, slot, count)
     select project_id, automation_id, measure, pg_backend_pid() %% 16, count
@@ -343,7 +350,7 @@ async def insert_steps(tx: Transaction, steps: list[StepRecord], *, project_id: 
     order by 1, 2, 3
     on conflict (project_id, automation_id, measure, slot) do update set count = counter.count + excluded.count
 """)
-async def count_runs(
+async def add_to_counters(
     tx: Transaction,
     *,
     project_id: list[UUID],
@@ -396,10 +403,11 @@ async def run_positions(db: Queries, *, project_id: UUID, automation_id: UUID) -
 async def totals(db: Queries, *, project_id: UUID, id: UUID | None) -> list[CounterSum]: ...
 
 
-# What the runs of a contact, all with or all without a TEST key, mean for the next one: see `start_runs`.
+# What decides whether another run of a contact can start; see `start_runs`. `test`: whether to count the runs that TEST
+# keys started, or the others.
 @statement("""
     select coalesce(bool_or(status in ('RUNNING', 'WAITING')), false) as any_unfinished,
-           coalesce(bool_or(once), false) as any_once,
+           coalesce(bool_or(once), false) as any_with_once,
            count(*) filter (where started_at > %(now)s::timestamptz - interval '1 hour')::int as last_hour
     from automation_runs
     where project_id = %(project_id)s and automation_id = %(automation_id)s and contact_id = %(contact_id)s
@@ -456,7 +464,7 @@ async def steps_of(db: Queries, *, project_id: UUID, run_id: UUID) -> list[Autom
 
 # Resume failed runs, or one of them, from the step that failed; returns them. The history entry of the failure is
 # deleted. A run is not resumed if its contact was deleted or has another unfinished or later failed run of the
-# automation. Runs that TEST keys started and other runs do not prevent each other.
+# automation. Runs that TEST keys started are considered separately.
 @statement("""
     with failed as materialized (
         select r.project_id, r.id, r.current_step from automation_runs r
@@ -497,7 +505,7 @@ async def cancel_run(
 ) -> AutomationRun | None: ...
 
 
-# Cancel the unfinished runs of contacts, given as parallel lists of project and contact ids; returns the runs.
+# Cancel the unfinished runs of deleted contacts, given as parallel lists of project and contact ids; returns the runs.
 @statement("""
     update automation_runs set status = 'CANCELLED', due_at = null, waiting_for = null, calls = false,
         entered_at = null, error = %(error)s, finished_at = %(now)s, attempt = attempt + 1
@@ -509,7 +517,7 @@ async def cancel_run(
         order by run.project_id, run.id for no key update of run)
     returning project_id, id, automation_id, contact_id
 """)
-async def end_runs_of_contacts(
+async def cancel_runs_of_contacts(
     tx: Transaction, *, project_id: list[UUID], contact_id: list[UUID], error: str, now: Moment
 ) -> list[EndedRun]: ...
 
