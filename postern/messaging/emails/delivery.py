@@ -79,7 +79,7 @@ class DeliveryJob(msgspec.Struct, frozen=True, kw_only=True):
     values: dict[str, Any] = {}
     """The template variables of the contact, for content that many sends share; they override those of the body."""
     is_marked: bool = False
-    """Whether the mark "transmitted, reply unknown" was committed together with the claim."""
+    """Whether the mark "transmission begun, reply unknown" was committed together with the claim."""
 
 
 class RecipientDecision(msgspec.Struct, frozen=True, kw_only=True):
@@ -267,7 +267,7 @@ async def _deliver(world: "World", job: DeliveryJob, prepared: PreparedMessage, 
 async def _deliver_through(
     transport: Transport, prepared: PreparedMessage, turn: SendTurn, queue: SendQueue
 ) -> DeliveryOutcome:
-    """Deliver through a transport. The mark "transmitted, reply unknown" is committed when a connection is free.
+    """Deliver through a transport. The mark "transmission begun, reply unknown" is committed when a connection is free.
 
     With `onAmbiguous: hold` the mark is committed right before the final dot, so that fewer attempts are ambiguous.
     """

@@ -610,7 +610,7 @@ def _can_deliver_now(call: Call, settings: ProjectSettings) -> bool:
 
 async def _deliver_now(world: "World", new: NewSend) -> str:
     try:
-        # The commit that accepted the send also claimed it and set its mark "transmitted, reply unknown".
+        # The commit that accepted the send also claimed it and set its mark "transmission begun, reply unknown".
         return await deliver_claimed(world, DeliveryJob(send=new.send, body=new.body, is_marked=True))
     except Exception:  # A worker claims the send when the lease ends.
         log.exception("hand_over_failed", send=str(new.send.id))

@@ -2,14 +2,16 @@
 
 Seconds can pass between composing a message and the moment a connection is free for it. Meanwhile the campaign can be
 paused or cancelled, the recipient can unsubscribe, be suppressed or deleted, and the send can be cancelled. So when a
-connection is free for a message, one statement checks all of that and commits the mark "transmitted, reply unknown".
+connection is free for a message, one statement checks all of that and commits the mark "transmission begun, reply
+unknown"; then the message is transmitted.
 
 A statement for each message would cost too much. So the check for one message includes the next messages of the same
 queue: as many as will probably get a connection while the result is fresh. A message whose result is no longer fresh is
 checked again. With a relay that replies slowly, few messages are checked ahead. With a fast relay, the next check
 begins before all checked messages are sent, so that no connection waits for it.
 
-Code that stops sends awaits `wait_until_stopped`: when that returns, results from before the stop are no longer used.
+Code that holds or cancels messages then awaits `wait_until_stopped`: when that returns, results from before are no
+longer used.
 """
 
 import asyncio
@@ -32,11 +34,12 @@ if TYPE_CHECKING:
 REPLY_LOST = "The process that transmitted the message ended before it stored the server's reply."
 
 FRESH_SECONDS = 0.25
-"""How old the result of a check may be when the message is sent."""
+"""How long the result of a check is valid, from the beginning of the check; longer after a slow check, see below."""
 MAX_FRESH_SECONDS = 0.5
-"""A slow check, on a busy machine, gives a result that is valid for longer, up to this limit."""
+"""The longest time for which a result is valid."""
 FRESH_CHECK_RATIO = 4
-"""A result is valid for at least this many times as long as the check took."""
+"""After a slow check, on a busy machine, a result is valid for this many times the duration of the check, instead of
+FRESH_SECONDS, but at most for MAX_FRESH_SECONDS."""
 AHEAD_AT_LEAST, AHEAD_AT_MOST = 4, 500
 """Minimum and maximum of the messages that are checked together with the current one."""
 AHEAD_IN_BACKGROUND = 32
@@ -75,14 +78,14 @@ class SendTurn:
         needs_mark: bool,
         dated_at: Moment | None = None,
     ) -> None:
-        """`addresses`: the recipients in lower case. `skip_unsubscribed`: the reason UNSUBSCRIBE suppresses them too.
-        `dated_at`: the `Date` header of the message."""
+        """`addresses`: the recipients in lower case. `skip_unsubscribed`: whether a suppression with the reason
+        UNSUBSCRIBE stops the message, as every other reason does. `dated_at`: the `Date` header of the message."""
         self.send = send
         self.dated_at = dated_at
         self.addresses = addresses
         self.skip_unsubscribed = skip_unsubscribed
         self.needs_mark = needs_mark
-        """Whether the mark "transmitted, reply unknown" has yet to be committed."""
+        """Whether the mark "transmission begun, reply unknown" has yet to be committed."""
         self.result: PreSendResult | None = None
         self.checked_at = 0.0
         """When the check that gave the result began, by the event loop's clock."""
@@ -101,13 +104,13 @@ class SendTurn:
             "addresses": self.addresses,
             "skip_unsubscribed": self.skip_unsubscribed,
             "mark": self.needs_mark,
-            "lost": send.handed_over,
+            "unsettled_attempt": send.handed_over,
             "dated_at": self.dated_at,
         }
 
 
 class SendQueue:
-    """The messages that wait for connections of one transport, in order of arrival."""
+    """The messages that wait for connections of one transport and lane, in order of arrival."""
 
     def __init__(self, world: "World") -> None:
         self._world = world
@@ -134,13 +137,14 @@ class SendQueue:
             self._waiting.pop(turn, None)
 
     async def admit(self, turn: SendTurn) -> None:
-        """Return when a check that is fresh enough shows that the message may be sent; commits its mark if needed.
+        """Return when a check that is fresh enough shows that the message may be sent; commits its mark if needed. Call
+        it when a connection is free for the message.
 
         Raises LeaseLost, ContentChanged, or an error of the database.
         """
         loop = asyncio.get_running_loop()
-        admitted_at = loop.time()
-        while not self._is_decided(turn, admitted_at):
+        connection_free_at = loop.time()
+        while not self._is_decided(turn, connection_free_at):
             await self._wait_for_check(turn)
         self._waiting.pop(turn, None)
         self._admitted_count += 1
@@ -155,11 +159,13 @@ class SendQueue:
     def _fresh_seconds(self) -> float:
         return min(MAX_FRESH_SECONDS, max(FRESH_SECONDS, FRESH_CHECK_RATIO * self._check_seconds))
 
-    def _is_decided(self, turn: SendTurn, admitted_at: float) -> bool:
-        if turn.result != "GO" or turn.needs_mark:
-            return turn.result in {"CHANGED", "OVERTAKEN"}
+    def _is_decided(self, turn: SendTurn, connection_free_at: float) -> bool:
+        if turn.result in {"CHANGED", "OVERTAKEN"}:
+            return True
+        if turn.result is None or turn.needs_mark:
+            return False
         # A check that began after the connection was free is fresh, however long it took.
-        return turn.checked_at >= admitted_at or self._is_fresh(turn)
+        return turn.checked_at >= connection_free_at or self._is_fresh(turn)
 
     def _is_fresh(self, turn: SendTurn) -> bool:
         return asyncio.get_running_loop().time() - turn.checked_at <= self._fresh_seconds
@@ -167,7 +173,7 @@ class SendQueue:
     async def _wait_for_check(self, turn: SendTurn) -> None:
         """Wait for the running check of this message, or begin one for it and the next messages."""
         if turn.check is None:
-            # Messages are prepared in batches: when the first one has its connection, the others are about to arrive.
+            # Messages come in batches: let the rest of the batch enter the queue, so that this check includes it.
             await asyncio.sleep(0)
         check = turn.check or self._begin_check([turn, *self._next_to_check(besides=turn)])
         # If this caller is cancelled, the check goes on for the other messages.
@@ -241,8 +247,9 @@ class SendQueue:
 async def check_sends(world: "World", turns: list[SendTurn]) -> dict[UUID, bool]:
     """Whether each message may be sent as composed, keyed by the id of its send.
 
-    Attempts that are not the latest of their send are left out. Commits the mark "transmitted, reply unknown" of
-    messages that may be sent and have `needs_mark`; an earlier mark that was never settled is recorded as AMBIGUOUS.
+    Attempts that are not the latest of their send are left out. Commits the mark "transmission begun, reply unknown" of
+    messages that may be sent and have `needs_mark`. If an earlier attempt had the mark, but its reply was not stored,
+    that attempt is recorded as AMBIGUOUS.
     """
     rows = await store.check_before_sending(
         world.db,
@@ -255,8 +262,8 @@ async def check_sends(world: "World", turns: list[SendTurn]) -> dict[UUID, bool]
 
 
 async def wait_until_stopped(world: "World", project_id: UUID, content_ids: list[UUID], now: Moment) -> None:
-    """Wait until no worker on any host begins to send messages with these contents. Call it after a commit that holds
-    or stops the contents.
+    """Wait until no worker on any host begins to send messages of these contents. Call it after a commit that holds or
+    stops the contents. A content is shared by many messages, such as those of a campaign.
 
     Messages that are in transmission may still arrive. Returns at once if no message is in transmission, and after
     MAX_FRESH_SECONDS at the latest.
@@ -272,7 +279,7 @@ async def wait_until_stopped(world: "World", project_id: UUID, content_ids: list
 
 
 class SendQueues:
-    """The queues of one process, by transport and lane."""
+    """The queues of one process, by transport and lane (TRANSACTIONAL or MARKETING)."""
 
     def __init__(self, world: "World") -> None:
         self._world = world

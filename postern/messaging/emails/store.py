@@ -123,8 +123,8 @@ INSERTED_FIELDS = (
 
 # Insert transactional sends, their bodies and search texts. `project_id`: all projects that occur in `rows`. The
 # contact of a send is the one with the address key `recipient_key`. A send with `attempt` 1 is inserted as claimed by
-# this process and marked "transmitted, reply unknown" (`handed_over`), because the process transmits it immediately;
-# other sends have `attempt` 0.
+# this process and marked "transmission begun, reply unknown" (`handed_over`), because the process transmits it
+# immediately; other sends have `attempt` 0.
 # All rows are passed as one JSON value, because that is far cheaper to encode than a dozen arrays. `lane` 0 is
 # TRANSACTIONAL. `attempt` is the number of the latest attempt, `tries` the number of attempts that count as tries, and
 # `dated_at` the time in the `Date` header; it is known from the start only if the first attempt begins at once.
@@ -365,8 +365,9 @@ async def has_unsettled_transmissions(
 
 # Remove due_at of sends whose content is still held; sends whose content was released in the meantime become due now.
 # The share lock on the content makes a concurrent release wait, so that the release finds every send that is held here.
-# The attempts transmitted nothing, so the marks "transmitted, reply unknown" (handed_over) and the times of the first
-# transmission (dated_at) that they set are removed. The parallel lists `project_id`, `ids` and `attempts` name them.
+# The attempts transmitted nothing, so the marks "transmission begun, reply unknown" (handed_over) and the times of the
+# first transmission (dated_at) that they set are removed. The parallel lists `project_id`, `ids` and `attempts` name
+# them.
 @statement("""
     with held as materialized (
         select project_id, id from contents
@@ -390,13 +391,14 @@ async def hold_sends(
 # The subqueries check the state of shared content, then whether the contact exists and is subscribed, then the
 # suppression list, where the reason UNSUBSCRIBE counts only if `skip_unsubscribed` is set. They are in the SELECT list,
 # so that no query plan joins whole tables for the few hundred rows.
-# `mark`: mark the send as "transmitted, reply unknown" if it may be transmitted. `lost`: the number of an earlier
-# attempt that was marked and never settled; it is recorded as AMBIGUOUS with the text `lost_reply`.
+# `mark`: mark the send as "transmission begun, reply unknown" if it may be transmitted. `unsettled_attempt`: the number
+# of an earlier attempt that was marked, but whose reply was not stored; it is recorded as AMBIGUOUS with the text
+# `lost_reply`.
 @statement("""
     with requested as materialized (
         select * from jsonb_to_recordset(%(rows)s) as v (
             project_id uuid, id uuid, attempt int, content_id uuid, contact_id uuid, addresses text[],
-            skip_unsubscribed bool, mark bool, lost int, dated_at timestamptz)
+            skip_unsubscribed bool, mark bool, unsettled_attempt int, dated_at timestamptz)
         where project_id = any (%(project_id)s)
     ), checked as materialized (
         select r.*,
@@ -413,15 +415,16 @@ async def hold_sends(
     ), marked as (
         update sends as s set handed_over = v.attempt, dated_at = coalesce(s.dated_at, v.dated_at),
                               ambiguous_attempts = s.ambiguous_attempts
-                                  + (v.lost is not null and s.handed_over is distinct from v.attempt)::int
+                                  + (v.unsettled_attempt is not null and s.handed_over is distinct from v.attempt)::int
         from checked as v
         where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt) and v.mark and v.may_go
-        returning s.project_id, s.id, v.lost
+        returning s.project_id, s.id, v.unsettled_attempt
     ), recorded as (
         insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms,
                                    finished_at)
-        select project_id, id, lost, 'AMBIGUOUS', '', '[]', array[%(lost_reply)s::text], 0, %(now)s::timestamptz
-        from marked where lost is not null
+        select project_id, id, unsettled_attempt, 'AMBIGUOUS', '', '[]', array[%(lost_reply)s::text], 0,
+               %(now)s::timestamptz
+        from marked where unsettled_attempt is not null
         on conflict do nothing
     )
     select id, true as may_go from marked
