@@ -17,17 +17,19 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
-    group = typer.Typer(help="Help developers sign in, and read captured mail to them.", no_args_is_help=True)
+    group = typer.Typer(
+        help="Help developers sign in, and print captured mail that was sent to them.", no_args_is_help=True
+    )
     group.command("mail")(show_mail)
     group.command("reset-password")(reset_password)
-    group.callback()(lambda: None)
+    group.callback()(lambda: None)  # Without a callback, Typer would drop the group if it had one command only.
     app.add_typer(group, name="developers")
     keys = typer.Typer(help="Create API keys.", no_args_is_help=True)
     keys.command("create")(create_key)
-    keys.callback()(lambda: None)
+    keys.callback()(lambda: None)  # Keeps the group, although it has one command: `postern keys create`.
     app.add_typer(keys, name="keys")
     app.command()(sign_in_link)
-    app.command()(access)
+    app.command("access")(inbox_link)
 
 
 Email = Annotated[
@@ -53,12 +55,12 @@ async def _sign_in_link(email: str | None) -> None:
     print(f"To choose a new password: postern developers reset-password {developer.email}")
 
 
-def access(email: Email = None) -> None:
+def inbox_link(email: Email = None) -> None:
     """Print a link that signs a developer in to the inbox page. It works once and expires in ten minutes."""
-    asyncio.run(_access(email))
+    asyncio.run(_inbox_link(email))
 
 
-async def _access(email: str | None) -> None:
+async def _inbox_link(email: str | None) -> None:
     from postern.platform.accounts.operations import make_inbox_link
 
     async with open_server_world() as world:
@@ -85,14 +87,19 @@ async def _reset_password(email: str | None) -> None:
 
 async def _find_developer(world: "World", email: str | None) -> "DeveloperRow":
     """The developer with this address, or the owner of the only account. Raises CannotRun if there is none."""
-    from postern.platform.accounts.operations import developer_for_operator
+    from postern.platform.accounts.operations import developer_for_operator, owners_for_operator
 
-    developer = await developer_for_operator(world, email)
-    if developer is None and email is None:
-        raise CannotRun("Name the developer by email address: this server has no developer, or several accounts.")
-    if developer is None:
-        raise CannotRun(f"There is no developer with the email address {email}.")
-    return developer
+    if email is not None:
+        developer = await developer_for_operator(world, email)
+        if developer is None:
+            raise CannotRun(f"There is no developer with the email address {email}.")
+        return developer
+    owners = await owners_for_operator(world)
+    if not owners:
+        raise CannotRun("This server has no account with a confirmed email address. Sign up, or give an email address.")
+    if len(owners) > 1:
+        raise CannotRun("This server has several accounts: give the email address of the developer.")
+    return owners[0]
 
 
 def create_key(
@@ -100,7 +107,10 @@ def create_key(
     name: Annotated[str, typer.Option(help="Name of the key.")] = "From the console",
     permission: Annotated[
         list[str] | None,
-        typer.Option(help="Permission of the key, for example emails:send; repeatable. Default: all permissions."),
+        typer.Option(
+            help="Permission of the key, for example emails:send; repeatable. Default: all permissions of the project "
+            "except projects:write and customers:impersonate."
+        ),
     ] = None,
     test: Annotated[
         bool, typer.Option(help="Create a test key: mail sent with it is captured, not delivered.")
@@ -141,7 +151,7 @@ def show_mail(
     email: Annotated[str | None, typer.Argument(help="Only the messages to this address.")] = None,
     last: Annotated[int, typer.Option(min=1, max=1_000, help="Print at most this many, the newest last.")] = 10,
 ) -> None:
-    """Print captured mail to developers: confirmations, invitations and links to choose a new password.
+    """Print the captured mail that was sent to developers: confirmations, invitations and password resets.
 
     With POSTERN_TRANSPORT=capture, such mail is stored encrypted in the folder `mail/` of the data folder.
     """
@@ -163,10 +173,11 @@ async def _show_mail(email: str | None, last: int) -> None:
 
 @asynccontextmanager
 async def open_server_world() -> "AsyncIterator[World]":
-    """Open a world on the server's database, whether the server runs or not.
+    """Open the server's database and what else operations need (a World: settings, secrets, clock), whether the server
+    runs or not.
 
-    Raises CannotRun if there is no database or no master key, WrongMasterKey, and OperationalError if the
-    database stays unreachable.
+    Raises CannotRun if there is no database or no master key; WrongMasterKey if the key is not that of the database;
+    and OperationalError if the database stays unreachable.
     """
     from postern.app import HOOKS
     from postern.cli.data_folder import connect_database, report_database_error, require_master_key

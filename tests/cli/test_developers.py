@@ -33,7 +33,7 @@ def test_access_prints_a_link_that_signs_in_once(first, credentials, http):
     assert http.post("/inbox/enter", data={"token": token}).status_code == 303
     assert http.post("/inbox/enter", data={"token": token}).status_code == 400
     unnamed = command(first.folder, "access")
-    assert (unnamed.returncode, "Name the developer" in unnamed.stderr) == (78, True)
+    assert (unnamed.returncode, "several accounts: give the email" in unnamed.stderr) == (78, True)
     unknown = command(first.folder, "access", "nobody@example.com")
     assert (unknown.returncode, "nobody@example.com" in unknown.stderr) == (78, True)
 
@@ -49,7 +49,7 @@ def test_sign_in_link_prints_a_link_to_the_dashboard_that_works_once(first, cred
     assert http.get("/dashboard/api/account", headers=headers).status_code == 200
     assert http.post("/dashboard/api/welcome", json={"token": link[2]}, headers=headers).status_code == 400
     unnamed = command(first.folder, "sign-in-link")
-    assert (unnamed.returncode, "Name the developer" in unnamed.stderr) == (78, True)
+    assert (unnamed.returncode, "several accounts: give the email" in unnamed.stderr) == (78, True)
     unknown = command(first.folder, "sign-in-link", "nobody@example.com")
     assert (unknown.returncode, "nobody@example.com" in unknown.stderr) == (78, True)
 

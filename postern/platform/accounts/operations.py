@@ -255,14 +255,13 @@ async def _new_link_token(world: "World", developer_id: UUID, purpose: LinkPurpo
         return await new_developer_token(tx, world, developer_id, purpose, None, Moment.of(world.clock() + life))
 
 
-async def developer_for_operator(world: "World", email: str | None) -> DeveloperRow | None:
-    """The developer with an address, verified or not; without `email`, the owner if the server has a single owner.
+async def owners_for_operator(world: "World") -> list[DeveloperRow]:
+    """The first two owners of accounts with a verified address: enough to see whether there is exactly one."""
+    return await store.first_owners(world.db)
 
-    None if there is no such developer.
-    """
-    if email is None:
-        owners = await store.first_owners(world.db)
-        return owners[0] if len(owners) == 1 else None
+
+async def developer_for_operator(world: "World", email: str) -> DeveloperRow | None:
+    """The developer with an address, verified or not; None if there is none."""
     verified = await store.developer_by_email(world.db, email=email)
     return verified or await store.unverified_developer(world.db, email=email)
 

@@ -191,7 +191,7 @@ class ApiKeyFields(Record):
     type: KeyType
     environment: Environment
     permissions: list[str] | None
-    """Null: all permissions of the project, and none of the account."""
+    """Null: all permissions of the project except `projects:write` and `customers:impersonate`, none of the account."""
     ip_allow_list: list[str] | None
     expires_at: Moment | None
 

@@ -227,9 +227,10 @@ async def list_api_keys(call: Call, limit: ListLimit = 1_000, cursor: Cursor | N
 async def create_api_key(call: Call, data: NewApiKey) -> ApiKey:
     """Create an API key. Only this response contains the whole `key`.
 
-    `permissions` limits the key (null: all of the project, none of the account), `ipAllowList` takes IP addresses or
-    CIDR ranges, and `expiresAt` sets the expiry. E-mails sent with a TEST key are only stored in the inbox, never
-    delivered. `customers:impersonate` must be listed explicitly, and the creator must have it.
+    `permissions` limits the key; null gives it all permissions of the project except `projects:write` and
+    `customers:impersonate`, which must be listed by name, and none of the account. The creator of a key with
+    `customers:impersonate` must have this permission. `ipAllowList` takes IP addresses or CIDR ranges, and `expiresAt`
+    sets the expiry. E-mails sent with a TEST key are only stored in the inbox, never delivered.
     """
     _validate(call, data)
     for permission in NAMED_ONLY.intersection(data.permissions or ()):

@@ -80,8 +80,8 @@ KEY_PERMISSIONS: frozenset[str] = (
     - {"projects:write"}
     - NAMED_ONLY
 )
-"""Permissions of a secret key that was created without a list: all of the project except NAMED_ONLY, and none of the
-account."""
+"""Permissions of a secret key that was created without a list: all of the project except `projects:write` and
+NAMED_ONLY, and none of the account."""
 
 
 def is_for_keys(name: str) -> bool:
