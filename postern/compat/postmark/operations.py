@@ -47,7 +47,8 @@ from postern.messaging.templates import operations as templates
 from postern.protocols.mail.templates.composing import address_of
 
 OUTCOMES = "data"
-"""The field of stored responses in which the erasure of an address finds the outcomes."""
+"""The field of a stored (idempotent) response that holds the outcomes. It must be `data`, in which the erasure of an
+address (data protection) looks for addresses: see `erasure_store.py`."""
 EMAIL_DECODER = msgspec.json.Decoder(PostmarkEmail)
 
 
@@ -105,13 +106,14 @@ async def _send_one(
         if isinstance(outcome, Problem):
             raise outcome
         outcomes = [outcome]
-        stored = await emails.commit_batch(call, batch, key, (200, {OUTCOMES: outcomes}))
+        # The response to an earlier request with this key; None if this is the first.
+        first_response = await emails.commit_batch(call, batch, key, (200, {OUTCOMES: outcomes}))
     except Problem:
         # A repeated request gets its first response, even if its template or domain was deleted since.
-        stored = key and await stored_response(call, key)
-        if not stored:
+        first_response = key and await stored_response(call, key)
+        if not first_response:
             raise
-    (outcome,) = _stored_outcomes(stored) if stored else outcomes
+    (outcome,) = _stored_outcomes(first_response) if first_response else outcomes
     return HttpResponse(to_json(result_of(message, outcome)))
 
 
@@ -121,8 +123,8 @@ async def _send_batch(
     messages = [read_item(EMAIL_DECODER, raw) for raw in raw_messages]
     batch, checked = await _check(call, messages, has_template=has_template)
     outcomes = [rejected(outcome) if isinstance(outcome, Problem) else outcome for outcome in checked]
-    stored = await emails.commit_batch(call, batch, key, (200, {OUTCOMES: outcomes}))
-    outcomes = _stored_outcomes(stored) if stored else outcomes
+    first_response = await emails.commit_batch(call, batch, key, (200, {OUTCOMES: outcomes}))
+    outcomes = _stored_outcomes(first_response) if first_response else outcomes
     return HttpResponse(
         to_json([result_of(message, outcome) for message, outcome in zip(messages, outcomes, strict=True)])
     )
@@ -145,22 +147,25 @@ async def _check(
         recipients.append([] if isinstance(item, Problem) else _recipients(item))
         await asyncio.sleep(0)  # Other requests are served between two messages.
     suppressed = await suppressed_addresses(call.db, call.project_id, list(chain.from_iterable(recipients)))
-    inactive = [
-        [] if isinstance(item, Problem) else _inactive(item, addresses, suppressed)
+    inactive_or_problems = [
+        [] if isinstance(item, Problem) else _inactive_recipients(item, addresses, suppressed)
         for item, addresses in zip(items, recipients, strict=True)
     ]
     items = [
-        inactive_of if isinstance(inactive_of, Problem) else item
-        for item, inactive_of in zip(items, inactive, strict=True)
+        inactive_or_problem if isinstance(inactive_or_problem, Problem) else item
+        for item, inactive_or_problem in zip(items, inactive_or_problems, strict=True)
     ]
     context = SubmissionContext()
     batch = await emails.check_batch(call, items, context)
     outcomes: list[PostmarkOutcome | Problem] = []
-    for item, inactive_of, checked in zip(items, inactive, batch.results, strict=True):
+    for item, inactive_or_problem, checked in zip(items, inactive_or_problems, batch.results, strict=True):
         if isinstance(checked, Problem):
-            outcomes.append(_specific(checked.relocated(path_in_message), item, context))
-        elif not isinstance(inactive_of, Problem):
-            outcomes.append(outcome_of(checked[0].send, inactive_of))
+            # Errors name a field of the Postmark message (`/To`), not of the Email made of it (`/to`).
+            outcomes.append(_sender_problem(checked.relocated(path_in_message), item, context))
+        else:
+            assert not isinstance(inactive_or_problem, Problem)  # `checked` would be this problem.
+            # If each recipient gets a message of its own (`unsubscribable`), the outcome has the id of the first one.
+            outcomes.append(outcome_of(checked[0].send, inactive_or_problem))
     return batch, outcomes
 
 
@@ -187,9 +192,9 @@ def _recipients(email: Email) -> list[str]:
     return plain_addresses([*email.to, *(email.cc or []), *(email.bcc or [])])
 
 
-def _inactive(email: Email, addresses: Sequence[str], suppressed: Mapping[str, str]) -> list[str] | Problem:
-    """The recipients that will not get the e-mail; InactiveRecipient if these are all."""
-    # An address that unsubscribed still gets mail without an unsubscribe link.
+def _inactive_recipients(email: Email, addresses: Sequence[str], suppressed: Mapping[str, str]) -> list[str] | Problem:
+    """The suppressed recipients. If no other recipient is left, returns (does not raise) InactiveRecipient."""
+    # The reason UNSUBSCRIBE suppresses only mail that has an unsubscribe link.
     reasons = {
         address: suppressed[address]
         for address in map(str.lower, addresses)
@@ -201,8 +206,9 @@ def _inactive(email: Email, addresses: Sequence[str], suppressed: Mapping[str, s
         return problem
 
 
-def _specific(problem: Problem, item: Email | Problem, context: SubmissionContext) -> Problem:
-    """SenderNotConfirmed instead of DomainNotVerified if the project has the domain of the sender."""
+def _sender_problem(problem: Problem, item: Email | Problem, context: SubmissionContext) -> Problem:
+    """Replace DomainNotVerified by SenderNotConfirmed if the project has added the sender's domain, but not verified
+    it. Other problems are returned unchanged."""
     if not isinstance(problem, DomainNotVerified) or isinstance(item, Problem):
         return problem
     domain = context.domains.get(address_of(item.from_).domain)
