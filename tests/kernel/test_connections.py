@@ -18,7 +18,7 @@ import uvicorn
 from prometheus_client import generate_latest
 
 from postern.cli.processes import uvicorn_config
-from postern.kernel.http.connections import ConnectionLimits, Reading
+from postern.kernel.http.connections import ConnectionLimits, ReadOnlyTask
 from postern.kernel.limits import RateLimit, RateLimiter, TooManyRequests, network_of
 from tests.conftest import PASSWORD
 
@@ -351,7 +351,7 @@ async def test_a_closed_connection_ends_the_statement_of_its_request(start_serve
 
 
 async def test_a_client_that_leaves_before_the_operation_begins_gets_no_result():
-    reading, has_result = Reading(), False
+    reading, has_result = ReadOnlyTask(), False
 
     async def respond() -> None:
         nonlocal has_result

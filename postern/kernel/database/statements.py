@@ -73,12 +73,14 @@ def like_pattern(text: str) -> str:
 
 
 def text_literal(value: str) -> SqlLiteral:
-    """A text literal for composed SQL of a statement with parameters, in which `%` must be doubled."""
+    """`value` as a text literal for composed SQL. Doubles each `%`, which psycopg would read as a placeholder: do not
+    double it before."""
     return SqlLiteral(value.replace("%", "%%"))
 
 
 def first_id_at(moment: datetime, shift: timedelta) -> SqlLiteral:
-    """The smallest UUIDv7 (RFC 9562 §5.7) of the time `moment` plus `shift`, as a literal."""
+    """A literal that is less than every UUIDv7 (RFC 9562 §5.7) of the time `moment` plus `shift` or later, and greater
+    than every earlier one. It has no version bits, so it is not a UUIDv7 itself."""
     milliseconds = min(max(int((moment.timestamp() + shift.total_seconds()) * 1_000), 0), (1 << 48) - 1)
     return SqlLiteral(UUID(int=milliseconds << 80))
 
@@ -96,7 +98,7 @@ class Queries:
         return self._hooks
 
     def cache(self, kind: type[T]) -> T:
-        """The instance of `kind` of this database, created on first use: a cache of rows that never change.
+        """This database's instance of the cache class `kind`, created on first use. For rows that never change only.
 
         A transaction uses the caches of its database.
         """
@@ -125,7 +127,8 @@ class ConnectionHold:
 
 
 _current_hold: ContextVar[ConnectionHold | None] = ContextVar("_current_hold", default=None)
-"""A hold of the current task, or of the task that started it, which may have returned the connection since."""
+"""The hold of the current task, or one inherited from the task that started it. An inherited hold may have ended: see
+`is_held`."""
 
 
 class SecondConnection(RuntimeError):
@@ -228,14 +231,16 @@ class Database(Queries):
 
 
 class DatabasePool(AsyncConnectionPool[PoolConnection]):
-    """The pool of psycopg, which does not lose a connection when a task is cancelled while it returns it."""
+    """The pool of psycopg, changed so that no connection is lost if a task is cancelled while it returns one."""
 
     async def putconn(self, conn: PoolConnection) -> None:
         """Return a connection, to the next task that waits for one or to the pool."""
         if self._waiting or self._lock.locked():
             await asyncio.shield(super().putconn(conn))
         else:
-            await super().putconn(conn)  # Nothing is awaited, and no task is needed.
+            # `putconn` returns here without suspending the task, so that a cancellation cannot interrupt it, and the
+            # extra task of `shield` is not needed.
+            await super().putconn(conn)
 
 
 @asynccontextmanager
@@ -275,10 +280,10 @@ def statement(
 ) -> Callable[[Callable[P, Awaitable[R]]], Callable[P, Awaitable[R]]]:
     """Make a function run one SQL statement.
 
-    The function's parameters are those of the statement: `%(name)s` for values, `{name}` for composed SQL. A positional
-    parameter of a Struct type provides its fields, and one of type `list[Struct]` an array of each field
-    (`unnest(%(name)s::text[])`); fields that the SQL does not use are not sent. JSON fields are sent as `jsonb`, see
-    `_field_readers`.
+    The function's first parameter is the Queries to run on. The others are those of the statement: `%(name)s` for
+    values, `{name}` for composed SQL. A positional parameter of a Struct type provides its fields, and one of type
+    `list[Struct]` an array of each field (`unnest(%(name)s::text[])`); fields that the SQL does not use are not sent.
+    JSON fields are sent as `jsonb`, see `_field_readers`.
 
     `insert into table {row}`, where `row` is a Struct parameter, inserts each of its fields into the column of that
     name. Any other insert must use every field of its Structs, unless `partial` is set, so that no field is left out by
@@ -392,6 +397,7 @@ def _declare(
                 raise TypeError(f"{name}: the parameter {parameter.name} is neither keyword-only nor a Struct.")
             readers = _field_readers(struct, used, many=many)
             converters.append(bind(_read_arrays if many else _read_fields, readers))
+            # If no field of the Struct is used, its own name makes the comparison below report it.
             fields = {field for field, _ in readers} or {parameter.name}
             left_out = {field.name for field in msgspec.structs.fields(struct)} - fields
             if is_insert and left_out and not partial:
@@ -439,7 +445,7 @@ def _field_readers(struct: Any, used: frozenset[str], *, many: bool) -> list[Fie
 
 
 def _holds_json(hint: Any) -> bool:
-    """Whether the values of a type are JSON objects or lists of objects or lists."""
+    """Whether values of a type are sent as `jsonb`: objects, and lists whose items are objects or lists."""
     if is_struct(hint) or hint is dict or get_origin(hint) is dict:
         return True
     if get_origin(hint) in (list, tuple):

@@ -60,7 +60,7 @@ class Phase(Enum):
     RESPONSE = auto()
     """The request is complete, the response is not; this time is not limited here."""
     IDLE = auto()
-    """Between two requests; the server closes the connection after `idle_wait`."""
+    """Between two requests. Not limited here: uvicorn closes the connection after `idle_wait`."""
 
 
 @dataclass
@@ -136,11 +136,11 @@ class ConnectionLimits:
             self._schedule_sweep(loop)
 
 
-class Reading:
-    """The task that responds to a GET request, if the operation only reads. It ends with the connection: otherwise, a
-    client that asks again and again would occupy the database with results that nobody waits for.
+class ReadOnlyTask:
+    """The task that responds to a GET request, if the operation only reads the database.
 
-    Of pipelined requests, only the last one ends with the connection.
+    It is cancelled when the client closes the connection: otherwise, a client that repeats a request would occupy the
+    database with results that nobody waits for. Of pipelined requests, only the task of the last one is cancelled.
     """
 
     def __init__(self) -> None:
@@ -150,7 +150,10 @@ class Reading:
         self._has_client = True
 
     def begin(self) -> None:
-        """The current task only reads from here on. Cancels it if the client has left already."""
+        """Declare that the current task only reads from here on, so that it can be cancelled when the client leaves.
+
+        Cancels it at once if the client has left already.
+        """
         self._task = asyncio.current_task()
         if not self._has_client:
             self.abandon()
@@ -178,7 +181,7 @@ class LimitedProtocol(HttpToolsProtocol):
         """Bytes read since the head began; the last of them may belong to the body."""
         self._header_field_bytes = 0
         """Bytes of the parsed header fields."""
-        self._is_too_large = False
+        self._is_head_too_large = False
         self._body_bytes = 0
         """Bytes of the body without chunk framing."""
         self._bytes_after_head = 0
@@ -200,9 +203,9 @@ class LimitedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         if self.cycle is not None and not self.cycle.response_started:
-            reading: Reading | None = self.cycle.scope.get("postern_reading")
-            if reading is not None:
-                reading.abandon()
+            read_only_task: ReadOnlyTask | None = self.cycle.scope.get("postern_read_only_task")
+            if read_only_task is not None:
+                read_only_task.abandon()
         if self._admitted:
             self._admitted = False
             self.limits.remove(self, self._count_key)
@@ -220,7 +223,9 @@ class LimitedProtocol(HttpToolsProtocol):
         super().data_received(data)
         if self.transport.is_closing():
             return
-        if self._is_too_large or (self._phase is Phase.HEADER and self._head_bytes_read > self.limits.header_bytes):
+        if self._is_head_too_large or (
+            self._phase is Phase.HEADER and self._head_bytes_read > self.limits.header_bytes
+        ):
             self.refuse(HeaderTooLarge())
         elif (
             self._bytes_after_head > self.limits.header_bytes + MAX_FRAMING_OVERHEAD * self._body_bytes
@@ -246,14 +251,14 @@ class LimitedProtocol(HttpToolsProtocol):
         """Pass the request to the application, unless its head is too large."""
         size = self._header_field_bytes + len(self.url)
         if size > self.limits.header_bytes or len(self.headers) > HEADER_FIELDS:
-            self._is_too_large = True
+            self._is_head_too_large = True
             return
         self._enter(Phase.BODY)
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         """Pass a part of the body to the application. Closes the connection if too much arrives after the response."""
-        if self._is_too_large:
+        if self._is_head_too_large:
             return
         self._body_bytes += len(body)
         if self.cycle is not None and self.cycle.response_complete:
@@ -263,7 +268,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        if self._is_too_large:
+        if self._is_head_too_large:
             return
         if self._phase is Phase.BODY:
             self._enter(Phase.IDLE if self.cycle.response_complete else Phase.RESPONSE)

@@ -92,7 +92,7 @@ def handler_of(operation: Operation[Any, Any]) -> HTTPRouteHandler:
     async def handle(request: RawRequest) -> Response[Any]:
         call: Call = request.scope["postern_call"]  # type: ignore[typeddict-item]
         if only_reads:
-            request.scope["postern_reading"].begin()  # type: ignore[typeddict-item]
+            request.scope["postern_read_only_task"].begin()  # type: ignore[typeddict-item]
         value = await operation.function(**await bind(request, call))
         return respond(operation, call, value)
 

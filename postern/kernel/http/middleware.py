@@ -10,7 +10,7 @@ import structlog
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from prometheus_client import Counter, Histogram
 
-from postern.kernel.http.connections import Reading
+from postern.kernel.http.connections import ReadOnlyTask
 from postern.kernel.http.problems import BadRequest
 from postern.kernel.http.responses import RequestIncomplete, send_problem
 from postern.kernel.values import new_id
@@ -72,8 +72,8 @@ class HttpMiddleware:
             request_id=request_id, path=scope["path"], query=scope.get("query_string", b"").decode("latin-1")
         )
         started, status = time.perf_counter(), 500
-        reading = Reading()
-        scope["postern_reading"] = reading  # type: ignore[typeddict-unknown-key]
+        read_only_task = ReadOnlyTask()
+        scope["postern_read_only_task"] = read_only_task  # type: ignore[typeddict-unknown-key]
         is_head = scope["method"] == "HEAD"
         if is_head:
             # Every GET also supports HEAD (RFC 9110 §9.3.2). The server's scope is not changed, because uvicorn
@@ -116,7 +116,7 @@ class HttpMiddleware:
                 # RFC 9112 §3.2. Of several Host headers, a proxy may have used another one than this server would.
                 await send_problem(HostInvalid(), request_id, send_with_headers)
         except asyncio.CancelledError:
-            if not reading.is_abandoned:
+            if not read_only_task.is_abandoned:
                 raise
             status = CLIENT_CLOSED_REQUEST
         finally:
