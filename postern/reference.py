@@ -129,7 +129,7 @@ FIELDS: Mapping[str, str] = {
     "username": "User name for SMTP authentication; null for none.",
     "messagesPerSecond": "Maximum messages per second; null for no limit.",
     "trackingDomain": "Host name of tracking links; null uses the server's host name.",
-    "seedList": "E-mail addresses that get the seed test of a campaign.",
+    "seedList": "E-mail addresses that get a test copy of a campaign on request (`test-seed-list`).",
     "retentionDays": "Number of days for which message bodies are kept; null uses the server's default.",
     "onAmbiguous": "Action if a connection ends before the server replies to the complete message: `retry` or `hold`.",
     "rateLimit": "Maximum requests per second of this project; null uses the server's default.",

@@ -33,7 +33,7 @@ from postern.platform.events import operations as events
 if TYPE_CHECKING:
     from postern.world import World
 
-OVERRIDES = "/projects/{project_id}/b2b/organizations/{organization_id}/entitlements"
+ENTITLEMENTS = "/projects/{project_id}/b2b/organizations/{organization_id}/entitlements"
 CONCURRENT_STATEMENTS = 2
 """Maximum number of check statements that one process runs concurrently."""
 CHECK_CALLERS: frozenset[Kind] = frozenset((*SERVER_KINDS, "customer"))
@@ -94,8 +94,8 @@ async def look_up_all(world: "World", lookups: list[EntitlementLookup]) -> list[
 
 
 async def _implied_organization(call: Call, data: EntitlementCheck) -> UUID | None:
-    """The organization of a check: the requested one, or else the only one of a customer who makes the call; None
-    without one.
+    """The organization of a check: the requested one. If none is requested and a customer calls, the customer's only
+    organization, if there is one. Otherwise None.
 
     Raises OrganizationMissing if the customer does not belong to the requested organization, and Invalid if none is
     requested and the customer belongs to several.
@@ -104,6 +104,7 @@ async def _implied_organization(call: Call, data: EntitlementCheck) -> UUID | No
     if call.caller.kind != "customer":
         return requested_id
     assert call.caller.actor_id is not None
+    # If an organization is requested, only its id is returned.
     organization_ids = await organizations_of(call.db, call.project_id, call.caller.actor_id, requested_id)
     if requested_id is not None and requested_id not in organization_ids:
         raise OrganizationMissing
@@ -114,7 +115,7 @@ async def _implied_organization(call: Call, data: EntitlementCheck) -> UUID | No
     return organization_ids[0] if organization_ids else None
 
 
-@get(OVERRIDES, needs="entitlements:read", problems=(OrganizationMissing,))
+@get(ENTITLEMENTS, needs="entitlements:read", problems=(OrganizationMissing,))
 async def list_entitlements(call: Call, organization_id: UUID) -> list[Entitlement]:
     """List the entitlements of an organization to all declared features, ordered by key."""
     await require_organization(call.db, call, organization_id)
@@ -125,7 +126,7 @@ async def list_entitlements(call: Call, organization_id: UUID) -> list[Entitleme
 
 
 @put(
-    f"{OVERRIDES}/{{feature_key}}",
+    f"{ENTITLEMENTS}/{{feature_key}}",
     needs="entitlements:write",
     problems=(OrganizationMissing, FeatureMissing, LimitNotTaken),
     example={"enabled": True, "limit": 25, "reason": "Trial, ticket 4711", "expiresAt": "2027-01-01T00:00:00Z"},
@@ -145,15 +146,16 @@ async def set_entitlement_override(
         feature = await _require_feature(tx, call, feature_key)
         require_limit_allowed(feature.type, data.limit, "/limit")
         record_ids = {"id": new_id(), "organization_id": organization_id, "feature_id": feature.id}
-        steps = await store.set_override(tx, data, project_id=call.project_id, **record_ids, now=call.now)
-        await advance_entitlements_version(tx, call.project_id, organization_id, steps)
+        # One, and one more for a replaced override that had expired: see `store.set_override`.
+        version_steps = await store.set_override(tx, data, project_id=call.project_id, **record_ids, now=call.now)
+        await advance_entitlements_version(tx, call.project_id, organization_id, version_steps)
         if data.expires_at:
-            tx.mark_due("entitlement_overrides")
+            tx.mark_due("entitlement_overrides")  # Workers then learn when the next override expires.
         return await _record_change(tx, call, organization_id, feature_key, "entitlement.overridden")
 
 
 @delete(
-    f"{OVERRIDES}/{{feature_key}}",
+    f"{ENTITLEMENTS}/{{feature_key}}",
     needs="entitlements:write",
     problems=(OrganizationMissing, FeatureMissing),
 )
@@ -162,12 +164,12 @@ async def delete_entitlement_override(call: Call, organization_id: UUID, feature
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, organization_id)
         feature = await _require_feature(tx, call, feature_key)
-        steps = await store.delete_override(
+        version_steps = await store.delete_override(
             tx, project_id=call.project_id, organization_id=organization_id, feature_id=feature.id, now=call.now
         )
-        if steps is None:
+        if version_steps is None:
             return await _current_entitlement(tx, call, organization_id, feature_key)
-        await advance_entitlements_version(tx, call.project_id, organization_id, steps)
+        await advance_entitlements_version(tx, call.project_id, organization_id, version_steps)
         return await _record_change(tx, call, organization_id, feature_key, "entitlement.restored")
 
 

@@ -11,6 +11,8 @@ from postern.kernel.values import Body, DisplayName, Moment, Record
 
 KeyType = Literal["SECRET", "PUBLISHABLE"]
 Name = DisplayName
+# In the patterns of this module, `(?!\n)$` is the end of the text: in Python, `$` alone also matches before a final
+# line break. `\Z` is not possible, because the patterns are part of the JSON schema (ECMA 262).
 HostName = Annotated[
     str,
     msgspec.Meta(
@@ -40,9 +42,9 @@ FREQUENCY_CAP_MAX = 10_000
 RELAY_PASSWORD_LIMIT = 1_000
 """Maximum characters of a relay's password."""
 
-SEALED_LIMIT = 8_400
+ENCRYPTED_PASSWORD_LIMIT = 8_400
 """Maximum characters of a relay's password as it is stored: encrypted, in hexadecimal. A character of the password
-takes up to four bytes, and each byte two hexadecimal digits."""
+takes up to four bytes, and each byte two hexadecimal digits; the encryption adds less than 200 bytes."""
 
 
 class ProjectRelay(Body):
@@ -52,7 +54,9 @@ class ProjectRelay(Body):
     port: Annotated[int, msgspec.Meta(ge=1, le=65_535)] = 587
     tls: Literal["none", "starttls", "starttls-required", "implicit"] = "starttls-required"
     username: Annotated[str, msgspec.Meta(max_length=320)] | None = None
-    password: Annotated[str, msgspec.Meta(max_length=SEALED_LIMIT)] | None = None
+    # The limit is that of the stored, encrypted password, because this class is also read from the database. Requests
+    # are checked against RELAY_PASSWORD_LIMIT by the operation.
+    password: Annotated[str, msgspec.Meta(max_length=ENCRYPTED_PASSWORD_LIMIT)] | None = None
     """At most 1,000 characters. Returned as `********`; sending that value keeps the password."""
     weight: Annotated[int, msgspec.Meta(ge=1, le=100)] = 1
     messages_per_second: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
@@ -92,14 +96,14 @@ Redirect = Annotated[
     msgspec.Meta(
         max_length=2_000,
         pattern=r"^(?!file:)(?:[a-z][a-z0-9+-]*://|[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:/)[^\s#\\]+(?!\n)$",
-        description="A page or an app's own scheme without a fragment, such as `https://app.example.com/signed-in` or "
-        "`com.example.app:/signed-in`.",
+        description="The URL of a page, or a URL with an app's own scheme, without a fragment, such as "
+        "`https://app.example.com/signed-in` or `com.example.app:/signed-in`.",
     ),
 ]
-"""A page, or an app's own scheme: `https://…`, `acme://…`, `com.acme.app:/…` (RFC 8252 §7.1)."""
+"""The URL of a page, or a URL with an app's own scheme: `https://…`, `acme://…`, `com.acme.app:/…` (RFC 8252 §7.1)."""
 ORIGINS_LIMIT = 50
 TOKEN_CLAIMS_LIMIT = 50
-"""Maximum number of metadata keys of customers in access tokens, and of organizations."""
+"""Maximum length of each list of TokenClaimSettings."""
 MetadataKey = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
 
 
@@ -129,7 +133,8 @@ class SignInSettings(Record):
     """Sender of sign-in e-mails; must belong to a verified sending domain."""
     security_mails: list[SecurityMail] = msgspec.field(default_factory=lambda: list(SECURITY_MAILS))
     contacts: Literal["NONE", "LINK", "CREATE"] = "NONE"
-    """Whether a customer who signs up is linked to the contact with that address, which CREATE creates if missing."""
+    """NONE: customers are not linked to contacts. LINK: a customer is linked to the contact with the same address, if
+    there is one. CREATE: like LINK, and a missing contact is created."""
     passkey_domain: str | None = None
     """Relying party id of passkeys, a domain; null for that of this server."""
     app_name: str | None = None
@@ -147,11 +152,13 @@ class ProjectSettings(Record):
     """Settings of a project. Null means the default of the instance."""
 
     transport: Literal["capture", "relay"] | None = None
+    """`relay` sends messages through the relays; `capture` only stores them in the inbox."""
     relays: list[ProjectRelay] | None = None
     tracking_domain: str | None = None
     track_opens: bool = True
     track_clicks: bool = True
     seed_list: list[str] | None = None
+    """The addresses that get a test copy of a campaign on request; at most SEED_LIST_LIMIT."""
     retention_days: int | None = None
     """Days for which the bodies of sent messages are kept; null means the default of the instance (30 days)."""
     # What happens to a send if the connection ends before the server has replied to the complete message: `retry` sends
@@ -216,7 +223,8 @@ class StoredApiKey(ApiKeyFields):
 
 
 class ApiKeyWithProject(ApiKeyFields):
-    """An API key and its project, which is not deleted, as read to authenticate a request. The key may have expired."""
+    """An API key with its project, read to authenticate a request. Keys of deleted projects are not found; expired keys
+    are."""
 
     hash: bytes
     project_id: UUID

@@ -460,8 +460,8 @@ def _apply_sign_in_change(settings: SignInSettings, change: SignInChange) -> Sig
     for index, url in enumerate(changes.get("redirect_urls", [])):
         if not is_safe_redirect_url(url):
             message = (
-                "A redirect URL must be https://…, http:// with a loopback host, or an app's own scheme, such as "
-                "com.acme.app:/back."
+                "A redirect URL must begin with https://, with http:// and a loopback host, or with an app's own "
+                "scheme, such as com.acme.app:/back."
             )
             raise Invalid.at(f"/settings/signIn/redirectUrls/{index}", message, "invalid_address")
     return msgspec.structs.replace(settings, **changes)
