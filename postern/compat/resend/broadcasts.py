@@ -39,7 +39,7 @@ STATUSES: Mapping[str, str] = {
 
 
 class ResendBroadcastChange(LenientBody):
-    """Fields of a broadcast to change; omitted fields stay."""
+    """Fields of a broadcast to change; omitted fields keep their values."""
 
     name: str | None = None
     segment_id: str | None = None

@@ -63,7 +63,7 @@ class ResendContact(LenientBody):
 
 
 class ResendContactChange(LenientBody):
-    """Fields of a contact to change; omitted fields stay."""
+    """Fields of a contact to change; omitted fields keep their values."""
 
     email: str | None = None
     first_name: str | None | Unset = UNSET

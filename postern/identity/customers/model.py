@@ -372,7 +372,7 @@ class NewCustomer(Body):
 
 
 class CustomerChange(Body):
-    """Changes of a customer. Fields that are left out stay unchanged; null removes a name or a phone number."""
+    """Changes of a customer. Omitted fields keep their values; null removes a name or a phone number."""
 
     email: EmailText | UnsetType = UNSET
     """The new primary address. It counts as unverified unless `emailVerified` says otherwise."""

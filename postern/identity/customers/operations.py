@@ -249,7 +249,7 @@ async def delete_customer(call: Call, id: UUID, transfer_ownership_to: UUID | No
     },
 )
 async def change_customer(call: Call, id: UUID, data: CustomerChange) -> Customer:
-    """Change a customer's address, name or phone number. Fields that are left out stay unchanged.
+    """Change a customer's address, name or phone number. Omitted fields keep their values.
 
     When the address changes, the old one gets a notice, and codes and links that were mailed stop working; sessions
     continue. If another customer has the new address, the response is 409. Honours `If-Match`.

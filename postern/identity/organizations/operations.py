@@ -111,7 +111,7 @@ async def get_organization(call: Call, id: UUID) -> Organization:
     example={"status": "SUSPENDED"},
 )
 async def change_organization(call: Call, id: UUID, data: OrganizationChange) -> Organization:
-    """Change an organization. Omitted fields stay; `metadata` is merged (null removes a key).
+    """Change an organization. Omitted fields keep their values; `metadata` is merged (null removes a key).
 
     With `status: SUSPENDED` the organization accepts no invitations or members, and grants no permissions. Its data is
     kept; set `ACTIVE` to end the suspension.

@@ -441,7 +441,7 @@ class NewSsoConnection(_Settings):
 
 
 class SsoConnectionChange(_Settings):
-    """Fields to change; omitted fields stay."""
+    """Fields to change; omitted fields keep their values."""
 
     name: Name | UnsetType = UNSET
     domain: DomainText | UnsetType = UNSET

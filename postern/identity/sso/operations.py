@@ -144,7 +144,7 @@ async def get_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoConnecti
     example={"groupRoles": {"platform-admins": ["ADMIN"]}, "requireEncryption": True},
 )
 async def change_sso_connection(call: Call, id: UUID, conn_id: UUID, data: SsoConnectionChange) -> SsoConnection:
-    """Change a connection. Omitted fields stay. Honours `If-Match`.
+    """Change a connection. Omitted fields keep their values. Honours `If-Match`.
 
     `idpMetadataXml` or `idpMetadataUrl` sets every field whose name begins with `idp` from the metadata; `idp` fields
     in the same request take precedence. `testedAt` becomes null if the change invalidates the test.

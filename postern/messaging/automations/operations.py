@@ -92,7 +92,7 @@ class NewAutomation(Body):
 
 
 class AutomationChange(Body):
-    """Fields to change; omitted fields stay."""
+    """Fields to change; omitted fields keep their values."""
 
     name: Name | Unset = UNSET
     trigger: Trigger | Unset = UNSET

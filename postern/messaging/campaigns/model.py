@@ -117,7 +117,7 @@ class NewCampaign(Body):
 
 
 class CampaignChange(Body):
-    """The fields to change; fields that are left out stay unchanged."""
+    """The fields to change; omitted fields keep their values."""
 
     name: Name | Unset = UNSET
     subject: Subject | None | Unset = UNSET

@@ -137,7 +137,7 @@ async def get_campaign(call: Call, id: UUID) -> CampaignDetail:
     response_example={"status": "DRAFT", "sentAt": None},
 )
 async def change_campaign(call: Call, id: UUID, data: CampaignChange) -> Campaign:
-    """Change a campaign that is DRAFT or SCHEDULED. Fields that are left out stay; `variants` replaces all variants.
+    """Change a campaign that is DRAFT or SCHEDULED. Omitted fields keep their values; `variants` replaces all variants.
 
     A SCHEDULED campaign must stay complete: a 409 response lists what would be missing. `scheduledAt: null` makes it a
     DRAFT again. Honours `If-Match`.

@@ -59,7 +59,7 @@ class NewTemplate(Body):
 
 
 class TemplateChange(Body):
-    """The fields to change; fields that are left out stay, null removes a value.
+    """The fields to change; omitted fields keep their values, null removes a value.
 
     With `html: null` the html is rendered from `builderJson` again.
     """

@@ -142,7 +142,7 @@ async def get_template(call: Call, id: UUID) -> Template:
     example={"name": "Welcome, again", "subject": "Good to see you, {{firstName}}"},
 )
 async def change_template(call: Call, id: UUID, data: TemplateChange) -> Template:
-    """Change a template. Fields that are left out stay; `html: null` renders the html from `builderJson` again.
+    """Change a template. Omitted fields keep their values; `html: null` renders the html from `builderJson` again.
 
     Sends and campaigns that have started keep their content. Honours `If-Match`.
     """

@@ -62,7 +62,7 @@ class AccountProfile(Record):
 
 
 class AccountProfileChange(Body):
-    """Fields to change; omitted fields stay."""
+    """Fields to change; omitted fields keep their values."""
 
     name: NonEmptyName | Unset = UNSET
     email: EmailText | Unset = UNSET

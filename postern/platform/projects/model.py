@@ -158,7 +158,7 @@ class ProjectSettings(Record):
     track_opens: bool = True
     track_clicks: bool = True
     seed_list: list[str] | None = None
-    """The addresses that get a test copy of a campaign on request; at most SEED_LIST_LIMIT."""
+    """The addresses that get a test copy of a campaign on request; at most 50."""
     retention_days: int | None = None
     """Days for which the bodies of sent messages are kept; null means the default of the instance (30 days)."""
     # What happens to a send if the connection ends before the server has replied to the complete message: `retry` sends

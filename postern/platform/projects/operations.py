@@ -85,7 +85,7 @@ class NewProject(Body):
 
 
 class TokenClaimsChange(Body):
-    """The keys of metadata that access tokens contain; omitted fields stay, and null removes all keys."""
+    """The keys of metadata that access tokens contain; omitted fields keep their values, and null removes all keys."""
 
     customer: Annotated[list[MetadataKey], msgspec.Meta(max_length=TOKEN_CLAIMS_LIMIT)] | None | Unset = UNSET
     """Keys of the customer's metadata, in the claim `metadata`."""
@@ -94,7 +94,8 @@ class TokenClaimsChange(Body):
 
 
 class SignInChange(Body):
-    """Sign-in settings to change; omitted fields stay. Null resets a setting to its default, where null is allowed."""
+    """Sign-in settings to change; omitted fields keep their values. Null resets a setting to its default, where null is
+    allowed."""
 
     methods: Annotated[list[SignInMethod], msgspec.Meta(min_length=1, max_length=8)] | None | Unset = UNSET
     sign_up: bool | Unset = UNSET
@@ -117,7 +118,8 @@ class SignInChange(Body):
 
 
 class SettingsChange(Body):
-    """Settings to change; omitted fields stay. Null resets a setting to its default, where null is allowed."""
+    """Settings to change; omitted fields keep their values. Null resets a setting to its default, where null is
+    allowed."""
 
     transport: Literal["capture", "relay"] | None | Unset = UNSET
     relays: Annotated[list[ProjectRelay], msgspec.Meta(max_length=RELAYS_PER_PROJECT)] | None | Unset = UNSET
@@ -185,7 +187,7 @@ async def get_project(call: Call) -> Project:
     example={"name": "Acme", "settings": {"trackOpens": False}},
 )
 async def change_project(call: Call, data: ProjectChange) -> Project:
-    """Change the name or settings of a project. Omitted settings stay; lists are replaced.
+    """Change the name or settings of a project. Omitted settings keep their values; lists are replaced.
 
     `extra` is merged with the stored names, and null removes a name. A relay's `password` of `********` keeps the
     stored password of the relay with the same `host` and `username`; without such a relay, the password is removed.

@@ -73,7 +73,7 @@ class NewWebhook(Body):
 
 
 class WebhookChange(Body):
-    """Fields to change; omitted fields stay."""
+    """Fields to change; omitted fields keep their values."""
 
     url: Url | Unset = UNSET
     events: EventList | Unset = UNSET
