@@ -69,7 +69,7 @@ export function UserButton({ links = [], signOutReturnTo }: UserButtonProps): Re
 }
 
 export interface OrganizationSwitcherProps {
-  /** The entry for no organization; null hides it. Default `Personal account`. */
+  /** The label of the entry that leaves the active organization; null hides it. Default `Personal account`. */
   personal?: string | null;
   /** Further entries of the menu, such as a page that creates an organization. */
   links?: readonly MenuLink[];

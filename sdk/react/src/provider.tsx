@@ -30,7 +30,10 @@ export interface PosternProviderProps {
   authPath?: string;
   /** Colors of the components; default `auto`. */
   theme?: Theme;
-  /** The session as the server knows it, so that the first page already shows it; default: it is read in the browser. */
+  /**
+   * What `GET /auth/session` returns for this browser, so that the first rendering already shows the customer. Default:
+   * the browser reads the session after the first rendering.
+   */
   initialSession?: SessionDocument;
   /** `false` if the application includes `@postern/react/styles.css` itself. */
   styles?: boolean;
