@@ -16,7 +16,6 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     group = typer.Typer(help="Check the audit log.", no_args_is_help=True)
     group.command()(verify)
-    group.callback()(lambda: None)
     app.add_typer(group, name="audit")
 
 

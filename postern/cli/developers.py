@@ -22,11 +22,9 @@ def register(app: typer.Typer) -> None:
     )
     group.command("mail")(show_mail)
     group.command("reset-password")(reset_password)
-    group.callback()(lambda: None)  # Without a callback, Typer would drop the group if it had one command only.
     app.add_typer(group, name="developers")
     keys = typer.Typer(help="Create API keys.", no_args_is_help=True)
     keys.command("create")(create_key)
-    keys.callback()(lambda: None)  # Keeps the group, although it has one command: `postern keys create`.
     app.add_typer(keys, name="keys")
     app.command()(sign_in_link)
     app.command("access")(inbox_link)

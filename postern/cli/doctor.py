@@ -52,7 +52,6 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     group = typer.Typer(help="Find configuration problems.", no_args_is_help=True)
     group.command("relay")(check_relay)
-    group.callback()(lambda: None)
     app.add_typer(group, name="doctor")
 
 

@@ -238,7 +238,7 @@ async def _recorded_before(
     """
     indexes = {key: index for index, key in enumerate(keys) if key is not None}
     rows = (
-        await store.used_keys(tx, project_id=call.project_id, key=sorted(indexes), since=call.now - KEY_WINDOW)
+        await store.used_keys(tx, project_id=call.project_id, keys=sorted(indexes), since=call.now - KEY_WINDOW)
         if indexes
         else []
     )
@@ -278,7 +278,7 @@ async def _claim_keys(
     )
     duplicates: dict[UUID, UUID] = {}
     for row in await store.used_keys(
-        tx, project_id=call.project_id, key=sorted(set(items_by_key) - set(claimed)), since=call.now - KEY_WINDOW
+        tx, project_id=call.project_id, keys=sorted(set(items_by_key) - set(claimed)), since=call.now - KEY_WINDOW
     ):
         if row.body_hash != hashes[row.key]:
             raise EventKeyReused

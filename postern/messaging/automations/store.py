@@ -1,7 +1,7 @@
 """SQL of automations, runs, and idempotency keys of custom events.
 
-A parameter with several values has the singular name of its column. Responses contain the id of the project as `appId`,
-so statements on automations return it as `app_id`, too.
+Parallel lists have the singular names of their columns. Responses contain the id of the project as `appId`, so
+statements on automations return it as `app_id`, too.
 """
 
 from datetime import datetime, timedelta
@@ -548,9 +548,9 @@ async def claim_keys(
 # Those of the keys that were used after `since`.
 @statement("""
     select key, body_hash, event_id from event_keys
-    where project_id = %(project_id)s and key = any (%(key)s) and created_at > %(since)s
+    where project_id = %(project_id)s and key = any (%(keys)s) and created_at > %(since)s
 """)
-async def used_keys(tx: Transaction, *, project_id: UUID, key: list[str], since: datetime) -> list[UsedKey]: ...
+async def used_keys(tx: Transaction, *, project_id: UUID, keys: list[str], since: datetime) -> list[UsedKey]: ...
 
 
 # Delete the idempotency keys that were used before a time.
