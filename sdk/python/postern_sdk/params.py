@@ -305,7 +305,9 @@ class SendEmailDict(TypedDict):
 
 
 class SettingsChangeDict(TypedDict):
-    """Settings to change; omitted fields stay. Null resets a setting to its default, where null is allowed."""
+    """Settings to change; omitted fields keep their values. Null resets a setting to its default, where null is
+    allowed.
+    """
 
     transport: NotRequired[Literal["capture", "relay"] | str | None]
     """How mail is sent; `capture` only stores it in the inbox. Null uses the server's default."""
@@ -318,7 +320,7 @@ class SettingsChangeDict(TypedDict):
     trackClicks: NotRequired[bool]
     """Whether clicks are tracked; null uses the project's setting."""
     seedList: NotRequired[Sequence[str] | None]
-    """E-mail addresses that get the seed test of a campaign."""
+    """E-mail addresses that get a test copy of a campaign on request (`test-seed-list`)."""
     retentionDays: NotRequired[int | None]
     """Number of days for which message bodies are kept; null uses the server's default."""
     onAmbiguous: NotRequired[Literal["hold", "retry"] | str]
@@ -334,7 +336,10 @@ class SettingsChangeDict(TypedDict):
 
 
 class SignInChangeDict(TypedDict):
-    """Sign-in settings to change; omitted fields stay. Null resets a setting to its default, where null is allowed."""
+    """Sign-in settings to change; omitted fields keep their values. Null resets a setting to its default, where
+    null is
+        allowed.
+    """
 
     methods: NotRequired[Sequence[Literal["EMAIL_CODE", "EMAIL_LINK", "PASSKEY", "PASSWORD"] | str] | None]
     """Authentication methods that were used or are allowed."""
@@ -372,7 +377,7 @@ class SignInChangeDict(TypedDict):
 
 
 class TokenClaimsChangeDict(TypedDict):
-    """The keys of metadata that access tokens contain; omitted fields stay, and null removes all keys."""
+    """The keys of metadata that access tokens contain; omitted fields keep their values, and null removes all keys."""
 
     customer: NotRequired[Sequence[str] | None]
     """Keys of the customer's metadata, in the claim `metadata`."""

@@ -215,8 +215,8 @@ class DomainTaken(ConflictError):
 
 
 class DryRunTooSlow(UnprocessableEntityError):
-    """`dry_run_too_slow` (422): The steps take longer than 5 seconds. Use fewer steps, or fewer or more selective
-    conditions.
+    """`dry_run_too_slow` (422): The steps take longer than 5 seconds. Use fewer steps, fewer conditions, or
+    conditions that fewer contacts match.
     """
 
 
@@ -565,8 +565,9 @@ class PlanMissing(NotFoundError):
 
 
 class PreviewTooSlow(UnprocessableEntityError):
-    """`preview_too_slow` (422): Counting the contacts of these rules takes longer than 5 seconds. Use fewer or more
-    selective conditions, or create the audience: its members are determined without this limit.
+    """`preview_too_slow` (422): Counting the contacts of these rules takes longer than 5 seconds. Use fewer
+    conditions, or conditions that fewer contacts match, or create the audience: its members are determined
+    without this limit.
     """
 
 

@@ -567,7 +567,9 @@ class ApiKey(Record, frozen=True, kw_only=True):
     environment: ApiKeyEnvironment
     """`LIVE` or `TEST`. Mail that is sent with a TEST key is captured and not delivered."""
     permissions: list[str] | None
-    """Null: all permissions of the project, and none of the account."""
+    """Null: all permissions of the project except `projects:write` and `customers:impersonate`, none of the
+    account.
+    """
     ip_allow_list: list[str] | None
     """IP addresses and networks that can use the key; null allows all."""
     expires_at: datetime | None
@@ -4096,7 +4098,7 @@ class ProjectSettings(Record, frozen=True, kw_only=True):
     """Settings of a project. Null means the default of the instance."""
 
     transport: ProjectSettingsTransport | None
-    """How mail is sent; `capture` only stores it in the inbox. Null uses the server's default."""
+    """`relay` sends messages through the relays; `capture` only stores them in the inbox."""
     relays: list[ProjectRelay] | None
     """SMTP relays to send through; null uses the server's relays."""
     tracking_domain: str | None
@@ -4106,7 +4108,7 @@ class ProjectSettings(Record, frozen=True, kw_only=True):
     track_clicks: bool
     """Whether clicks are tracked; null uses the project's setting. Default: `true`."""
     seed_list: list[str] | None
-    """E-mail addresses that get the seed test of a campaign."""
+    """The addresses that get a test copy of a campaign on request; at most 50."""
     retention_days: int | None
     """Days for which the bodies of sent messages are kept; null means the default of the instance (30 days)."""
     on_ambiguous: ProjectSettingsOnAmbiguous
@@ -4400,7 +4402,9 @@ class SenderEventData(Record, frozen=True, kw_only=True):
 
 
 class SettingsChange(Record, frozen=True, kw_only=True):
-    """Settings to change; omitted fields stay. Null resets a setting to its default, where null is allowed."""
+    """Settings to change; omitted fields keep their values. Null resets a setting to its default, where null is
+    allowed.
+    """
 
     transport: SettingsChangeTransport | None | UnsetType = UNSET
     """How mail is sent; `capture` only stores it in the inbox. Null uses the server's default."""
@@ -4413,7 +4417,7 @@ class SettingsChange(Record, frozen=True, kw_only=True):
     track_clicks: bool | UnsetType = UNSET
     """Whether clicks are tracked; null uses the project's setting."""
     seed_list: list[str] | None | UnsetType = UNSET
-    """E-mail addresses that get the seed test of a campaign."""
+    """E-mail addresses that get a test copy of a campaign on request (`test-seed-list`)."""
     retention_days: int | None | UnsetType = UNSET
     """Number of days for which message bodies are kept; null uses the server's default."""
     on_ambiguous: SettingsChangeOnAmbiguous | UnsetType = UNSET
@@ -4429,7 +4433,10 @@ class SettingsChange(Record, frozen=True, kw_only=True):
 
 
 class SignInChange(Record, frozen=True, kw_only=True):
-    """Sign-in settings to change; omitted fields stay. Null resets a setting to its default, where null is allowed."""
+    """Sign-in settings to change; omitted fields keep their values. Null resets a setting to its default, where
+    null is
+        allowed.
+    """
 
     methods: list[SignInChangeMethods] | None | UnsetType = UNSET
     """Authentication methods that were used or are allowed."""
@@ -4523,8 +4530,8 @@ class SignInSettings(Record, frozen=True, kw_only=True):
     security_mails: list[SignInSettingsSecurityMails]
     """Notices about a customer's security that are sent by mail."""
     contacts: SignInSettingsContacts
-    """Whether a customer who signs up is linked to the contact with that address, which CREATE creates if missing.
-    Default: `"NONE"`.
+    """NONE: customers are not linked to contacts. LINK: a customer is linked to the contact with the same address,
+    if there is one. CREATE: like LINK, and a missing contact is created. Default: `"NONE"`.
     """
     passkey_domain: str | None
     """Relying party id of passkeys, a domain; null for that of this server."""
@@ -5070,7 +5077,7 @@ class TokenClaimSettings(Record, frozen=True, kw_only=True):
 
 
 class TokenClaimsChange(Record, frozen=True, kw_only=True):
-    """The keys of metadata that access tokens contain; omitted fields stay, and null removes all keys."""
+    """The keys of metadata that access tokens contain; omitted fields keep their values, and null removes all keys."""
 
     customer: list[str] | None | UnsetType = UNSET
     """Keys of the customer's metadata, in the claim `metadata`."""

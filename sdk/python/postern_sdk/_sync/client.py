@@ -1588,7 +1588,7 @@ class AppsOrganizations:
     ) -> types.AppOrganization:
         """Change an organization.
 
-        Omitted fields stay; `metadata` is merged (null removes a key).
+        Omitted fields keep their values; `metadata` is merged (null removes a key).
 
         With `status: SUSPENDED` the organization accepts no invitations or members, and grants no permissions.
         Its data is kept; set `ACTIVE` to end the suspension.
@@ -1911,7 +1911,7 @@ class AppsSso:
     ) -> types.AppSsoConnection:
         """Change a connection.
 
-        Omitted fields stay. Honours `If-Match`.
+        Omitted fields keep their values. Honours `If-Match`.
 
         `idpMetadataXml` or `idpMetadataUrl` sets every field whose name begins with `idp` from the metadata;
         `idp` fields in the same request take precedence. `testedAt` becomes null if the change invalidates the
@@ -5135,10 +5135,10 @@ class ApiKeys:
 
         Only this response contains the whole `key`.
 
-        `permissions` limits the key (null: all of the project, none of the account), `ipAllowList` takes IP
-        addresses or CIDR ranges, and `expiresAt` sets the expiry. E-mails sent with a TEST key are only stored
-        in the inbox, never delivered. `customers:impersonate` must be listed explicitly, and the creator must
-        have it.
+        `permissions` limits the key; null gives it all permissions of the project except `projects:write` and
+        `customers:impersonate`, which must be listed by name, and none of the account. The creator of a key with
+        `customers:impersonate` must have this permission. `ipAllowList` takes IP addresses or CIDR ranges, and
+        `expiresAt` sets the expiry. E-mails sent with a TEST key are only stored in the inbox, never delivered.
 
         Permission: `keys:write`.
 
@@ -6924,10 +6924,11 @@ class Automations:
 
         Nothing is sent.
 
-        The steps are evaluated as by a run that starts now, also if the automation is inactive or would start
-        none (`reasons`). Nothing is stored, and WEBHOOK steps make no calls. A delay passes at once; conditions
-        after it are evaluated for the later time, with the data of now. `trigger` and `steps` replace those of
-        the automation. This also needs the permissions `contacts:read` and `templates:read`.
+        The steps are evaluated as in a run that starts now, even if the automation is inactive or would not
+        start a run; `reasons` says why it would not. Nothing is stored, and WEBHOOK steps make no calls. A delay
+        passes at once; conditions after it are evaluated for the later time, with the data of now. `trigger` and
+        `steps` replace those of the automation. This also needs the permissions `contacts:read` and
+        `templates:read`.
 
         Permission: `automations:read`.
 
@@ -7248,7 +7249,7 @@ class Campaigns:
     ) -> types.Campaign:
         """Change a campaign that is DRAFT or SCHEDULED.
 
-        Fields that are left out stay; `variants` replaces all variants.
+        Omitted fields keep their values; `variants` replaces all variants.
 
         A SCHEDULED campaign must stay complete: a 409 response lists what would be missing. `scheduledAt: null`
         makes it a DRAFT again. Honours `If-Match`.
@@ -8238,7 +8239,7 @@ class Customers:
     ) -> types.Customer:
         """Change a customer's address, name or phone number.
 
-        Fields that are left out stay unchanged.
+        Omitted fields keep their values.
 
         When the address changes, the old one gets a notice, and codes and links that were mailed stop working;
         sessions continue. If another customer has the new address, the response is 409. Honours `If-Match`.
@@ -10485,7 +10486,7 @@ class Organizations:
     ) -> types.Organization:
         """Change an organization.
 
-        Omitted fields stay; `metadata` is merged (null removes a key).
+        Omitted fields keep their values; `metadata` is merged (null removes a key).
 
         With `status: SUSPENDED` the organization accepts no invitations or members, and grants no permissions.
         Its data is kept; set `ACTIVE` to end the suspension.
@@ -12221,7 +12222,7 @@ class Projects:
     ) -> types.Project:
         """Change the name or settings of a project.
 
-        Omitted settings stay; lists are replaced.
+        Omitted settings keep their values; lists are replaced.
 
         `extra` is merged with the stored names, and null removes a name. A relay's `password` of `********`
         keeps the stored password of the relay with the same `host` and `username`; without such a relay, the
@@ -13026,7 +13027,7 @@ class Sso:
     ) -> types.SsoConnection:
         """Change a connection.
 
-        Omitted fields stay. Honours `If-Match`.
+        Omitted fields keep their values. Honours `If-Match`.
 
         `idpMetadataXml` or `idpMetadataUrl` sets every field whose name begins with `idp` from the metadata;
         `idp` fields in the same request take precedence. `testedAt` becomes null if the change invalidates the
@@ -13753,7 +13754,7 @@ class Templates:
     ) -> types.Template:
         """Change a template.
 
-        Fields that are left out stay; `html: null` renders the html from `builderJson` again.
+        Omitted fields keep their values; `html: null` renders the html from `builderJson` again.
 
         Sends and campaigns that have started keep their content. Honours `If-Match`.
 

@@ -2056,7 +2056,7 @@ export interface ProjectsApi {
   /**
    * Change the name or settings of a project
    *
-   * Omitted settings stay; lists are replaced.
+   * Omitted settings keep their values; lists are replaced.
    *
    * `extra` is merged with the stored names, and null removes a name. A relay's `password` of `********` keeps the
    * stored password of the relay with the same `host` and `username`; without such a relay, the password is removed.
@@ -2112,9 +2112,10 @@ export interface ApiKeysApi {
    *
    * Only this response contains the whole `key`.
    *
-   * `permissions` limits the key (null: all of the project, none of the account), `ipAllowList` takes IP addresses or
-   * CIDR ranges, and `expiresAt` sets the expiry. E-mails sent with a TEST key are only stored in the inbox, never
-   * delivered. `customers:impersonate` must be listed explicitly, and the creator must have it.
+   * `permissions` limits the key; null gives it all permissions of the project except `projects:write` and
+   * `customers:impersonate`, which must be listed by name, and none of the account. The creator of a key with
+   * `customers:impersonate` must have this permission. `ipAllowList` takes IP addresses or CIDR ranges, and `expiresAt`
+   * sets the expiry. E-mails sent with a TEST key are only stored in the inbox, never delivered.
    *
    * Permission: `keys:write`.
    *
@@ -2744,7 +2745,7 @@ export interface TemplatesApi {
   /**
    * Change a template
    *
-   * Fields that are left out stay; `html: null` renders the html from `builderJson` again.
+   * Omitted fields keep their values; `html: null` renders the html from `builderJson` again.
    *
    * Sends and campaigns that have started keep their content. Honours `If-Match`.
    *
@@ -3561,7 +3562,7 @@ export interface CustomersApi {
   /**
    * Change a customer's address, name or phone number
    *
-   * Fields that are left out stay unchanged.
+   * Omitted fields keep their values.
    *
    * When the address changes, the old one gets a notice, and codes and links that were mailed stop working; sessions
    * continue. If another customer has the new address, the response is 409. Honours `If-Match`.
@@ -4831,7 +4832,7 @@ export interface SsoApi {
   /**
    * Change a connection
    *
-   * Omitted fields stay. Honours `If-Match`.
+   * Omitted fields keep their values. Honours `If-Match`.
    *
    * `idpMetadataXml` or `idpMetadataUrl` sets every field whose name begins with `idp` from the metadata; `idp` fields
    * in the same request take precedence. `testedAt` becomes null if the change invalidates the test.
@@ -4986,7 +4987,7 @@ export interface AppsSsoApi {
   /**
    * Change a connection
    *
-   * Omitted fields stay. Honours `If-Match`.
+   * Omitted fields keep their values. Honours `If-Match`.
    *
    * `idpMetadataXml` or `idpMetadataUrl` sets every field whose name begins with `idp` from the metadata; `idp` fields
    * in the same request take precedence. `testedAt` becomes null if the change invalidates the test.
@@ -5144,7 +5145,7 @@ export interface CampaignsApi {
   /**
    * Change a campaign that is DRAFT or SCHEDULED
    *
-   * Fields that are left out stay; `variants` replaces all variants.
+   * Omitted fields keep their values; `variants` replaces all variants.
    *
    * A SCHEDULED campaign must stay complete: a 409 response lists what would be missing. `scheduledAt: null` makes it a
    * DRAFT again. Honours `If-Match`.
@@ -5615,10 +5616,10 @@ export interface AutomationsApi {
    *
    * Nothing is sent.
    *
-   * The steps are evaluated as by a run that starts now, also if the automation is inactive or would start none
-   * (`reasons`). Nothing is stored, and WEBHOOK steps make no calls. A delay passes at once; conditions after it are
-   * evaluated for the later time, with the data of now. `trigger` and `steps` replace those of the automation. This
-   * also needs the permissions `contacts:read` and `templates:read`.
+   * The steps are evaluated as in a run that starts now, even if the automation is inactive or would not start a run;
+   * `reasons` says why it would not. Nothing is stored, and WEBHOOK steps make no calls. A delay passes at once;
+   * conditions after it are evaluated for the later time, with the data of now. `trigger` and `steps` replace those of
+   * the automation. This also needs the permissions `contacts:read` and `templates:read`.
    *
    * Permission: `automations:read`.
    *
@@ -5736,7 +5737,7 @@ export interface OrganizationsApi {
   /**
    * Change an organization
    *
-   * Omitted fields stay; `metadata` is merged (null removes a key).
+   * Omitted fields keep their values; `metadata` is merged (null removes a key).
    *
    * With `status: SUSPENDED` the organization accepts no invitations or members, and grants no permissions. Its data is
    * kept; set `ACTIVE` to end the suspension.
@@ -6093,7 +6094,7 @@ export interface AppsOrganizationsApi {
   /**
    * Change an organization
    *
-   * Omitted fields stay; `metadata` is merged (null removes a key).
+   * Omitted fields keep their values; `metadata` is merged (null removes a key).
    *
    * With `status: SUSPENDED` the organization accepts no invitations or members, and grants no permissions. Its data is
    * kept; set `ACTIVE` to end the suspension.

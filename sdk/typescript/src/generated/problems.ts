@@ -166,7 +166,8 @@ export class DomainNotVerified extends ForbiddenError {}
 export class DomainTaken extends ConflictError {}
 
 /**
- * 422 `dry_run_too_slow`: The steps take longer than 5 seconds. Use fewer steps, or fewer or more selective conditions.
+ * 422 `dry_run_too_slow`: The steps take longer than 5 seconds. Use fewer steps, fewer conditions, or conditions that
+ * fewer contacts match.
  */
 export class DryRunTooSlow extends UnprocessableEntityError {}
 
@@ -443,8 +444,8 @@ export class PlanLimitReached extends ForbiddenError {}
 export class PlanMissing extends NotFoundError {}
 
 /**
- * 422 `preview_too_slow`: Counting the contacts of these rules takes longer than 5 seconds. Use fewer or more selective
- * conditions, or create the audience: its members are determined without this limit.
+ * 422 `preview_too_slow`: Counting the contacts of these rules takes longer than 5 seconds. Use fewer conditions, or
+ * conditions that fewer contacts match, or create the audience: its members are determined without this limit.
  */
 export class PreviewTooSlow extends UnprocessableEntityError {}
 

@@ -190,7 +190,7 @@ export interface AccountProfile {
   projects: Project[];
 }
 
-/** Fields to change; omitted fields stay. */
+/** Fields to change; omitted fields keep their values. */
 export interface AccountProfileChange {
   /** A display name: one line of text, not only blanks. */
   name?: string | undefined;
@@ -228,7 +228,7 @@ export interface ApiKey {
   type: "PUBLISHABLE" | "SECRET" | (string & {});
   /** `LIVE` or `TEST`. Mail that is sent with a TEST key is captured and not delivered. */
   environment: "LIVE" | "TEST" | (string & {});
-  /** Null: all permissions of the project, and none of the account. */
+  /** Null: all permissions of the project except `projects:write` and `customers:impersonate`, none of the account. */
   permissions: string[] | null;
   /** IP addresses and networks that can use the key; null allows all. */
   ipAllowList: string[] | null;
@@ -531,7 +531,7 @@ export interface AutomationActivation {
   active: boolean;
 }
 
-/** Fields to change; omitted fields stay. */
+/** Fields to change; omitted fields keep their values. */
 export interface AutomationChange {
   /** A display name: one line of text, not only blanks. */
   name?: string | undefined;
@@ -854,7 +854,7 @@ export interface Campaign {
   appId: string;
 }
 
-/** The fields to change; fields that are left out stay unchanged. */
+/** The fields to change; omitted fields keep their values. */
 export interface CampaignChange {
   /** A display name: one line of text, not only blanks. */
   name?: string | undefined;
@@ -1659,7 +1659,7 @@ export interface CustomerBannedData {
   reason: string | null;
 }
 
-/** Changes of a customer. Fields that are left out stay unchanged; null removes a name or a phone number. */
+/** Changes of a customer. Omitted fields keep their values; null removes a name or a phone number. */
 export interface CustomerChange {
   /** The new primary address. It counts as unverified unless `emailVerified` says otherwise. */
   email?: string | undefined;
@@ -4564,7 +4564,7 @@ export interface ProjectRelay {
 
 /** Settings of a project. Null means the default of the instance. */
 export interface ProjectSettings {
-  /** How mail is sent; `capture` only stores it in the inbox. Null uses the server's default. */
+  /** `relay` sends messages through the relays; `capture` only stores them in the inbox. */
   transport: "capture" | "relay" | (string & {}) | null;
   /** SMTP relays to send through; null uses the server's relays. */
   relays: ProjectRelay[] | null;
@@ -4574,7 +4574,7 @@ export interface ProjectSettings {
   trackOpens: boolean;
   /** Whether clicks are tracked; null uses the project's setting. Default: `true`. */
   trackClicks: boolean;
-  /** E-mail addresses that get the seed test of a campaign. */
+  /** The addresses that get a test copy of a campaign on request; at most 50. */
   seedList: string[] | null;
   /** Days for which the bodies of sent messages are kept; null means the default of the instance (30 days). */
   retentionDays: number | null;
@@ -4943,7 +4943,10 @@ export interface SenderToken {
   token: string;
 }
 
-/** Settings to change; omitted fields stay. Null resets a setting to its default, where null is allowed. */
+/**
+ * Settings to change; omitted fields keep their values. Null resets a setting to its default, where null is
+ *     allowed.
+ */
 export interface SettingsChange {
   /** How mail is sent; `capture` only stores it in the inbox. Null uses the server's default. */
   transport?: "capture" | "relay" | (string & {}) | null | undefined;
@@ -4955,7 +4958,7 @@ export interface SettingsChange {
   trackOpens?: boolean | undefined;
   /** Whether clicks are tracked; null uses the project's setting. */
   trackClicks?: boolean | undefined;
-  /** E-mail addresses that get the seed test of a campaign. */
+  /** E-mail addresses that get a test copy of a campaign on request (`test-seed-list`). */
   seedList?: string[] | null | undefined;
   /** Number of days for which message bodies are kept; null uses the server's default. */
   retentionDays?: number | null | undefined;
@@ -4971,7 +4974,10 @@ export interface SettingsChange {
   extra?: { [key: string]: unknown } | undefined;
 }
 
-/** Sign-in settings to change; omitted fields stay. Null resets a setting to its default, where null is allowed. */
+/**
+ * Sign-in settings to change; omitted fields keep their values. Null resets a setting to its default, where null is
+ *     allowed.
+ */
 export interface SignInChange {
   /** Authentication methods that were used or are allowed. */
   methods?: ("EMAIL_CODE" | "EMAIL_LINK" | "PASSKEY" | "PASSWORD" | (string & {}))[] | null | undefined;
@@ -5071,8 +5077,8 @@ export interface SignInSettings {
   /** Notices about a customer's security that are sent by mail. */
   securityMails: ("EMAIL_CHANGED" | "IDENTITY_CHANGED" | "MFA_CHANGED" | "NEW_DEVICE" | "PASSWORD_CHANGED" | (string & {}))[];
   /**
-   * Whether a customer who signs up is linked to the contact with that address, which CREATE creates if missing.
-   * Default: `"NONE"`.
+   * NONE: customers are not linked to contacts. LINK: a customer is linked to the contact with the same address, if
+   * there is one. CREATE: like LINK, and a missing contact is created. Default: `"NONE"`.
    */
   contacts: "CREATE" | "LINK" | "NONE" | (string & {});
   /** Relying party id of passkeys, a domain; null for that of this server. */
@@ -5218,7 +5224,7 @@ export interface SsoConnection {
   updatedAt: string;
 }
 
-/** Fields to change; omitted fields stay. */
+/** Fields to change; omitted fields keep their values. */
 export interface SsoConnectionChange {
   /** The identity provider's metadata: sets all fields whose names begin with `idp`. */
   idpMetadataXml?: string | undefined;
@@ -5584,7 +5590,7 @@ export interface Template {
 }
 
 /**
- * The fields to change; fields that are left out stay, null removes a value.
+ * The fields to change; omitted fields keep their values, null removes a value.
  *
  *     With `html: null` the html is rendered from `builderJson` again.
  */
@@ -5733,7 +5739,7 @@ export interface TokenClaimSettings {
   organization: string[];
 }
 
-/** The keys of metadata that access tokens contain; omitted fields stay, and null removes all keys. */
+/** The keys of metadata that access tokens contain; omitted fields keep their values, and null removes all keys. */
 export interface TokenClaimsChange {
   /** Keys of the customer's metadata, in the claim `metadata`. */
   customer?: string[] | null | undefined;
@@ -5888,7 +5894,7 @@ export interface Webhook {
   updatedAt: string;
 }
 
-/** Fields to change; omitted fields stay. */
+/** Fields to change; omitted fields keep their values. */
 export interface WebhookChange {
   /** Where to send; https or http. */
   url?: string | undefined;
