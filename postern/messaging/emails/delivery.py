@@ -257,7 +257,7 @@ async def _deliver(world: "World", job: DeliveryJob, prepared: PreparedMessage, 
             delay = rules.no_server_delay(send.attempt)
             return defer_all(decision.envelope, error.detail, "", no_server_contacted=True, retry_after=delay)
         queue = queues(world).of(transport, send.lane)
-        with queue.holding(turn):
+        async with queue.holding(turn):
             outcome = await _deliver_through(transport, prepared, turn, queue)
     if decision.fixed_results:
         outcome = msgspec.structs.replace(outcome, results=(*decision.fixed_results, *outcome.results))

@@ -15,8 +15,8 @@ longer used.
 """
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 from uuid import UUID
@@ -125,8 +125,8 @@ class SendQueue:
     def __len__(self) -> int:
         return len(self._waiting)
 
-    @contextmanager
-    def holding(self, turn: SendTurn) -> Iterator[None]:
+    @asynccontextmanager
+    async def holding(self, turn: SendTurn) -> AsyncIterator[None]:
         """Keep the attempt in the queue while the block runs, or until it is admitted."""
         if not self._waiting:  # The rate is only measured while messages wait.
             self._admitted_count, self._counting_since = 0, asyncio.get_running_loop().time()
@@ -135,6 +135,10 @@ class SendQueue:
             yield
         finally:
             self._waiting.pop(turn, None)
+            if turn.check and turn.needs_mark:
+                # The attempt ended without being admitted, and this check may still commit its mark. The attempt must
+                # be settled after that, or else it would count as interrupted.
+                await asyncio.wait([turn.check])
 
     async def admit(self, turn: SendTurn) -> None:
         """Return when a check that is fresh enough shows that the message may be sent; commits its mark if needed. Call

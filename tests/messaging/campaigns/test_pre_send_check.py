@@ -222,7 +222,7 @@ async def test_a_mark_that_is_needed_during_a_check_is_written_by_the_next_one(m
     turn = pre_send_check.SendTurn(
         cast(Any, SimpleNamespace(id=uuid4())), cast(Any, []), skip_unsubscribed=False, needs_mark=False
     )
-    with queue.holding(turn):
+    async with queue.holding(turn):
         turn.result, turn.checked_at = "GO", asyncio.get_running_loop().time()
         queue._begin_check([turn])
         await asyncio.sleep(0)
@@ -234,3 +234,30 @@ async def test_a_mark_that_is_needed_during_a_check_is_written_by_the_next_one(m
             await admission
     assert marked == [[False], [True]]
     assert not turn.needs_mark
+
+
+async def test_an_attempt_ends_after_the_check_that_may_commit_its_mark(monkeypatch):
+    """If it was settled before, the mark would make it look interrupted."""
+    may_answer = asyncio.Event()
+
+    async def check_sends(world, turns):
+        await may_answer.wait()
+        return {turn.send.id: True for turn in turns}
+
+    monkeypatch.setattr(pre_send_check, "check_sends", check_sends)
+    queue = pre_send_check.SendQueue(cast(Any, None))
+    turn = pre_send_check.SendTurn(
+        cast(Any, SimpleNamespace(id=uuid4())), cast(Any, []), skip_unsubscribed=False, needs_mark=True
+    )
+
+    async def defer_during_the_check():
+        async with queue.holding(turn):
+            queue._begin_check([turn])
+
+    attempt = asyncio.create_task(defer_during_the_check())
+    await asyncio.sleep(0.01)
+    assert not attempt.done()
+    may_answer.set()
+    async with asyncio.timeout(WAIT_SECONDS):
+        await attempt
+    assert turn.check is None
