@@ -13,10 +13,14 @@ from typing import Any, NamedTuple
 
 import dns.asyncresolver
 import dns.exception
+import dns.flags
+import dns.message
 import dns.name
 import dns.nameserver
 import dns.resolver
 import dns.reversename
+
+from postern.kernel.values import is_loopback
 
 DNS_PORT = 53
 TRY_TIMEOUT = timedelta(seconds=2)
@@ -32,9 +36,11 @@ MAX_AUTHORITIES = 4
 class NoSuchRecord(Exception):
     """The DNS has no such record. Retrying soon does not help."""
 
-    def __init__(self, name: str, kind: str, *, nxdomain: bool) -> None:
+    def __init__(self, name: str, kind: str, *, nxdomain: bool, authenticated: bool = False) -> None:
         super().__init__(f"{name} does not exist." if nxdomain else f"{name} has no {kind} record.")
         self.name, self.kind, self.nxdomain = name, kind, nxdomain
+        self.authenticated = authenticated
+        """Whether the resolver has authenticated this with DNSSEC; see `Resolver`."""
 
 
 class DnsUnavailable(Exception):
@@ -57,6 +63,38 @@ class MailExchanger(NamedTuple):
 
     preference: int
     host: str
+
+
+class TlsaRecord(NamedTuple):
+    """A TLSA record (RFC 6698 §2.1): the numbers of its certificate usage, selector and matching type, and its data."""
+
+    usage: int
+    selector: int
+    matching_type: int
+    data: bytes
+
+
+class RecordSet(list[Any]):
+    """The records of a response."""
+
+    authenticated = False
+    """Whether the resolver has authenticated them with DNSSEC; see `Resolver`."""
+
+
+class HostAddresses(NamedTuple):
+    """The addresses of a host, IPv6 first."""
+
+    addresses: list[str]
+    authenticated: bool
+    """Whether the resolver has authenticated all of them with DNSSEC."""
+
+
+class MailExchangers(NamedTuple):
+    """The mail exchangers of a domain, smallest preference first."""
+
+    exchangers: list[MailExchanger]
+    authenticated: bool
+    """Whether the resolver has authenticated them with DNSSEC."""
 
 
 def parse_nameservers(text: str) -> list[Nameserver]:
@@ -96,9 +134,12 @@ class Resolver:
         cache: bool = False,
         authority_port: int = DNS_PORT,
         private_authorities: bool = False,
+        dnssec: bool = False,
     ) -> None:
         """With `cache`, responses are cached for their TTL.
 
+        With `dnssec`, the servers are trusted to validate DNSSEC, and so is the path to them: records of a response
+        with the AD flag (RFC 4035 §3.2.3) count as authenticated. Without it, none do.
         `authority_port` and `private_authorities` concern the servers that `authoritative` finds: their port, and
         whether they may have private addresses.
         """
@@ -111,6 +152,31 @@ class Resolver:
         self._slots = asyncio.Semaphore(concurrency)
         self._authority_port = authority_port
         self._private_authorities = private_authorities
+        self._dnssec = dnssec
+        if dnssec:
+            # With AD in the query, the response has it without all the signatures that DO would add (RFC 6840 §5.7).
+            self._resolver.flags = dns.flags.RD | dns.flags.AD
+
+    def caching(self, *, dnssec: bool = False) -> "Resolver":
+        """A resolver that queries the same servers and caches responses for their TTL; `dnssec` as in the constructor.
+
+        It has its own limit of concurrent lookups.
+        """
+        resolver = Resolver(
+            [Nameserver("127.0.0.1")],  # Replaced below; without any, the constructor would read the system's.
+            try_timeout=timedelta(seconds=self._resolver.timeout),
+            lookup_timeout=timedelta(seconds=self._resolver.lifetime),
+            cache=True,
+            dnssec=dnssec,
+        )
+        resolver._resolver.nameservers = self._resolver.nameservers
+        return resolver
+
+    @property
+    def uses_loopback(self) -> bool:
+        """Whether all servers that are queried have loopback addresses."""
+        addresses = [str(getattr(server, "address", server)) for server in self._resolver.nameservers]
+        return bool(addresses) and all(is_loopback(address) for address in addresses)
 
     async def txt(self, name: str) -> list[str]:
         """The TXT records: the strings of a record are joined (RFC 7208 §3.3), and invalid UTF-8 is replaced."""
@@ -127,17 +193,36 @@ class Resolver:
 
     async def addresses(self, name: str) -> list[str]:
         """All addresses, IPv6 first. Raises NoSuchRecord only if there are none of either family."""
-        results = await asyncio.gather(self.aaaa(name), self.a(name), return_exceptions=True)
-        addresses = [address for result in results if isinstance(result, list) for address in result]
+        return (await self.host_addresses(name)).addresses
+
+    async def host_addresses(self, name: str) -> HostAddresses:
+        """Like `addresses`, with the result of DNSSEC."""
+        results = await asyncio.gather(self._query(name, "AAAA"), self._query(name, "A"), return_exceptions=True)
+        sets = [result for result in results if isinstance(result, RecordSet)]
+        addresses = [record.address for records in sets for record in records]
         if addresses:
-            return addresses
+            return HostAddresses(addresses, all(records.authenticated for records in sets))
         # If one lookup failed and the other is empty, the outcome is DnsUnavailable.
         raise next((result for result in results if not isinstance(result, NoSuchRecord | list)), results[1])  # type: ignore[misc]
 
     async def mx(self, name: str) -> list[MailExchanger]:
         """The mail exchangers, smallest preference first."""
+        return (await self.mail_exchangers(name)).exchangers
+
+    async def mail_exchangers(self, name: str) -> MailExchangers:
+        """Like `mx`, with the result of DNSSEC."""
         records = await self._query(name, "MX")
-        return sorted(MailExchanger(record.preference, _host(record.exchange)) for record in records)
+        exchangers = sorted(MailExchanger(record.preference, _host(record.exchange)) for record in records)
+        return MailExchangers(exchangers, records.authenticated)
+
+    async def tlsa(self, name: str) -> list[TlsaRecord]:
+        """The TLSA records (RFC 6698); none if the resolver has not authenticated them with DNSSEC."""
+        records = await self._query(name, "TLSA")
+        return [
+            TlsaRecord(record.usage, record.selector, record.mtype, bytes(record.cert))
+            for record in records
+            if records.authenticated
+        ]
 
     async def cname(self, name: str) -> str:
         """The target of the name's CNAME record."""
@@ -181,7 +266,7 @@ class Resolver:
             server for server in servers if self._private_authorities or ipaddress.ip_address(server.address).is_global
         ]
 
-    async def _query(self, name: str, kind: str) -> list[Any]:
+    async def _query(self, name: str, kind: str) -> RecordSet:
         try:
             dns_name = as_dns_name(name)
         except ValueError:
@@ -191,9 +276,11 @@ class Resolver:
             try:
                 response = await self._resolver.resolve(dns_name, kind, search=False)
             except dns.resolver.NXDOMAIN as error:
-                canonical_name, nxdomain = error.canonical_name, True
+                canonical_name, nxdomain, authenticated = error.canonical_name, True, False
             except dns.resolver.NoAnswer as error:
-                canonical_name, nxdomain = error.kwargs["response"].resolve_chaining().canonical_name, False
+                empty = error.kwargs["response"]
+                canonical_name, nxdomain = empty.resolve_chaining().canonical_name, False
+                authenticated = self._is_authenticated(empty)
             except dns.resolver.NoNameservers as error:
                 raise DnsUnavailable(name, kind, _failure_summary(error)) from None
             except dns.exception.Timeout:
@@ -201,11 +288,16 @@ class Resolver:
             except (dns.exception.DNSException, OSError) as error:
                 raise DnsUnavailable(name, kind, str(error) or type(error).__name__) from None
             else:
-                return list(response)
+                records = RecordSet(response)
+                records.authenticated = self._is_authenticated(response.response)
+                return records
         if canonical_name != dns_name and self._fallback:
             # The authoritative servers of one zone cannot resolve an alias into another zone.
             return await self._fallback._query(_host(canonical_name), kind)
-        raise NoSuchRecord(name, kind, nxdomain=nxdomain)
+        raise NoSuchRecord(name, kind, nxdomain=nxdomain, authenticated=authenticated)
+
+    def _is_authenticated(self, response: dns.message.Message) -> bool:
+        return self._dnssec and bool(response.flags & dns.flags.AD)
 
 
 class _Authority(Resolver):
@@ -219,7 +311,7 @@ class _Authority(Resolver):
         )
         self._ordinary = self._fallback = ordinary
 
-    async def _query(self, name: str, kind: str) -> list[Any]:
+    async def _query(self, name: str, kind: str) -> RecordSet:
         try:
             return await super()._query(name, kind)
         except DnsUnavailable:
