@@ -43,6 +43,7 @@ class Behaviour:
     smtputf8: bool = True
     eightbit: bool = True
     enhanced: bool = True
+    chunking: bool = False
     size: int | None = 50_000_000
     tls: ssl.SSLContext | None = None
     """Offered by STARTTLS, or used from the first octet with `implicit`."""
@@ -181,6 +182,8 @@ class Session(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._buffer = b""
         self._in_text = False
+        self._chunk_octets: int | None = None
+        """The size of the chunk that follows BDAT."""
         self._login_answers: list[str] | None = None
         self._message_count = 0
         self._dripping: asyncio.Task[None] | None = None
@@ -222,11 +225,17 @@ class Session(asyncio.Protocol):
         if self._starting_tls:
             return
         self._unwritten_replies = []
-        while self._buffer and not self._stalled and (self._text() if self._in_text else self._command()):
+        while self._buffer and not self._stalled and self._next():
             pass
         replies, self._unwritten_replies = self._unwritten_replies, None
         if replies:
             self._write(b"".join(replies))
+
+    def _next(self) -> bool:
+        """Process a command or a message if the buffer has all of it; returns whether there may be more."""
+        if self._chunk_octets is not None:
+            return self._chunk()
+        return self._text() if self._in_text else self._command()
 
     # Commands.
 
@@ -254,6 +263,7 @@ class Session(asyncio.Protocol):
         offers = [b"sink.test"]
         offers += [b"PIPELINING"] * behaviour.pipelining + [b"8BITMIME"] * behaviour.eightbit
         offers += [b"SMTPUTF8"] * behaviour.smtputf8 + [b"ENHANCEDSTATUSCODES"] * behaviour.enhanced
+        offers += [b"CHUNKING"] * behaviour.chunking
         offers += [b"SIZE %d" % behaviour.size] if behaviour.size is not None else []
         offers += [b"STARTTLS"] if behaviour.tls and not self.encrypted else []
         offers += [b"AUTH " + behaviour.mechanisms.encode()] if behaviour.users else []
@@ -354,6 +364,12 @@ class Session(asyncio.Protocol):
                 self._stalled = True
                 self._transport.pause_reading()
 
+    def _on_bdat(self, line: bytes) -> None:
+        if not self.sink.behaviour.chunking or not line.endswith(b" LAST"):
+            self._reply("BDAT", b"500 5.5.1 Unknown command")
+            return
+        self._chunk_octets = int(line.split()[1])
+
     def _on_rset(self, line: bytes) -> None:
         self._start_transaction()
         self._reply("RSET", b"250 2.0.0 Ok")
@@ -384,6 +400,15 @@ class Session(asyncio.Protocol):
         if b"\r\n." in text or text.startswith(b"."):
             text = re.sub(rb"(?m)^\.", b"", text) if text.startswith(b".") else text.replace(b"\r\n.", b"\r\n")
         self._in_text = False
+        self._finish(text)
+        return not self._stalled
+
+    def _chunk(self) -> bool:
+        size = self._chunk_octets or 0
+        if len(self._buffer) < size:
+            return False
+        text, self._buffer = self._buffer[:size], self._buffer[size:]
+        self._chunk_octets = None
         self._finish(text)
         return not self._stalled
 

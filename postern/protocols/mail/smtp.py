@@ -9,10 +9,11 @@ import base64
 import functools
 import re
 import ssl
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from enum import StrEnum
 from ipaddress import ip_address
-from typing import cast
+from typing import Any, TypeAlias, cast
 
 import idna
 import msgspec
@@ -129,6 +130,7 @@ def dot_stuffed(message: bytes) -> bytes:
     return message if message.endswith(b"\r\n") else message + b"\r\n"
 
 
+DATA = b"DATA\r\n"
 NO_SMTPUTF8 = SmtpReply(553, "5.6.7", "The server does not support non-ASCII addresses (SMTPUTF8).")
 NO_ADDRESS = SmtpReply(553, "5.1.3", "This is not a valid e-mail address.")
 OUT_OF_STEP = SmtpReply(
@@ -164,6 +166,10 @@ class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
     """For the reply to QUIT."""
 
 
+CheckCertificates: TypeAlias = Callable[[Sequence[bytes]], str | None]
+"""Checks the certificates that a server sent, its own first, as DER; returns what is wrong, or None."""
+
+
 class Peer(msgspec.Struct, frozen=True, kw_only=True):
     """A server and the settings of connections to it."""
 
@@ -180,7 +186,11 @@ class Peer(msgspec.Struct, frozen=True, kw_only=True):
     verify: bool = True
     """Whether the certificate must be valid."""
     context: ssl.SSLContext | None = None
-    """A TLS context instead of the system's certificate authorities (MTA-STS, DANE, a private CA)."""
+    """A TLS context instead of the system's certificate authorities (a private CA)."""
+    check_certificates: CheckCertificates | None = None
+    """A check of the server's certificates in addition to that of the TLS context (DANE)."""
+    chunking: bool = False
+    """Whether messages are sent with BDAT instead of DATA if the server supports it (RFC 3030)."""
     user: str | None = None
     password: str = ""
     timeouts: Timeouts = Timeouts()
@@ -227,6 +237,10 @@ class TlsRequired(ConnectionFailed):
     """The connection could not be encrypted as required."""
 
 
+class HandshakeFailed(TlsRequired):
+    """The TLS handshake after STARTTLS failed, because of an invalid certificate, for example."""
+
+
 class AuthenticationFailed(ConnectionFailed):
     """The server rejected the user name and password."""
 
@@ -244,6 +258,19 @@ def non_verifying_context() -> ssl.SSLContext:
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     return context
+
+
+async def connect_opportunistically(peer: Peer) -> "SmtpConnection":
+    """Open a connection with STARTTLS if that works, otherwise in plain text (RFC 7435). Raises ConnectionFailed.
+
+    After a failed handshake, it opens another connection, and the dialogue of the first one precedes that of the other.
+    """
+    try:
+        return await connect(peer)
+    except HandshakeFailed as failure:
+        connection = await connect(msgspec.structs.replace(peer, tls=Tls.NONE))
+        connection.prepend_dialogue(failure.opening)
+        return connection
 
 
 async def connect(peer: Peer) -> "SmtpConnection":
@@ -331,6 +358,7 @@ class SmtpConnection(asyncio.Protocol):
         self._dot_timeout = peer.timeouts.dot.total_seconds()
         self._block_timeout = peer.timeouts.block.total_seconds()
         self._pipelining_supported = self._smtputf8_supported = self._eight_bit_supported = self._size_supported = False
+        self._uses_chunking = False
         self._size_limit = 0
 
     # Callbacks of the event loop.
@@ -388,6 +416,8 @@ class SmtpConnection(asyncio.Protocol):
         greeting = (await self._receive(1, peer.timeouts.greeting.total_seconds()))[0]
         if greeting.code != 220:
             raise GreetingRefused(f"{peer.label} greeted with {greeting.code} {greeting.text[:500]}", greeting)
+        if self.encrypted:
+            self._accept_tls()
         await self._hello()
         if peer.tls in {Tls.STARTTLS, Tls.STARTTLS_REQUIRED}:
             await self._encrypt()
@@ -411,6 +441,7 @@ class SmtpConnection(asyncio.Protocol):
         self._smtputf8_supported = "SMTPUTF8" in self.features and "8BITMIME" in self.features
         self._eight_bit_supported = "8BITMIME" in self.features
         self._size_supported = "SIZE" in self.features
+        self._uses_chunking = self.peer.chunking and "CHUNKING" in self.features
         size = self.features.get("SIZE", "")
         self._size_limit = int(size) if size.isascii() and size.isdigit() and len(size) <= 20 else 0
 
@@ -434,12 +465,26 @@ class SmtpConnection(asyncio.Protocol):
                 ssl_handshake_timeout=peer.timeouts.connect.total_seconds(),
             )
         except (OSError, ssl.SSLError, ValueError) as error:
-            raise TlsRequired(f"TLS with {peer.label}: {error}", enhanced="4.7.5") from None
+            self._exchange.append(("TLS", f"{error}\r\n".encode("utf-8", "replace")))
+            raise HandshakeFailed(f"TLS with {peer.label}: {error}", enhanced="4.7.5") from None
         if transport is None or self._failure:
             raise self._failure or TlsRequired(f"The TLS handshake with {peer.label} was aborted.", enhanced="4.7.5")
         self.connection_made(transport)
         self.encrypted = True
+        self._accept_tls()
         await self._hello()
+
+    def _accept_tls(self) -> None:
+        """Check the server's certificates, and add the parameters of TLS to the dialogue. Raises TlsRequired."""
+        peer = self.peer
+        session = cast("asyncio.Transport", self._transport).get_extra_info("ssl_object")
+        fault = peer.check_certificates(sent_certificates(session)) if peer.check_certificates else None
+        verified = "checked" if peer.check_certificates or _context(peer).check_hostname else "not checked"
+        cipher = session.cipher()
+        description = f"{session.version()}, {cipher[0] if cipher else 'unknown cipher'}; certificate {verified}"
+        self._exchange.append(("TLS", f"{fault or description}\r\n".encode()))
+        if fault:
+            raise TlsRequired(f"TLS with {peer.label}: {fault}", enhanced="4.7.5")
 
     async def _authenticate(self, user: str, password: str) -> None:
         """Send AUTH PLAIN or LOGIN. Raises AuthenticationFailed, or TlsRequired if the connection must be encrypted."""
@@ -475,6 +520,10 @@ class SmtpConnection(asyncio.Protocol):
     def dialogue(self) -> tuple[tuple[str, bytes], ...]:
         """The dialogue of the current message, or of the start of the connection."""
         return tuple(self._exchange)
+
+    def prepend_dialogue(self, earlier: tuple[tuple[str, bytes], ...]) -> None:
+        """Let the start of this connection's dialogue be preceded by that of an earlier connection."""
+        self._opening = earlier + self._opening
 
     async def send(self, envelope: Envelope, message: bytes, *, before_dot: BeforeDot | None = None) -> DeliveryOutcome:
         """Send one message; see `Transport.deliver`. Raises StaleConnection if a new connection may work.
@@ -543,6 +592,8 @@ class SmtpConnection(asyncio.Protocol):
         mail_reply, rcpt_replies, data_reply = await self._send_envelope(
             self._mail_command(envelope, sender, message), paths
         )
+        if data_reply is None:
+            return await self._transact_chunk(encoded_recipients, mail_reply, rcpt_replies, message, before_dot)
         if data_reply.is_success or (data_reply.code == 354 and self._replies):
             # DATA has no reply 2xx (RFC 5321 §4.3.2). The recipients' replies may be those of the commands before.
             self.abort()
@@ -555,13 +606,27 @@ class SmtpConnection(asyncio.Protocol):
             data_reply, ambiguous = await self._send_data(message, before_dot)
         elif self.usable:
             self._needs_reset = True
-        replies = iter(
-            mail_reply if not mail_reply.is_success else data_reply if reply.is_success else reply
-            for reply in rcpt_replies
-        )
-        return [
-            encoded if isinstance(encoded, SmtpReply) else next(replies) for encoded in encoded_recipients
-        ], ambiguous
+        return _replies_of_recipients(encoded_recipients, mail_reply, rcpt_replies, data_reply), ambiguous
+
+    async def _transact_chunk(
+        self,
+        encoded_recipients: list[bytes | SmtpReply],
+        mail_reply: SmtpReply,
+        rcpt_replies: list[SmtpReply],
+        message: bytes,
+        before_dot: BeforeDot | None,
+    ) -> tuple[list[SmtpReply], bool]:
+        """Like `_transact`, after the replies to MAIL and RCPT, with BDAT (RFC 3030 §2)."""
+        if self._replies:
+            self.abort()
+            return [encoded if isinstance(encoded, SmtpReply) else OUT_OF_STEP for encoded in encoded_recipients], False
+        data_reply, ambiguous = rcpt_replies[-1], False
+        if self.usable:
+            if mail_reply.is_success and any(reply.is_success for reply in rcpt_replies):
+                data_reply, ambiguous = await self._send_chunk(message, before_dot)
+            # RFC 3030 §2: after a failed BDAT, only RSET brings the server into a known state.
+            self._needs_reset = self.usable and not data_reply.is_success
+        return _replies_of_recipients(encoded_recipients, mail_reply, rcpt_replies, data_reply), ambiguous
 
     def _mail_command(self, envelope: Envelope, sender: bytes, message: bytes) -> bytes:
         command = b"MAIL FROM:<%s>" % sender
@@ -577,9 +642,16 @@ class SmtpConnection(asyncio.Protocol):
             command += b" SMTPUTF8"
         return command + b"\r\n"
 
-    async def _send_envelope(self, mail: bytes, paths: list[bytes]) -> tuple[SmtpReply, list[SmtpReply], SmtpReply]:
-        """Send MAIL, RCPT and DATA: in one write if the server supports PIPELINING, otherwise one by one."""
-        commands = [mail, *[b"RCPT TO:<%s>\r\n" % path for path in paths], b"DATA\r\n"]
+    async def _send_envelope(
+        self, mail: bytes, paths: list[bytes]
+    ) -> tuple[SmtpReply, list[SmtpReply], SmtpReply | None]:
+        """Send MAIL, RCPT and DATA: in one write if the server supports PIPELINING, otherwise one by one.
+
+        DATA is left out, and its reply is None, if the message is sent with BDAT.
+        """
+        commands = [mail, *[b"RCPT TO:<%s>\r\n" % path for path in paths]]
+        if not self._uses_chunking:
+            commands.append(DATA)
         if self._needs_reset:
             commands.insert(0, b"RSET\r\n")
         replies: list[SmtpReply] = []
@@ -588,7 +660,7 @@ class SmtpConnection(asyncio.Protocol):
                 self._write(b"".join(commands))
                 replies += await self._receive(len(commands), self._command_timeout)
             else:
-                await self._send_one_by_one(commands, len(commands) - len(paths) - 2, replies)
+                await self._send_one_by_one(commands, commands.index(mail), replies)
         except ConnectionDropped as dropped:
             replies += self._replies
             self._replies.clear()
@@ -604,7 +676,7 @@ class SmtpConnection(asyncio.Protocol):
         if self._needs_reset:
             self._needs_reset = False
             del replies[0]
-        return replies[0], replies[1:-1], replies[-1]
+        return replies[0], replies[1 : 1 + len(paths)], None if self._uses_chunking else replies[-1]
 
     async def _send_one_by_one(self, commands: list[bytes], mail_index: int, replies: list[SmtpReply]) -> None:
         """Send one command at a time: no RCPT after a rejected MAIL, and no DATA without an accepted recipient.
@@ -613,7 +685,7 @@ class SmtpConnection(asyncio.Protocol):
         """
         for at, command in enumerate(commands):
             mail_rejected = at > mail_index and not replies[mail_index].is_success
-            no_recipients = at == len(commands) - 1 and not any(reply.is_success for reply in replies[mail_index + 1 :])
+            no_recipients = command is DATA and not any(reply.is_success for reply in replies[mail_index + 1 :])
             if self._got_421 or mail_rejected or no_recipients:
                 replies.append(replies[-1])
                 continue
@@ -656,6 +728,28 @@ class SmtpConnection(asyncio.Protocol):
         except ConnectionDropped as dropped:
             # If octets are left in the write buffer, the final dot is among them, so it was not transmitted.
             return SmtpReply(0, dropped.enhanced, dropped.text), dot_written and not self._unsent
+
+    async def _send_chunk(self, message: bytes, before_dot: BeforeDot | None) -> tuple[SmtpReply, bool]:
+        """Send the message with BDAT; returns the reply, and whether the outcome is ambiguous.
+
+        The server may accept the message when it has the last octet, so `before_dot` is awaited before the first one.
+        """
+        if before_dot:
+            await before_dot()
+            if self._replies:
+                self.abort()
+                early = self._replies.pop()
+                return OUT_OF_STEP if early.is_success else early, False
+        text = message if message.endswith(b"\r\n") else message + b"\r\n"
+        is_written = False
+        try:
+            command = b"BDAT %d LAST\r\n" % len(text)
+            self._write(command + text, shown=command + b"(%d octets)\r\n" % len(text))
+            is_written = True
+            return (await self._receive(1, self._dot_timeout))[0], False
+        except ConnectionDropped as dropped:
+            # If octets are left in the write buffer, the last one is among them, so it was not transmitted.
+            return SmtpReply(0, dropped.enhanced, dropped.text), is_written and not self._unsent
 
     def _outcome(
         self, envelope: Envelope, replies: list[SmtpReply], ambiguous: bool, started: float
@@ -802,6 +896,28 @@ class SmtpConnection(asyncio.Protocol):
             self._timer = None
         if self._waiter and not self._waiter.done():
             self._waiter.set_exception(self._failure)
+
+
+def _replies_of_recipients(
+    encoded_recipients: list[bytes | SmtpReply],
+    mail_reply: SmtpReply,
+    rcpt_replies: list[SmtpReply],
+    data_reply: SmtpReply,
+) -> list[SmtpReply]:
+    """The reply that decides about each recipient, in the order of the envelope."""
+    replies = iter(
+        mail_reply if not mail_reply.is_success else data_reply if reply.is_success else reply for reply in rcpt_replies
+    )
+    return [encoded if isinstance(encoded, SmtpReply) else next(replies) for encoded in encoded_recipients]
+
+
+def sent_certificates(session: Any) -> list[bytes]:
+    """The certificates that the server sent in a TLS session (an `ssl.SSLObject`), its own first, as DER."""
+    if hasattr(session, "get_unverified_chain"):
+        return list(session.get_unverified_chain() or ())
+    # Before Python 3.13, the method is not public.
+    chain = session._sslobj.get_unverified_chain() or ()
+    return [ssl.PEM_cert_to_DER_cert(certificate.public_bytes()) for certificate in chain]
 
 
 def result_of_reply(recipient: str, reply: SmtpReply, host: str, duration: timedelta) -> Result:

@@ -92,7 +92,7 @@ class DeliveryOutcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     opening: tuple[tuple[str, bytes], ...] = ()
     """The start of the SMTP dialogue: greeting, EHLO, TLS, AUTH; shared by all messages of the connection."""
     exchange: tuple[tuple[str, bytes], ...] = ()
-    """The SMTP dialogue of this message: `C` for the client, `S` for the server."""
+    """The SMTP dialogue of this message: `C` for the client, `S` for the server, `TLS` for the parameters of TLS."""
 
 
 class Transport(Protocol):
