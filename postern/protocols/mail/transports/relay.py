@@ -46,7 +46,20 @@ Lease: TypeAlias = Callable[[str, float], Awaitable[float | None]]
 the span begins; None if it would begin too late."""
 
 
-class RelayServer(msgspec.Struct, frozen=True, kw_only=True):
+class PoolLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """The limits of a ConnectionPool."""
+
+    per_second: float | None = None
+    """Maximum messages per second; None for no limit."""
+    max_connections: int = 10
+    initial_connections: int | None = None
+    """The limit of connections at the start, which grows with the accepted messages; None for `max_connections`."""
+    max_messages_per_connection: int = 1_000
+    longest_wait_seconds: float | None = None
+    """How long a message may wait for a connection until it is deferred; None for no limit."""
+
+
+class RelayServer(PoolLimits, frozen=True, kw_only=True):
     """A relay and its limits."""
 
     host: str
@@ -58,10 +71,6 @@ class RelayServer(msgspec.Struct, frozen=True, kw_only=True):
     password: str = ""
     weight: int = 1
     """The relay's share of the messages, relative to the weights of the other relays."""
-    per_second: float | None = None
-    """Maximum messages per second; None for no limit."""
-    max_connections: int = 10
-    max_messages_per_connection: int = 1_000
 
 
 class RelayTransport:
@@ -156,6 +165,8 @@ async def _connect(peer: Peer, resolve: Resolve) -> SmtpConnection:
 
 LONGEST_QUEUE = 1_024
 """Maximum messages that wait in memory for one relay; others stay in the database."""
+BUSY_DELAY = timedelta(seconds=15)
+"""When a message is tried again whose site has finished no message while it waited."""
 LONGEST_WAIT_SECONDS = 5.0
 """A message that the rate limit would delay for longer is deferred instead of waiting."""
 IDLE_BEFORE_NOOP_SECONDS = 15.0
@@ -168,26 +179,34 @@ RESERVED_SHARE = 5
 """One in this many connections, and at least one, is reserved for mail that is not bulk mail."""
 
 
+SHORTEST_QUEUE = 250
+"""With `longest_wait_seconds`, so many messages may wait even if no message was finished for a while."""
+
+
 class ConnectionPool:
-    """The connections to one relay, with its rate limit and circuit breaker."""
+    """The connections to one relay or site, with its rate limit and circuit breaker."""
 
     def __init__(
         self,
         label: str,
         dial: Callable[[], Awaitable[SmtpConnection]],
-        relay: RelayServer,
+        limits: PoolLimits,
         *,
         clock: Callable[[], float],
         chance: Callable[[], float],
         lease: Callable[[float], Awaitable[float | None]] | None = None,
     ) -> None:
         """`dial` opens a connection. `lease` leases a span of the rate that processes share, see `Lease`."""
-        self._lease = lease if relay.per_second else None
+        self._lease = lease if limits.per_second else None
         self._leased = (0.0, 0.0)
         """The time at which the shared rate allows the next message, and the end of the leased span."""
         self._leasing = asyncio.Lock()
         self.label = label
-        self.shaper = RateShaper(relay, chance)
+        self.shaper = RateShaper(limits, chance)
+        self._longest_wait = limits.longest_wait_seconds
+        self._finished = (0, 0)
+        """The messages that were finished in the last and in the current period of `longest_wait_seconds`."""
+        self._period_began = clock()
         self._dial = dial
         self._clock = clock
         self._idle: list[SmtpConnection] = []
@@ -213,27 +232,56 @@ class ConnectionPool:
         refused = self._refusal(envelope) or await self._wait_for_rate(envelope)
         if refused:
             return refused
-        await self._acquire_slot(envelope.bulk)
+        if not await self._acquire_slot_in_time(envelope.bulk):
+            return self._defer_while_busy(envelope)
         try:
             if not self.shaper.allows_attempt(self._clock()):
                 return self._defer_while_open(envelope)
             return await self._attempt(envelope, message, hooks)
         finally:
+            self._count_finished()
             self._release_slot(envelope.bulk)
+
+    @property
+    def is_unused(self) -> bool:
+        """Whether no message is being sent or waits."""
+        return not (self._slots_taken or self._waiting_for_rate or any(self._waiting))
+
+    @property
+    def _longest_queue(self) -> int:
+        """How many messages may wait; with `longest_wait_seconds`, about as many as can be sent in that time."""
+        if self._longest_wait is None:
+            return LONGEST_QUEUE
+        self._count_finished(0)
+        return min(LONGEST_QUEUE, max(SHORTEST_QUEUE, *self._finished))
+
+    def _count_finished(self, count: int = 1) -> None:
+        if self._longest_wait is None:
+            return
+        now = self._clock()
+        if now - self._period_began >= self._longest_wait:
+            is_recent = now - self._period_began < 2 * self._longest_wait
+            self._finished = (self._finished[1] if is_recent else 0, 0)
+            self._period_began = now
+        self._finished = (self._finished[0], self._finished[1] + count)
 
     def _refusal(self, envelope: Envelope) -> DeliveryOutcome | None:
         """The deferred outcome if the circuit breaker is open or too many messages are waiting; None otherwise."""
         if self.circuit_open:
             return self._defer_while_open(envelope)
-        if sum(map(len, self._waiting)) + self._waiting_for_rate >= LONGEST_QUEUE:
-            return defer_all(
-                envelope,
-                f"{LONGEST_QUEUE} messages are already waiting for {self.label}.",
-                self.label,
-                no_server_contacted=True,
-                retry_after=timedelta(seconds=1),
-            )
-        return None
+        waiting = sum(map(len, self._waiting)) + self._waiting_for_rate
+        return self._defer_while_busy(envelope) if waiting >= self._longest_queue else None
+
+    def _defer_while_busy(self, envelope: Envelope) -> DeliveryOutcome:
+        waiting = sum(map(len, self._waiting)) + self._waiting_for_rate
+        is_slow = self._longest_wait is not None and not any(self._finished)
+        return defer_all(
+            envelope,
+            f"{waiting} messages are already waiting for {self.label}.",
+            self.label,
+            no_server_contacted=True,
+            retry_after=BUSY_DELAY if is_slow else timedelta(seconds=1),
+        )
 
     def _defer_while_open(self, envelope: Envelope) -> DeliveryOutcome:
         return defer_all(
@@ -271,7 +319,7 @@ class ConnectionPool:
 
         Times are leased in spans and not one by one; the unused part of a span is lost.
         """
-        rate = self.shaper.relay.per_second
+        rate = self.shaper.limits.per_second
         assert self._lease is not None
         assert rate is not None
         async with self._leasing:
@@ -346,7 +394,7 @@ class ConnectionPool:
         if not connection.usable:
             connection.abort()
         elif (
-            connection.messages >= self.shaper.relay.max_messages_per_connection
+            connection.messages >= self.shaper.limits.max_messages_per_connection
             or self._in_use + len(self._idle) >= self.shaper.connections
         ):
             self._discard(connection)
@@ -372,6 +420,11 @@ class ConnectionPool:
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
 
+    def abort_idle(self) -> None:
+        """Close all idle connections at once, without QUIT."""
+        while self._idle:
+            self._idle.pop().abort()
+
     async def aclose(self) -> None:
         """Close all idle connections."""
         if self._reaper:
@@ -391,6 +444,18 @@ class ConnectionPool:
             return False
         reserved = 0 if allowed == 1 else max(1, allowed // RESERVED_SHARE)
         return not bulk or self._bulk_slots_taken < allowed - reserved
+
+    async def _acquire_slot_in_time(self, bulk: bool) -> bool:
+        """Wait until a connection can be used, at most `longest_wait_seconds`; returns whether it can."""
+        if self._longest_wait is None or not (self._waiting[bulk] or not self._has_room(bulk=bulk)):
+            await self._acquire_slot(bulk)
+            return True
+        try:
+            async with asyncio.timeout(self._longest_wait):
+                await self._acquire_slot(bulk)
+        except TimeoutError:
+            return False
+        return True
 
     async def _acquire_slot(self, bulk: bool) -> None:
         """Wait until a connection can be used."""
@@ -446,16 +511,16 @@ SLOW_DOWN_CODES = frozenset({421, 450, 451, 452})
 
 
 class RateShaper:
-    """The current limits of connections and messages per second of a relay, and its circuit breaker.
+    """The current limits of connections and messages per second of a relay or site, and its circuit breaker.
 
     It slows down at once and recovers slowly. The argument `now` is the time in seconds of any monotonic clock.
     """
 
-    def __init__(self, relay: RelayServer, chance: Callable[[], float]) -> None:
-        self.relay = relay
-        self.connections = relay.max_connections
+    def __init__(self, limits: PoolLimits, chance: Callable[[], float]) -> None:
+        self.limits = limits
+        self.connections = limits.initial_connections or limits.max_connections
         """The current limit of connections."""
-        self.per_second = relay.per_second
+        self.per_second = limits.per_second
         """The current limit of messages per second; None for no limit."""
         self._chance = chance
         self._failures = 0
@@ -528,17 +593,17 @@ class RateShaper:
         self._slowed_at, self._deferrals, self._accepted = now, 0, 0
         self.connections = max(1, self.connections // 2)
         rate = self.per_second or max(self._sent_in_last_second, float(self._sent_in_this_second))
-        self.per_second = max(rate / 2, min(SLOWEST_PER_SECOND, self.relay.per_second or SLOWEST_PER_SECOND))
+        self.per_second = max(rate / 2, min(SLOWEST_PER_SECOND, self.limits.per_second or SLOWEST_PER_SECOND))
 
     def _recover(self) -> None:
-        self.connections = min(self.connections + 1, self.relay.max_connections)
-        if self.per_second is None or self.per_second == self.relay.per_second:
+        self.connections = min(self.connections + 1, self.limits.max_connections)
+        if self.per_second is None or self.per_second == self.limits.per_second:
             return
         self.per_second *= RECOVERY
-        ceiling = self.relay.per_second
+        ceiling = self.limits.per_second
         if ceiling is not None:
             self.per_second = min(self.per_second, ceiling)
-        elif self.connections == self.relay.max_connections and self.per_second > 4 * max(
+        elif self.connections == self.limits.max_connections and self.per_second > 4 * max(
             self._sent_in_last_second, self._sent_in_this_second
         ):
             # The relay's replies, and not the limit, determine the rate again.
