@@ -1,14 +1,20 @@
 """Conformance tests that every transport must pass."""
 
 import asyncio
+import time
+from contextlib import AsyncExitStack
 
 import pytest
 
 from postern.protocols.mail.smtp import Tls
 from postern.protocols.mail.transports.capture import CaptureTransport
+from postern.protocols.mail.transports.direct import DirectTransport
+from postern.protocols.mail.transports.mx import MailRoutes
 from postern.protocols.mail.transports.relay import RelayServer, RelayTransport
 from postern.protocols.mail.transports.transport import Accepted, DeliveryHooks, Envelope, Rejected
-from tests.peers.smtp_sink import Sink
+from tests.peers.dns_zone import dns_zone, patient
+from tests.peers.loopback_internet import loopback_internet
+from tests.peers.smtp_sink import Behaviour, Sink
 
 MESSAGE = b"Message-ID: <1@a.test>\r\nSubject: Hello\r\n\r\nHello\r\n.leading dot\r\n..two\r\n.\r\nend\r\n"
 
@@ -51,7 +57,51 @@ class Relayed:
         return [(set(message.recipients), message.raw) for message in self.sink.messages]
 
 
-@pytest.fixture(params=[Captured, Relayed])
+class Direct:
+    """The direct transport to the mail servers of two domains."""
+
+    chunking = False
+
+    async def __aenter__(self):
+        self.stack = AsyncExitStack()
+        zone = await self.stack.enter_async_context(dns_zone())
+        internet = await self.stack.enter_async_context(loopback_internet(zone))
+        self.sinks = [
+            await internet.mail_server(domain, Behaviour(chunking=self.chunking))
+            for domain in ("b.test", "xn--mller-kva.test")
+        ]
+
+        async def no_policy(_domain):
+            return None
+
+        routes = MailRoutes(
+            patient(zone, cache=True),
+            port=internet.port,
+            check_addresses=lambda _: None,
+            find_policy=no_policy,
+            own_names=(),
+            own_addresses=(),
+            clock=time.monotonic,
+        )
+        self.transport = DirectTransport(routes.find, port=internet.port)
+        return self
+
+    async def __aexit__(self, *_):
+        await self.transport.aclose()
+        await self.stack.aclose()
+
+    @property
+    def received(self):
+        return [(set(message.recipients), message.raw) for sink in self.sinks for message in sink.messages]
+
+
+class DirectInChunks(Direct):
+    """The direct transport to servers that support CHUNKING."""
+
+    chunking = True
+
+
+@pytest.fixture(params=[Captured, Relayed, Direct, DirectInChunks])
 async def case(request):
     async with request.param() as case:
         yield case

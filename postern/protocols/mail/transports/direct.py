@@ -1,0 +1,426 @@
+"""The direct transport: each message goes to the mail servers of its recipients' domains (RFC 5321 §5.1).
+
+The domains whose mail servers are the same, and are protected in the same way, are a site. A site has its own
+connections, queue, rate shaper and circuit breaker, so that a slow or unreachable one does not delay the others.
+"""
+
+import asyncio
+import functools
+import random
+import ssl
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from typing import Literal, NamedTuple, TypeAlias
+
+import idna
+import msgspec
+
+from postern.protocols.mail.dane import dane_fault, usable_records
+from postern.protocols.mail.mime import message_problem
+from postern.protocols.mail.smtp import (
+    NO_ADDRESS,
+    ConnectionFailed,
+    Peer,
+    SmtpConnection,
+    Timeouts,
+    Tls,
+    TlsRequired,
+    Unreachable,
+    connect,
+    connect_opportunistically,
+    encode_address,
+    non_verifying_context,
+)
+from postern.protocols.mail.transports.mx import MailHost, MailRoute, RouteFailure
+from postern.protocols.mail.transports.relay import ConnectionPool, PoolLimits
+from postern.protocols.mail.transports.transport import (
+    LONGEST_DIALOGUE,
+    NO_HOOKS,
+    NO_TIME,
+    Accepted,
+    Deferred,
+    DeliveryHooks,
+    DeliveryOutcome,
+    Envelope,
+    Rejected,
+    Result,
+    defer_all,
+    reject_all,
+)
+
+HOST = "direct"
+"""The host of an outcome without a mail server."""
+ADDRESSES_TRIED = 8
+"""Maximum addresses of a site's mail servers that are tried for one connection."""
+CONNECT_SECONDS = 120.0
+"""After this time, no further address is tried for a connection."""
+MAX_SITES = 2_000
+"""How many sites keep their connections and their state in memory; the least recently used ones are dropped."""
+MAX_CONNECTIONS = 500
+"""Open connections of one transport, idle ones included; below the common limit of 1,024 file descriptors."""
+FULL_DELAY = timedelta(seconds=5)
+"""When a message is tried again for which there was no connection left."""
+MAX_SOURCES = 64
+"""Maximum source addresses of one transport."""
+SITE_LIMITS = PoolLimits(
+    max_connections=10, initial_connections=3, max_messages_per_connection=100, longest_wait_seconds=5.0
+)
+
+Lane: TypeAlias = Literal["transactional", "marketing"]
+FindRoute: TypeAlias = Callable[[str], Awaitable[MailRoute]]
+"""Returns the route of a domain (A-labels, lower case). Raises RouteFailure."""
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """A local address to connect from, and which mail it is for."""
+
+    address: str
+    name: str
+    """The host name for EHLO."""
+    lane: Lane | None = None
+    """The kind of mail; None for both."""
+    tenant: str | None = None
+    """The tenant whose mail it is reserved for."""
+
+
+class NoConnectionLeft(Exception):
+    """The transport has MAX_CONNECTIONS open connections, and none of them is idle."""
+
+
+class _SiteKey(NamedTuple):
+    """Identifies a site, and the sources from which it is contacted."""
+
+    hosts: tuple[tuple[int, str, bool], ...]
+    """Rank, name, and whether there are TLSA records."""
+    policy: tuple[str, ...] | None
+    """The patterns of the MTA-STS policy."""
+    sources: tuple[Source, ...]
+
+
+class _Site:
+    """A site: its connections, and the route that was found last."""
+
+    pool: ConnectionPool
+
+    def __init__(self, route: MailRoute, sources: tuple[Source, ...]) -> None:
+        self.route = route
+        self.sources = sources
+
+
+class DirectTransport:
+    """Delivers to the recipients' mail servers, with one transaction per site; `delivered` of its results is True."""
+
+    def __init__(
+        self,
+        find_route: FindRoute,
+        *,
+        port: int = 25,
+        ehlo_host: str = "localhost",
+        sources: Sequence[Source] = (),
+        limits: PoolLimits = SITE_LIMITS,
+        timeouts: Timeouts | None = None,
+        context: ssl.SSLContext | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        """`port` is that of the mail servers, `ehlo_host` the name for EHLO without `sources`. `context` replaces the
+        system's certificate authorities, `chance` gives 0 ≤ x < 1. Raises ValueError for too many sources.
+        """
+        if len(sources) > MAX_SOURCES:
+            raise ValueError(f"A transport must have at most {MAX_SOURCES} sources.")
+        self._find_route = find_route
+        self._port = port
+        self._ehlo_host = ehlo_host
+        self._sources = tuple(sources)
+        self._limits = limits
+        self._timeouts = timeouts or Timeouts()
+        self._context = context
+        self._clock, self._now, self._chance = clock, now, chance
+        self._sites: OrderedDict[_SiteKey, _Site] = OrderedDict()
+        self._connections: set[SmtpConnection] = set()
+        """The open connections, and closed ones that were not removed yet."""
+        self._dialing = 0
+        self._closing: set[asyncio.Task[None]] = set()
+
+    @property
+    def circuit_open(self) -> bool:
+        """Always False: each site has its own circuit breaker."""
+        return False
+
+    async def deliver(self, envelope: Envelope, message: bytes, hooks: DeliveryHooks = NO_HOOKS) -> DeliveryOutcome:
+        """See `Transport.deliver`. An exception of `hooks` is raised only if no recipient was tried; otherwise it
+        defers the recipients whose transaction it ended."""
+        fault = message_problem(message)
+        if fault:
+            return reject_all(envelope, 554, "5.6.0", fault, HOST)
+        domains = [_domain_of(recipient) for recipient in envelope.recipients]
+        names = list(dict.fromkeys(domain for domain in domains if isinstance(domain, str)))
+        routes = dict(zip(names, await asyncio.gather(*map(self._route_or_failure, names)), strict=True))
+        failures: dict[str, RouteFailure] = {}
+        recipients_of_sites: dict[_Site, list[str]] = {}
+        for recipient, domain in zip(envelope.recipients, domains, strict=True):
+            route = routes[domain] if isinstance(domain, str) else domain
+            if isinstance(route, RouteFailure):
+                failures[recipient] = route
+            else:
+                recipients_of_sites.setdefault(self._site(route, envelope), []).append(recipient)
+        outcomes = await self._deliver_to_sites(envelope, recipients_of_sites, message, hooks)
+        return _joined(envelope, failures, outcomes)
+
+    async def _route_or_failure(self, domain: str) -> MailRoute | RouteFailure:
+        try:
+            return await self._find_route(domain)
+        except RouteFailure as failure:
+            return failure
+
+    async def _deliver_to_sites(
+        self, envelope: Envelope, recipients_of_sites: dict[_Site, list[str]], message: bytes, hooks: DeliveryHooks
+    ) -> list[DeliveryOutcome]:
+        """The outcomes of the sites, in the same order. Raises an exception of `hooks` if no site got a command."""
+        parts = {
+            site: msgspec.structs.replace(envelope, recipients=tuple(recipients))
+            for site, recipients in recipients_of_sites.items()
+        }
+        if len(parts) == 1:
+            ((site, part),) = parts.items()
+            return [await self._deliver_to_site(site, part, message, hooks)]
+        results = await asyncio.gather(
+            *(self._deliver_to_site(site, part, message, hooks) for site, part in parts.items()), return_exceptions=True
+        )
+        outcomes: list[DeliveryOutcome] = []
+        is_sent = any(isinstance(result, DeliveryOutcome) and result.exchange for result in results)
+        for part, result in zip(parts.values(), results, strict=True):
+            if isinstance(result, BaseException):
+                if not is_sent or not isinstance(result, Exception):
+                    raise result
+                # The results of the other recipients must not be lost, or they would get the message twice.
+                result = defer_all(part, "The message was changed while it was sent to other recipients.", HOST)
+            outcomes.append(result)
+        return outcomes
+
+    async def _deliver_to_site(
+        self, site: _Site, envelope: Envelope, message: bytes, hooks: DeliveryHooks
+    ) -> DeliveryOutcome:
+        pool = site.pool
+        try:
+            outcome = await pool.deliver(envelope, message, hooks)
+        except NoConnectionLeft:
+            text = f"{MAX_CONNECTIONS} connections to mail servers are open, so there is none left for {pool.label}."
+            return defer_all(envelope, text, pool.label, no_server_contacted=True, retry_after=FULL_DELAY)
+        if outcome.no_server_contacted and pool.circuit_open:
+            # An unreachable site counts as a failed attempt, so that its mail is given up at some time.
+            return msgspec.structs.replace(outcome, no_server_contacted=False, retry_after=None)
+        return msgspec.structs.replace(outcome, results=tuple(map(_as_delivered, outcome.results)))
+
+    # Sites.
+
+    def _key(self, route: MailRoute, envelope: Envelope) -> _SiteKey:
+        preferences = sorted({host.preference for host in route.hosts})
+        hosts = [(preferences.index(host.preference), host.name, bool(host.tlsa)) for host in route.hosts]
+        return _SiteKey(
+            hosts=tuple(sorted(hosts)),
+            policy=route.policy.mx if route.policy else None,
+            sources=select_sources(self._sources, tenant=envelope.tenant, bulk=envelope.bulk),
+        )
+
+    def _site(self, route: MailRoute, envelope: Envelope) -> _Site:
+        """The site for a message, created at its first use; its route becomes `route`."""
+        key = self._key(route, envelope)
+        site = self._sites.get(key)
+        if site is None:
+            site = self._sites[key] = _Site(route, key.sources)
+            site.pool = ConnectionPool(
+                f"{route.hosts[0].name}:{self._port}",
+                functools.partial(self._dial, site),
+                self._limits,
+                clock=self._clock,
+                chance=self._chance,
+            )
+            self._drop_old_sites()
+        site.route = route
+        self._sites.move_to_end(key)
+        return site
+
+    def _drop_old_sites(self) -> None:
+        """Drop the least recently used sites beyond MAX_SITES that no message uses."""
+        excess = len(self._sites) - MAX_SITES
+        if excess <= 0:
+            return
+        for key in [key for key, site in self._sites.items() if site.pool.is_unused][:excess]:
+            if key != next(reversed(self._sites)):
+                closing = asyncio.get_running_loop().create_task(self._sites.pop(key).pool.aclose())
+                self._closing.add(closing)
+                closing.add_done_callback(self._closing.discard)
+
+    async def aclose(self) -> None:
+        """Close the idle connections of all sites."""
+        await asyncio.gather(*(site.pool.aclose() for site in list(self._sites.values())), *self._closing)
+
+    # Connections.
+
+    async def _dial(self, site: _Site) -> SmtpConnection:
+        """Connect to the first server of the site that can be used. Raises ConnectionFailed or NoConnectionLeft."""
+        self._require_room()
+        self._dialing += 1
+        try:
+            connection = await self._dial_first(site)
+        finally:
+            self._dialing -= 1
+        self._connections.add(connection)
+        return connection
+
+    def _require_room(self) -> None:
+        """Raise NoConnectionLeft if no connection can be opened; closes idle connections before."""
+        if len(self._connections) + self._dialing < MAX_CONNECTIONS:
+            return
+        for site in self._sites.values():
+            site.pool.abort_idle()
+            self._connections = {connection for connection in self._connections if connection.usable}
+            if len(self._connections) + self._dialing < MAX_CONNECTIONS:
+                return
+        raise NoConnectionLeft
+
+    async def _dial_first(self, site: _Site) -> SmtpConnection:
+        deadline = self._clock() + CONNECT_SECONDS
+        route = site.route
+        failure: ConnectionFailed = Unreachable(f"{route.domain} has no mail server that can be used.")
+        tried = 0
+        for host in self._in_random_order(route.hosts):
+            try:
+                peer = self._peer(route, host)
+            except TlsRequired as unusable:
+                failure = unusable
+                continue
+            for address in host.addresses:
+                source = self._source_for(address, site.sources)
+                if site.sources and source is None:
+                    continue  # Sent from an address of the operating system's choice, mail would count as spam.
+                if tried == ADDRESSES_TRIED or self._clock() > deadline:
+                    raise failure
+                tried += 1
+                try:
+                    return await self._connect(peer, address, source)
+                except ConnectionFailed as unusable:
+                    # RFC 5321 §5.1: another server may work, also after a refusal in the greeting.
+                    failure = unusable
+        raise failure
+
+    async def _connect(self, peer: Peer, address: str, source: Source | None) -> SmtpConnection:
+        peer = msgspec.structs.replace(
+            peer,
+            address=address,
+            source=source.address if source else None,
+            ehlo_host=source.name if source else self._ehlo_host,
+        )
+        return await (connect_opportunistically(peer) if peer.tls is Tls.STARTTLS else connect(peer))
+
+    def _in_random_order(self, hosts: Sequence[MailHost]) -> list[MailHost]:
+        """The servers by preference, in random order within the same preference (RFC 5321 §5.1)."""
+        order = sorted((host.preference, self._chance(), at) for at, host in enumerate(hosts))
+        return [hosts[at] for _, _, at in order]
+
+    def _source_for(self, address: str, sources: Sequence[Source]) -> Source | None:
+        """One of the sources of the same address family, at random; None if there is none."""
+        version = ip_address(address).version
+        usable = [source for source in sources if ip_address(source.address).version == version]
+        return usable[int(self._chance() * len(usable))] if usable else None
+
+    def _peer(self, route: MailRoute, host: MailHost) -> Peer:
+        """How to connect to a server. DANE takes precedence over MTA-STS (RFC 8461 §2). Raises TlsRequired."""
+        peer = Peer(
+            host=host.name, port=self._port, tls=Tls.STARTTLS, verify=False, chunking=True, timeouts=self._timeouts
+        )
+        if host.tlsa:
+            # RFC 7672 §2.2: if no record is usable, TLS is required without authentication.
+            records = usable_records(host.tlsa)
+            return msgspec.structs.replace(
+                peer,
+                tls=Tls.STARTTLS_REQUIRED,
+                context=non_verifying_context(),
+                check_certificates=functools.partial(dane_fault, records, host.name, self._now()) if records else None,
+            )
+        if route.policy is None:
+            return peer
+        if not route.policy.lists(host.name):
+            text = f"The MTA-STS policy of {route.domain} does not list its mail server {host.name}."
+            raise TlsRequired(text, enhanced="4.7.5")
+        return msgspec.structs.replace(peer, tls=Tls.STARTTLS_REQUIRED, verify=True, context=self._context)
+
+
+def select_sources(sources: Sequence[Source], *, tenant: str | None, bulk: bool) -> tuple[Source, ...]:
+    """The sources for a message: those of its tenant if there are any, and among them those of its lane if any."""
+    lane: Lane = "marketing" if bulk else "transactional"
+    own = [source for source in sources if source.tenant is not None and source.tenant == tenant]
+    shared = [source for source in sources if source.tenant is None]
+    for group in (own, shared):
+        for wanted in (lane, None):
+            selected = tuple(source for source in group if source.lane == wanted)
+            if selected:
+                return selected
+    return tuple(own or shared)
+
+
+def _domain_of(recipient: str) -> str | RouteFailure:
+    """The domain of an address as A-labels in lower case, or the reason why it has none."""
+    domain = recipient.rpartition("@")[2]
+    try:
+        encode_address(recipient, smtputf8=True)
+        if domain.startswith("["):
+            return RouteFailure(550, "5.1.2", "Mail to an IP address instead of a domain is not delivered.")
+        name = idna.encode(domain, uts46=True).decode() if not domain.isascii() else domain
+    except ValueError:  # An IDNAError is one.
+        return RouteFailure(NO_ADDRESS.code, NO_ADDRESS.enhanced, NO_ADDRESS.text)
+    return name.lower().removesuffix(".")
+
+
+def _as_delivered(result: Result) -> Result:
+    return msgspec.structs.replace(result, delivered=True) if isinstance(result, Accepted) else result
+
+
+def _joined(
+    envelope: Envelope, failures: dict[str, RouteFailure], outcomes: Sequence[DeliveryOutcome]
+) -> DeliveryOutcome:
+    """The outcome of a message from those of its sites; `failures` are those of recipients without a site."""
+    if not failures and len(outcomes) == 1:
+        return outcomes[0]
+    results = {result.recipient: result for outcome in outcomes for result in outcome.results}
+    results |= {recipient: _result_of_failure(recipient, failure) for recipient, failure in failures.items()}
+    contacted = [outcome for outcome in outcomes if outcome.exchange] or list(outcomes)
+    return DeliveryOutcome(
+        results=tuple(results[recipient] for recipient in envelope.recipients),
+        host=contacted[-1].host if contacted else HOST,
+        duration=max((outcome.duration for outcome in outcomes), default=NO_TIME),
+        ambiguous=any(outcome.ambiguous for outcome in outcomes),
+        no_server_contacted=not failures and all(outcome.no_server_contacted for outcome in outcomes),
+        retry_after=min((outcome.retry_after for outcome in outcomes if outcome.retry_after), default=None),
+        exchange=_joined_dialogue(outcomes),
+    )
+
+
+def _result_of_failure(recipient: str, failure: RouteFailure) -> Result:
+    kind: type[Result] = Rejected if failure.code >= 500 else Deferred
+    return kind(
+        recipient=recipient,
+        code=failure.code,
+        enhanced=failure.enhanced,
+        text=failure.text,
+        host=HOST,
+        duration=NO_TIME,
+    )
+
+
+def _joined_dialogue(outcomes: Sequence[DeliveryOutcome]) -> tuple[tuple[str, bytes], ...]:
+    """The dialogues with all sites, one after the other, until LONGEST_DIALOGUE octets are reached."""
+    dialogue: list[tuple[str, bytes]] = []
+    octets = 0
+    for outcome in outcomes:
+        if octets >= LONGEST_DIALOGUE:
+            break
+        part = outcome.opening + outcome.exchange
+        dialogue += part
+        octets += sum(len(data) for _, data in part)
+    return tuple(dialogue)

@@ -1,0 +1,171 @@
+"""The mail servers of a domain (RFC 5321 §5.1): their addresses, and how connections to them must be protected."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import TypeAlias
+
+import msgspec
+
+from postern.protocols.mail.dns import DnsUnavailable, MailExchanger, MailExchangers, NoSuchRecord, Resolver, TlsaRecord
+from postern.protocols.mail.mta_sts import StsPolicy
+
+MAX_HOSTS = 10
+"""How many mail servers of a domain are considered; RFC 5321 §5.1 requires at least two addresses."""
+MAX_HOST_ADDRESSES = 4
+"""How many addresses of a mail server are considered."""
+MAX_TLSA_RECORDS = 32
+"""How many TLSA records of a mail server are considered."""
+ROUTE_SECONDS = 60.0
+"""For how long a route is kept. It is also the delay after which a change in the DNS has an effect."""
+FAILURE_SECONDS = 5.0
+"""For how long a failure to find a route is kept."""
+MAX_ROUTES = 10_000
+
+CheckAddresses: TypeAlias = Callable[[Sequence[str]], object]
+"""Raises ValueError with a readable message if one of these addresses must not be connected to."""
+FindPolicy: TypeAlias = Callable[[str], Awaitable[StsPolicy | None]]
+"""Returns the MTA-STS policy of a domain, None if it has none."""
+
+
+class RouteFailure(Exception):
+    """No mail server of a domain was found: the reply code, the enhanced code and the reason."""
+
+    def __init__(self, code: int, enhanced: str, text: str) -> None:
+        super().__init__(text)
+        self.code, self.enhanced, self.text = code, enhanced, text
+
+
+class MailHost(msgspec.Struct, frozen=True, kw_only=True):
+    """A mail server."""
+
+    name: str
+    preference: int
+    """Servers with a smaller number are tried first."""
+    addresses: tuple[str, ...]
+    """IPv6 first."""
+    tlsa: tuple[TlsaRecord, ...] = ()
+    """Its TLSA records, authenticated with DNSSEC; if there are any, TLS is required (RFC 7672 §2.2)."""
+
+
+class MailRoute(msgspec.Struct, frozen=True, kw_only=True):
+    """The mail servers of a domain, smallest preference first; at least one."""
+
+    domain: str
+    hosts: tuple[MailHost, ...]
+    policy: StsPolicy | None = None
+    """The MTA-STS policy, if it is to be enforced."""
+
+
+class MailRoutes:
+    """Finds routes, and keeps them for ROUTE_SECONDS. Concurrent callers with the same domain share one search."""
+
+    def __init__(
+        self,
+        resolver: Resolver,
+        *,
+        port: int,
+        check_addresses: CheckAddresses,
+        find_policy: FindPolicy,
+        own_names: Collection[str],
+        own_addresses: Collection[str],
+        clock: Callable[[], float],
+    ) -> None:
+        """`port` is that of the mail servers. Servers with one of `own_names` or `own_addresses` are this one."""
+        self._resolver = resolver
+        self._port = port
+        self._check_addresses = check_addresses
+        self._find_policy = find_policy
+        self._own_names, self._own_addresses = frozenset(own_names), frozenset(own_addresses)
+        self._clock = clock
+        self._cache: dict[str, tuple[float, asyncio.Future[MailRoute]]] = {}
+
+    async def find(self, domain: str) -> MailRoute:
+        """The route of a domain (A-labels, lower case). Raises RouteFailure."""
+        found_at, route = self._cache.get(domain, (0.0, None))
+        if route is None or self._clock() - found_at >= (FAILURE_SECONDS if _has_failed(route) else ROUTE_SECONDS):
+            route = asyncio.ensure_future(self._find(domain))
+            self._cache.pop(domain, None)
+            self._cache[domain] = (self._clock(), route)
+            if len(self._cache) > MAX_ROUTES:
+                del self._cache[next(iter(self._cache))]
+        # Cancelling one caller must not cancel the search for the others.
+        return await asyncio.shield(route)
+
+    async def _find(self, domain: str) -> MailRoute:
+        exchangers = await self._exchangers(domain)
+        lookups = [
+            self._host(host, preference, is_authenticated=exchangers.authenticated)
+            for preference, host in exchangers.exchangers[:MAX_HOSTS]
+        ]
+        results = await asyncio.gather(*lookups, return_exceptions=True)
+        for result in results:
+            if isinstance(result, BaseException) and not isinstance(result, RouteFailure):
+                raise result
+        hosts = [result for result in results if isinstance(result, MailHost)]
+        failures = [result for result in results if isinstance(result, RouteFailure)]
+        if not hosts:
+            # A server whose lookup failed may have an address later, so a temporary failure takes precedence.
+            raise min(failures, key=lambda failure: failure.code)
+        policy = await self._find_policy(domain)
+        return MailRoute(
+            domain=domain,
+            hosts=tuple(self._without_loop(domain, hosts)),
+            policy=policy if policy and policy.mode == "enforce" else None,
+        )
+
+    async def _exchangers(self, domain: str) -> MailExchangers:
+        """The MX records; the domain itself if it has none (RFC 5321 §5.1: implicit MX). Raises RouteFailure."""
+        try:
+            found = await self._resolver.mail_exchangers(domain)
+        except NoSuchRecord as error:
+            if error.nxdomain:
+                raise RouteFailure(550, "5.1.2", f"The domain {domain} does not exist.") from None
+            return MailExchangers([MailExchanger(0, domain)], error.authenticated)
+        except DnsUnavailable as error:
+            raise RouteFailure(451, "4.4.3", str(error)) from None
+        named = [exchanger for exchanger in found.exchangers if exchanger.host]
+        if not named:
+            # RFC 7505 §3.
+            raise RouteFailure(556, "5.1.10", f"The domain {domain} does not accept mail (null MX).")
+        return MailExchangers(named, found.authenticated)
+
+    async def _host(self, name: str, preference: int, *, is_authenticated: bool) -> MailHost:
+        """Look up the addresses and the TLSA records of a mail server. Raises RouteFailure."""
+        try:
+            found = await self._resolver.host_addresses(name)
+            addresses = found.addresses[:MAX_HOST_ADDRESSES]
+            self._check_addresses(addresses)
+            tlsa: list[TlsaRecord] = []
+            if is_authenticated and found.authenticated:
+                # RFC 7672 §2.2.2: other names have no TLSA records that could be authenticated.
+                tlsa = await self._tlsa(name)
+        except NoSuchRecord:
+            raise RouteFailure(550, "5.4.4", f"The mail server {name} has no address.") from None
+        except DnsUnavailable as error:
+            # RFC 7672 §2.1.2: if the TLSA lookup fails, the server must not be used, as an attacker may suppress it.
+            raise RouteFailure(451, "4.4.3", str(error)) from None
+        except ValueError as error:
+            raise RouteFailure(550, "5.4.4", f"The mail server {name} cannot be used: {error}") from None
+        return MailHost(name=name, preference=preference, addresses=tuple(addresses), tlsa=tuple(tlsa))
+
+    async def _tlsa(self, name: str) -> list[TlsaRecord]:
+        try:
+            return (await self._resolver.tlsa(f"_{self._port}._tcp.{name}"))[:MAX_TLSA_RECORDS]
+        except NoSuchRecord:
+            return []
+
+    def _without_loop(self, domain: str, hosts: list[MailHost]) -> list[MailHost]:
+        """Leave out this server and those that are not preferred to it (RFC 5321 §5.1). Raises RouteFailure."""
+        own = [host.preference for host in hosts if self._is_own(host)]
+        others = [host for host in hosts if not own or host.preference < min(own)]
+        if not others:
+            text = f"The mail server of {domain} is this server, which would deliver the message to itself (mail loop)."
+            raise RouteFailure(554, "5.4.6", text)
+        return others
+
+    def _is_own(self, host: MailHost) -> bool:
+        return host.name in self._own_names or not self._own_addresses.isdisjoint(host.addresses)
+
+
+def _has_failed(route: asyncio.Future[MailRoute]) -> bool:
+    return route.done() and (route.cancelled() or route.exception() is not None)

@@ -1,0 +1,452 @@
+"""Direct delivery to mail servers on this machine: routes, several hosts and sites, TLS, sources, slow servers."""
+
+import asyncio
+import time
+from contextlib import AsyncExitStack
+from datetime import timedelta
+
+import msgspec
+import pytest
+
+from postern.kernel.outbound.ssrf import permitted, read_networks
+from postern.messaging.emails.outcomes import dialogue_of
+from postern.protocols.mail.smtp import Timeouts
+from postern.protocols.mail.transports import direct as direct_module
+from postern.protocols.mail.transports.direct import SITE_LIMITS, DirectTransport, Source, select_sources
+from postern.protocols.mail.transports.mx import MailRoutes
+from postern.protocols.mail.transports.transport import Accepted, Deferred, DeliveryHooks, Envelope, Rejected
+from tests.peers.dns_zone import dns_zone, hasty, patient
+from tests.peers.loopback_internet import loopback_internet
+from tests.peers.smtp_sink import Behaviour, server_context
+
+MESSAGE = b"Message-ID: <1@a.test>\r\nSubject: Hello\r\n\r\nHello\r\n.dot\r\n"
+LOOPBACK = read_networks("127.0.0.0/8, ::1/128")
+SHORT = timedelta(seconds=0.2)
+
+
+def envelope(*recipients: str, **more) -> Envelope:
+    return Envelope(mail_from="b@a.test", recipients=recipients or ("x@b.test",), message_id="<1@a.test>", **more)
+
+
+class Lab:
+    """A zone, mail servers, and transports that deliver to them."""
+
+    def __init__(self, zone, internet, stack):
+        self.zone, self.internet, self.stack = zone, internet, stack
+        self.policies = {}
+
+    def transport(self, *, resolver=None, allowed=LOOPBACK, own_names=(), own_addresses=(), **settings):
+        async def find_policy(domain):
+            return self.policies.get(domain)
+
+        routes = MailRoutes(
+            resolver or patient(self.zone),
+            port=self.internet.port,
+            check_addresses=lambda addresses: permitted(addresses, allowed),
+            find_policy=find_policy,
+            own_names=own_names,
+            own_addresses=own_addresses,
+            clock=time.monotonic,
+        )
+        transport = DirectTransport(routes.find, port=self.internet.port, **settings)
+        self.stack.push_async_callback(transport.aclose)
+        return transport
+
+    async def deliver(self, *recipients, **settings):
+        return await self.transport(**settings).deliver(envelope(*recipients), MESSAGE)
+
+
+@pytest.fixture
+async def lab():
+    async with AsyncExitStack() as stack:
+        zone = await stack.enter_async_context(dns_zone())
+        yield Lab(zone, await stack.enter_async_context(loopback_internet(zone)), stack)
+
+
+def codes(outcome):
+    """Class, reply code and enhanced code of each result."""
+    return [(type(result).__name__, result.code, result.enhanced) for result in outcome.results]
+
+
+# Routes ---------------------------------------------------
+
+
+async def test_the_recipients_server_gets_the_message(lab):
+    sink = await lab.internet.mail_server("b.test")
+    outcome = await lab.deliver("x@B.test")
+    assert codes(outcome) == [("Accepted", 250, "2.0.0")]
+    assert outcome.results[0].delivered
+    assert outcome.host == f"mx.b.test:{lab.internet.port}"
+    assert sink.messages[0].raw == MESSAGE
+
+
+async def test_servers_are_tried_by_preference(lab):
+    first = await lab.internet.mail_server("b.test", host="mx1.b.test", preference=10)
+    second = await lab.internet.mail_server("b.test", host="mx2.b.test", preference=20)
+    transport = lab.transport()
+    await transport.deliver(envelope(), MESSAGE)
+    assert (len(first.messages), len(second.messages)) == (1, 0)
+    await first.aclose()
+    outcome = await transport.deliver(envelope(), MESSAGE)
+    assert codes(outcome) == [("Accepted", 250, "2.0.0")]
+    assert outcome.host.startswith("mx2.b.test:")
+
+
+@pytest.mark.parametrize("greeting", [b"421 4.3.2 Closing", b"554 5.7.1 No service"])
+async def test_a_server_that_refuses_connections_is_skipped(lab, greeting):
+    await lab.internet.mail_server("b.test", Behaviour(replies={"GREETING": greeting}), host="mx1.b.test", preference=1)
+    second = await lab.internet.mail_server("b.test", host="mx2.b.test", preference=2)
+    assert codes(await lab.deliver()) == [("Accepted", 250, "2.0.0")]
+    assert len(second.messages) == 1
+
+
+async def test_servers_of_the_same_preference_share_the_load(lab):
+    sinks = [await lab.internet.mail_server("b.test", host=f"mx{n}.b.test") for n in range(3)]
+    for chance in (0.0, 0.5, 0.9):
+        numbers = [chance, (chance + 0.4) % 1, (chance + 0.7) % 1, *[0.0] * 9]
+        outcome = await lab.transport(chance=iter(numbers).__next__).deliver(envelope(), MESSAGE)
+        assert codes(outcome) == [("Accepted", 250, "2.0.0")]
+    assert [len(sink.messages) for sink in sinks] == [1, 1, 1]
+
+
+async def test_without_mx_the_domain_itself_is_the_server(lab):
+    address = lab.internet.new_address()
+    sink = await lab.internet.server_at(address)
+    lab.zone.add("b.test", "A", address)
+    assert codes(await lab.deliver()) == [("Accepted", 250, "2.0.0")]
+    assert len(sink.messages) == 1
+
+
+async def test_an_alias_is_followed(lab):
+    """RFC 5321 §5.1: the name that a CNAME record leads to is processed as the domain."""
+    sink = await lab.internet.mail_server("real.test")
+    lab.zone.add("alias.test", "CNAME", "real.test.")
+    assert codes(await lab.deliver("x@alias.test")) == [("Accepted", 250, "2.0.0")]
+    assert sink.messages[0].recipients == ("x@alias.test",)
+
+
+async def test_a_server_with_ipv6_only(lab):
+    sink = await lab.internet.mail_server("b.test", address="::1")
+    assert codes(await lab.deliver()) == [("Accepted", 250, "2.0.0")]
+    assert len(sink.messages) == 1
+
+
+async def test_an_unreachable_address_is_followed_by_the_next_one(lab):
+    sink = await lab.internet.mail_server("b.test")
+    lab.zone.add("mx.b.test", "AAAA", "::1")  # Nothing listens there.
+    assert codes(await lab.deliver()) == [("Accepted", 250, "2.0.0")]
+    assert len(sink.messages) == 1
+
+
+PERMANENT = {
+    "no such domain": ([], ("Rejected", 550, "5.1.2")),
+    "null mx": ([("b.test", "MX", "0 .")], ("Rejected", 556, "5.1.10")),
+    "null mx beside an address": ([("b.test", "MX", "0 ."), ("b.test", "A", "127.0.1.1")], ("Rejected", 556, "5.1.10")),
+    "no mx and no address": ([("b.test", "TXT", "hello")], ("Rejected", 550, "5.4.4")),
+    "mx without address": ([("b.test", "MX", "10 gone.test.")], ("Rejected", 550, "5.4.4")),
+    "mx that is an address": ([("b.test", "MX", "10 192.0.2.1.")], ("Rejected", 550, "5.4.4")),
+    "private address": ([("b.test", "MX", "10 m.b.test."), ("m.b.test", "A", "10.0.0.1")], ("Rejected", 550, "5.4.4")),
+    "metadata address": ([("b.test", "A", "169.254.169.254")], ("Rejected", 550, "5.4.4")),
+    "own name": ([("b.test", "MX", "10 own.test."), ("own.test", "A", "127.0.1.1")], ("Rejected", 554, "5.4.6")),
+    "own address": ([("b.test", "MX", "10 m.b.test."), ("m.b.test", "A", "127.0.0.9")], ("Rejected", 554, "5.4.6")),
+}
+
+
+@pytest.mark.parametrize(("records", "expected"), PERMANENT.values(), ids=PERMANENT)
+async def test_a_domain_without_a_usable_server_is_rejected(lab, records, expected):
+    for name, kind, value in records:
+        lab.zone.add(name, kind, value)
+    outcome = await lab.deliver(own_names=["own.test"], own_addresses=["127.0.0.9"])
+    assert codes(outcome) == [expected]
+    assert not outcome.no_server_contacted
+
+
+async def test_a_loopback_address_needs_permission(lab):
+    sink = await lab.internet.mail_server("b.test")
+    outcome = await lab.deliver(allowed=[])
+    assert codes(outcome) == [("Rejected", 550, "5.4.4")]
+    assert "public Internet" in outcome.results[0].text
+    assert sink.connections == 0
+
+
+@pytest.mark.parametrize("kind", ["MX", "A"])
+async def test_a_failed_lookup_is_temporary(lab, kind):
+    await lab.internet.mail_server("b.test")
+    lab.zone.servfail("b.test" if kind == "MX" else "mx.b.test")
+    assert codes(await lab.deliver()) == [("Deferred", 451, "4.4.3")]
+    lab.zone.heal()
+    lab.zone.silence("b.test" if kind == "MX" else "mx.b.test")
+    assert codes(await lab.deliver(resolver=hasty(lab.zone))) == [("Deferred", 451, "4.4.3")]
+
+
+async def test_a_server_that_prefers_itself_ends_the_list(lab):
+    """RFC 5321 §5.1: of the servers, those that are not preferred to this one are discarded."""
+    sink = await lab.internet.mail_server("b.test", host="mx1.b.test", preference=10)
+    lab.zone.add("b.test", "MX", "20 own.test.", "30 mx3.b.test.")
+    lab.zone.add("own.test", "A", "127.0.0.9")
+    await lab.internet.server_at("127.0.1.99")
+    lab.zone.add("mx3.b.test", "A", "127.0.1.99")
+    transport = lab.transport(own_names=["own.test"])
+    assert codes(await transport.deliver(envelope(), MESSAGE)) == [("Accepted", 250, "2.0.0")]
+    await sink.aclose()
+    assert codes(await transport.deliver(envelope(), MESSAGE)) == [("Deferred", 0, "4.4.1")]
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("x@[192.0.2.1]", ("Rejected", 550, "5.1.2")),
+        ("x@[IPv6:2001:db8::1]", ("Rejected", 550, "5.1.2")),
+        ("x@", ("Rejected", 553, "5.1.3")),
+        ("x@b..test", ("Rejected", 550, "5.1.2")),
+        ("x@" + "a" * 64 + ".test", ("Rejected", 550, "5.1.2")),
+        ("x@\u00fc\ud800.test", ("Rejected", 553, "5.1.3")),
+    ],
+)
+async def test_addresses_without_a_domain_are_rejected(lab, address, expected):
+    assert codes(await lab.deliver(address)) == [expected]
+
+
+async def test_the_number_of_tried_addresses_is_limited(lab, monkeypatch):
+    monkeypatch.setattr(direct_module, "ADDRESSES_TRIED", 2)
+    for number in range(4):
+        lab.zone.add("b.test", "MX", f"{number} mx{number}.b.test.")
+        lab.zone.add(f"mx{number}.b.test", "A", lab.internet.new_address())
+    last = await lab.internet.mail_server("b.test", host="last.b.test", preference=50)
+    assert codes(await lab.deliver()) == [("Deferred", 0, "4.4.1")]
+    assert last.connections == 0
+
+
+# Several sites ---------------------------------------------------
+
+
+async def test_each_recipient_has_one_result_and_each_site_one_transaction(lab):
+    one = await lab.internet.mail_server("one.test")
+    two = await lab.internet.mail_server("two.test", Behaviour(replies={"RCPT": b"451 4.7.1 Greylisted"}))
+    lab.zone.add("same.test", "MX", "10 mx.one.test.")
+    recipients = ("a@one.test", "b@two.test", "c@same.test", "d@gone.test", "e@one.test")
+    outcome = await lab.deliver(*recipients)
+    assert tuple(result.recipient for result in outcome.results) == recipients
+    assert [name for name, _, _ in codes(outcome)] == ["Accepted", "Deferred", "Accepted", "Rejected", "Accepted"]
+    assert [message.recipients for message in one.messages] == [("a@one.test", "c@same.test", "e@one.test")]
+    assert two.messages == []
+    lines = dialogue_of(outcome)
+    assert sum(line.startswith("C: MAIL") for line in lines) == 2
+
+
+async def test_a_hook_that_fails_for_one_site_does_not_lose_the_results_of_others(lab):
+    one = await lab.internet.mail_server("one.test")
+    two = await lab.internet.mail_server("two.test")
+    calls = []
+
+    async def admit():
+        calls.append(None)
+        if len(calls) == 2:
+            raise LookupError("the content changed")
+
+    outcome = await lab.transport().deliver(envelope("a@one.test", "b@two.test"), MESSAGE, DeliveryHooks(admit=admit))
+    assert sorted(name for name, _, _ in codes(outcome)) == ["Accepted", "Deferred"]
+    assert len(one.messages) + len(two.messages) == 1
+
+    async def refuse():
+        raise LookupError("the content changed")
+
+    with pytest.raises(LookupError):
+        await lab.transport().deliver(envelope("a@one.test", "b@two.test"), MESSAGE, DeliveryHooks(admit=refuse))
+
+
+async def test_a_lost_reply_of_one_site_is_ambiguous(lab):
+    await lab.internet.mail_server("one.test", Behaviour(drop_after_dot=1.0))
+    await lab.internet.mail_server("two.test")
+    outcome = await lab.deliver("a@one.test", "b@two.test")
+    assert outcome.ambiguous
+    assert [type(result) for result in outcome.results] == [Deferred, Accepted]
+
+
+async def test_a_stalled_site_does_not_delay_others(lab):
+    stalled = await lab.internet.mail_server("slow.test", Behaviour(stall_at="GREETING"))
+    good = await lab.internet.mail_server("good.test")
+    limits = msgspec.structs.replace(SITE_LIMITS, longest_wait_seconds=0.1)
+    transport = lab.transport(limits=limits)
+    waiting = [asyncio.create_task(transport.deliver(envelope(f"{n}@slow.test"), MESSAGE)) for n in range(300)]
+    for n in range(50):
+        outcome = await transport.deliver(envelope(f"{n}@good.test"), MESSAGE)
+        assert codes(outcome) == [("Accepted", 250, "2.0.0")]
+    assert len(good.messages) == 50
+    connecting = SITE_LIMITS.initial_connections
+    while sum(task.done() for task in waiting) < len(waiting) - connecting:
+        await asyncio.sleep(0.01)
+    assert stalled.connections == connecting
+    assert all(task.result().no_server_contacted for task in waiting if task.done())
+    for task in waiting:
+        task.cancel()
+    await asyncio.wait(waiting)
+
+
+async def test_an_unreachable_site_counts_as_a_failed_attempt(lab):
+    """Otherwise its mail would be tried for ever, because `no_server_contacted` is no attempt."""
+    lab.zone.add("b.test", "MX", "10 mx.b.test.")
+    lab.zone.add("mx.b.test", "A", lab.internet.new_address())
+    transport = lab.transport()
+    outcomes = [await transport.deliver(envelope(), MESSAGE) for _ in range(6)]
+    assert {type(outcome.results[0]) for outcome in outcomes} == {Deferred}
+    assert not any(outcome.no_server_contacted for outcome in outcomes)
+    assert "several times in a row" in outcomes[-1].results[0].text
+
+
+async def test_connections_are_reused_and_bounded(lab, monkeypatch):
+    sinks = [await lab.internet.mail_server(f"d{n}.test") for n in range(4)]
+    transport = lab.transport()
+    for _ in range(5):
+        for n in range(4):
+            await transport.deliver(envelope(f"x@d{n}.test"), MESSAGE)
+    assert [sink.connections for sink in sinks] == [1, 1, 1, 1]
+    monkeypatch.setattr(direct_module, "MAX_CONNECTIONS", 2)
+    for n in range(4):
+        assert codes(await lab.transport().deliver(envelope(f"x@d{n}.test"), MESSAGE)) == [("Accepted", 250, "2.0.0")]
+    limited = lab.transport()
+    for _ in range(2):
+        for n in range(4):
+            outcome = await limited.deliver(envelope(f"x@d{n}.test"), MESSAGE)
+            assert codes(outcome) == [("Accepted", 250, "2.0.0")]
+    assert len(limited._connections) <= 2
+
+
+async def test_without_a_connection_left_the_message_waits(lab, monkeypatch):
+    monkeypatch.setattr(direct_module, "MAX_CONNECTIONS", 1)
+    await lab.internet.mail_server("slow.test", Behaviour(stall_at="GREETING"))
+    await lab.internet.mail_server("b.test")
+    transport = lab.transport()
+    first = asyncio.create_task(transport.deliver(envelope("x@slow.test"), MESSAGE))
+    while not transport._dialing:
+        await asyncio.sleep(0.01)
+    outcome = await transport.deliver(envelope(), MESSAGE)
+    assert outcome.no_server_contacted
+    assert outcome.retry_after
+    first.cancel()
+    await asyncio.wait([first])
+
+
+async def test_unused_sites_are_dropped(lab, monkeypatch):
+    monkeypatch.setattr(direct_module, "MAX_SITES", 2)
+    transport = lab.transport()
+    sinks = [await lab.internet.mail_server(f"d{n}.test") for n in range(4)]
+    for n in range(4):
+        await transport.deliver(envelope(f"x@d{n}.test"), MESSAGE)
+    assert len(transport._sites) == 2
+    await transport.aclose()
+    assert [sink.commands[-1] for sink in sinks] == ["QUIT"] * 4
+
+
+# TLS ---------------------------------------------------
+
+
+def tls_lines(outcome):
+    return [line for line in dialogue_of(outcome) if line.startswith("TLS: ")]
+
+
+async def test_tls_is_used_without_checks_if_it_is_offered(lab):
+    sink = await lab.internet.mail_server("b.test", Behaviour(tls=server_context("other.test")))
+    outcome = await lab.deliver()
+    assert sink.messages[0].encrypted
+    (line,) = tls_lines(outcome)
+    assert line.startswith("TLS: TLSv1.")
+    assert line.endswith("certificate not checked")
+
+
+async def test_after_a_failed_handshake_the_message_is_sent_in_plain_text(lab):
+    broken = server_context()
+    broken.set_ciphers("ECDHE-RSA-AES128-GCM-SHA256")  # The certificate has an elliptic curve key.
+    broken.maximum_version = broken.minimum_version
+    sink = await lab.internet.mail_server("b.test", Behaviour(tls=broken))
+    outcome = await lab.deliver()
+    assert codes(outcome) == [("Accepted", 250, "2.0.0")]
+    assert not sink.messages[0].encrypted
+    assert sink.connections == 2
+    assert len(tls_lines(outcome)) == 1
+
+
+async def test_a_refused_starttls_does_not_end_the_connection(lab):
+    sink = await lab.internet.mail_server("b.test", Behaviour(tls=server_context(), replies={"STARTTLS": b"454 No"}))
+    assert codes(await lab.deliver()) == [("Accepted", 250, "2.0.0")]
+    assert sink.connections == 1
+
+
+# Sources ---------------------------------------------------
+
+
+def test_sources_are_chosen_by_tenant_and_lane():
+    shared = Source(address="192.0.2.1", name="a.test")
+    bulk = Source(address="192.0.2.2", name="b.test", lane="marketing")
+    own = Source(address="192.0.2.3", name="c.test", tenant="1")
+    sources = [shared, bulk, own]
+    assert select_sources(sources, tenant=None, bulk=False) == (shared,)
+    assert select_sources(sources, tenant="2", bulk=True) == (bulk,)
+    assert select_sources(sources, tenant="1", bulk=True) == (own,)
+    assert select_sources([bulk], tenant=None, bulk=False) == (bulk,)
+    assert (
+        select_sources([own], tenant="2", bulk=False) == (own,) or select_sources([own], tenant="2", bulk=False) == ()
+    )
+
+
+async def test_the_source_address_and_its_name_are_used(lab):
+    sink = await lab.internet.mail_server("b.test")
+    sources = [
+        Source(address="127.0.2.1", name="mx1.own.test"),
+        Source(address="127.0.2.2", name="bulk.own.test", lane="marketing"),
+        Source(address="::1", name="six.own.test"),
+    ]
+    transport = lab.transport(sources=sources)
+    await transport.deliver(envelope(), MESSAGE)
+    await transport.deliver(envelope(bulk=True), MESSAGE)
+    assert [line for line in sink.commands if line.startswith("EHLO")] == ["EHLO mx1.own.test", "EHLO bulk.own.test"]
+
+
+async def test_a_server_without_an_address_of_the_sources_family_is_not_contacted(lab):
+    sink = await lab.internet.mail_server("b.test", address="::1")
+    outcome = await lab.deliver(sources=[Source(address="127.0.2.1", name="mx1.own.test")])
+    assert codes(outcome) == [("Deferred", 0, "4.4.2")]
+    assert sink.connections == 0
+
+
+# Misbehaving servers ---------------------------------------------------
+
+
+@pytest.mark.parametrize("chunking", [False, True])
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"replies": {"RCPT": b"450 4.7.1 Greylisted"}}, ("Deferred", 450, "4.7.1")),
+        ({"replies": {"RCPT": b"550 5.1.1 No such user"}}, ("Rejected", 550, "5.1.1")),
+        ({"replies": {"MAIL": b"421 4.3.2 Closing"}}, ("Deferred", 421, "4.3.2")),
+        ({"replies": {"DOT": b"554 5.7.1 Spam"}}, ("Rejected", 554, "5.7.1")),
+        ({"stall_at": "MAIL"}, ("Deferred", 0, "4.4.2")),
+        ({"drop_at": "RCPT"}, ("Deferred", 0, "4.4.2")),
+        ({"replies": {"EHLO": b"500 What?"}}, ("Accepted", 250, "2.0.0")),
+    ],
+)
+async def test_servers_that_fail(lab, change, expected, chunking):
+    timeouts = Timeouts(command=SHORT) if "stall_at" in change else Timeouts()
+    sink = await lab.internet.mail_server("b.test", Behaviour(chunking=chunking, **change))
+    transport = lab.transport(timeouts=timeouts)
+    outcome = await transport.deliver(envelope(), MESSAGE)
+    assert codes(outcome) == [expected]
+    assert not outcome.ambiguous
+    sink.behaviour.replies, sink.behaviour.stall_at, sink.behaviour.drop_at = {}, "", ""
+    assert codes(await transport.deliver(envelope(), MESSAGE)) == [("Accepted", 250, "2.0.0")]
+
+
+@pytest.mark.parametrize("chunking", [False, True])
+async def test_a_connection_that_ends_after_the_message_is_ambiguous(lab, chunking):
+    sink = await lab.internet.mail_server("b.test", Behaviour(chunking=chunking, drop_after_dot=1.0))
+    outcome = await lab.deliver()
+    assert outcome.ambiguous
+    assert isinstance(outcome.results[0], Deferred)
+    assert any(command.startswith("BDAT") for command in sink.commands) is chunking
+
+
+async def test_a_message_too_large_for_the_server_is_rejected(lab):
+    await lab.internet.mail_server("b.test", Behaviour(size=20))
+    outcome = await lab.deliver()
+    assert isinstance(outcome.results[0], Rejected)
+    assert outcome.results[0].enhanced == "5.3.4"
