@@ -1106,6 +1106,18 @@ CREATE TABLE public.mail_rates (
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.01');
 
+CREATE TABLE public.mta_sts_policies (
+    domain text NOT NULL,
+    policy_id text NOT NULL,
+    mode text NOT NULL,
+    mx text[] NOT NULL,
+    max_age integer NOT NULL,
+    fetched_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT mta_sts_policies_domain_check CHECK ((length(domain) <= 253)),
+    CONSTRAINT mta_sts_policies_mode_check CHECK ((mode = ANY (ARRAY['enforce'::text, 'testing'::text, 'none'::text])))
+);
+
 CREATE TABLE public.organization_domains (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -1881,6 +1893,9 @@ ALTER TABLE ONLY public.invitations
 ALTER TABLE ONLY public.mail_rates
     ADD CONSTRAINT mail_rates_pkey PRIMARY KEY (project_id, name);
 
+ALTER TABLE ONLY public.mta_sts_policies
+    ADD CONSTRAINT mta_sts_policies_pkey PRIMARY KEY (domain);
+
 ALTER TABLE ONLY public.organization_domains
     ADD CONSTRAINT organization_domains_pkey PRIMARY KEY (project_id, id);
 
@@ -2172,6 +2187,8 @@ CREATE INDEX invitations_newest ON public.invitations USING btree (project_id, o
 CREATE UNIQUE INDEX invitations_pending ON public.invitations USING btree (project_id, organization_id, email_key) WHERE (status = 'PENDING'::text);
 
 CREATE INDEX invitations_role ON public.invitations USING btree (project_id, role) WHERE (status = 'PENDING'::text);
+
+CREATE INDEX mta_sts_policies_expiry ON public.mta_sts_policies USING btree (expires_at);
 
 CREATE INDEX organization_domains_due ON public.organization_domains USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 

@@ -74,6 +74,7 @@ WITHOUT_PROJECT = re.compile(
     r"^postern\.(instance_store|platform\.(audit|accounts|billing))\.|^postern\.platform\.projects\.store\.(keys_by_hash|insert_project|projects_of|mark_deleted|reset_capturing_transport|delete_keys_of_account)$"
     r"|^postern\.messaging\.domains\.store\.all_keys$"
     r"|^postern\.messaging\.assets\.store\.public_file$"
+    r"|^postern\.messaging\.emails\.sts_store\."
     r"|^postern\.messaging\.audiences\.store\.limit_duration$"
     r"|^postern\.messaging\.analytics\.store\.merge_sums$"
     r"|^postern\.identity\.sso\.store\.project_of_connection$"

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 
 from postern.kernel.config import SettingInvalid, Settings
 from postern.kernel.values import is_loopback
-from postern.messaging.emails.transports import parse_relays
+from postern.messaging.emails.transports import parse_relays, parse_sources
 from postern.platform.billing.rules import parse_limits
 from postern.protocols.mail.address import AddressInvalid, parse_address
 from postern.protocols.mail.blocklists import parse_zones
@@ -16,6 +16,7 @@ def check_settings(settings: Settings) -> None:
     """Report invalid settings at start-up instead of at their first use. Raises SettingInvalid."""
     if settings.transport == "relay" or settings.relay:
         parse_relays(settings.relay)
+    parse_sources(settings.sources)
     _check_base_url(settings)
     parse_limits(settings.plan_limits)
     if settings.billing == "stripe" and not settings.stripe_secret_key:
@@ -42,15 +43,22 @@ def _check_base_url(settings: Settings) -> None:
 
     A relay on this machine may be a mail catcher, so a loopback base URL is accepted with one if it is set explicitly.
     """
-    if settings.transport != "relay" or not settings.is_local:
+    if settings.transport == "capture" or not settings.is_local:
         return
-    if settings.base_url and all(is_loopback(relay.host) for relay in parse_relays(settings.relay)):
+    if settings.base_url and _sends_to_this_machine(settings):
         return
     raise SettingInvalid(
-        f"With POSTERN_TRANSPORT=relay, mail leaves this machine, but its links would lead to {settings.public_url}, "
-        "which recipients cannot reach. Set the URL at which they reach this server, for example: "
-        "POSTERN_BASE_URL=https://mail.example.com"
+        f"With POSTERN_TRANSPORT={settings.transport}, mail leaves this machine, but its links would lead to "
+        f"{settings.public_url}, which recipients cannot reach. Set the URL at which they reach this server, "
+        "for example: POSTERN_BASE_URL=https://mail.example.com"
     )
+
+
+def _sends_to_this_machine(settings: Settings) -> bool:
+    """Whether the mail certainly does not leave this machine: the relays are on it, or the port is that of a lab."""
+    if settings.transport == "direct":
+        return settings.direct_port != 25
+    return all(is_loopback(relay.host) for relay in parse_relays(settings.relay))
 
 
 def describe_mail_transport(settings: Settings) -> str:
@@ -58,6 +66,13 @@ def describe_mail_transport(settings: Settings) -> str:
     if settings.transport == "relay":
         relays = ", ".join(f"{relay.host}:{relay.port} ({relay.tls})" for relay in parse_relays(settings.relay))
         return f"Mail is sent through {relays} (transport relay); links in it lead to {settings.public_url}."
+    if settings.transport == "direct":
+        addresses = ", ".join(source.address for source in parse_sources(settings.sources))
+        origin = f" from {addresses}" if addresses else ""
+        return (
+            f"Mail is sent{origin} to the recipients' mail servers (transport direct); links in it lead to "
+            f"{settings.public_url}."
+        )
     return (
         "Mail is not sent but captured (transport capture): read it in the inbox; "
         f"links in it lead to the base URL {settings.public_url}."

@@ -16,6 +16,7 @@ from postern.kernel.values import is_loopback
 
 INTEGER_RANGES = {
     "port": (0, 65_535),
+    "direct_port": (1, 65_535),
     "database_pool": (2, 1_000),
     "project_rate": (1, 1_000_000),
     "free_space": (0, 1_000_000_000),
@@ -33,7 +34,8 @@ SECONDS_RANGES = {
     "idle_wait": (1.0, 3_600.0),
 }
 CHOICES = {
-    "transport": ("capture", "relay"),
+    "transport": ("capture", "relay", "direct"),
+    "dnssec": ("auto", "yes", "no"),
     "log_format": ("auto", "json", "console"),
     "log_level": ("debug", "info", "warning", "error", "critical"),
     "billing": ("manual", "stripe"),
@@ -70,9 +72,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     free_space: int = 200
     """Megabytes that must be free on the data folder's disk; with less, /readyz reports not ready."""
     transport: str = "capture"
-    """The transport of projects without their own: `capture` or `relay`."""
+    """The transport of projects without their own: `capture`, `relay` or `direct`."""
     relay: str | None = None
     """`smtp://user:password@host:port?tls=starttls|starttls-required|implicit|none`, several separated by spaces."""
+    sources: str | None = None
+    """The addresses from which the transport `direct` sends, `address=name?lane=…&project=…`, separated by spaces."""
+    direct_port: int = 25
+    """The port of the recipients' mail servers, for tests and labs."""
+    dnssec: str = "auto"
+    """Whether the DNS servers validate DNSSEC, for DANE: `yes`, `no` or `auto` (if all have loopback addresses)."""
     mail_from: str | None = None
     """The sender of mail to developers (invitations, resets): `Name <a@b>`; default: postern@ the base URL's host."""
     dns: tuple[str, ...] = ()
@@ -147,10 +155,22 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def relay_hosts(self) -> tuple[str, ...]:
-        """The hosts of `relay` in lower case; empty if the transport is `capture`."""
+        """The hosts of `relay` in lower case; empty if the transport is another one."""
         if self.transport != "relay":
             return ()
         return tuple(host for part in (self.relay or "").split() if (host := urlsplit(part).hostname))
+
+    @property
+    def known_sending_addresses(self) -> tuple[str, ...]:
+        """`sending_addresses`, or those of `sources` if the transport is `direct`; empty if neither is set."""
+        if self.sending_addresses or self.transport != "direct":
+            return self.sending_addresses
+        return tuple(dict.fromkeys(part.partition("=")[0] for part in (self.sources or "").split()))
+
+    @property
+    def offers_direct(self) -> bool:
+        """Whether projects can use the transport `direct`: the operator has chosen it, or set addresses for it."""
+        return self.transport == "direct" or bool(self.sources)
 
     @property
     def origin(self) -> str:

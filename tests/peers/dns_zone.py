@@ -60,6 +60,10 @@ class DnsZone:
         self.records: dict[tuple[str, str], list[str]] = {}
         self.faults: dict[tuple[str, str], str] = {}
         self.queries: list[DnsQuery] = []
+        self.is_authenticated = False
+        """Whether responses to queries that ask for it have the AD flag, as from a resolver that validates DNSSEC."""
+        self.unsigned: set[str] = set()
+        """Names whose responses never have the AD flag."""
         self.load(text)
 
     @property
@@ -129,6 +133,8 @@ class DnsZone:
         self.queries.append(DnsQuery(name, kind, tcp))
         response = dns.message.make_response(query, recursion_available=True)
         response.flags |= dns.flags.AA
+        if self.is_authenticated and query.flags & dns.flags.AD and name not in self.unsigned:
+            response.flags |= dns.flags.AD
         fault = self._fault(name, kind)
         if fault == "SILENCE":
             return None

@@ -29,7 +29,13 @@ from postern.messaging.emails.outcomes import FinishedAttempt, settle_all
 from postern.messaging.emails.pre_send_check import ContentChanged, LeaseLost, SendQueue, SendTurn, queues
 from postern.messaging.emails.redaction import redact_outcome, redacted_body, seal_captured
 from postern.messaging.emails.rules import SendOutcome
-from postern.messaging.emails.transports import NoSmartHost, capture_transport, is_captured, transport_of
+from postern.messaging.emails.transports import (
+    DirectNotOffered,
+    NoSmartHost,
+    capture_transport,
+    is_captured,
+    transport_of,
+)
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectSettings
 from postern.protocols.mail import mime
@@ -253,7 +259,7 @@ async def _deliver(world: "World", job: DeliveryJob, prepared: PreparedMessage, 
     else:
         try:
             transport = transport_of(world, send.project_id, decision.settings)
-        except NoSmartHost as error:
+        except (NoSmartHost, DirectNotOffered) as error:
             delay = rules.no_server_delay(send.attempt)
             return defer_all(decision.envelope, error.detail, "", no_server_contacted=True, retry_after=delay)
         queue = queues(world).of(transport, send.lane)

@@ -75,7 +75,13 @@ from postern.messaging.emails.submission import (
     submit,
     with_secrets,
 )
-from postern.messaging.emails.transports import NoSmartHost, is_captured, require_transport, transport_of
+from postern.messaging.emails.transports import (
+    DirectNotOffered,
+    NoSmartHost,
+    is_captured,
+    require_transport,
+    transport_of,
+)
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectSettings
@@ -102,6 +108,7 @@ SEND_PROBLEMS: list[type[Problem]] = [
     IdempotencyKeyReused,
     MessageTooLarge,
     NoSmartHost,
+    DirectNotOffered,
     *RENDER_PROBLEMS,
 ]
 

@@ -46,6 +46,9 @@ AHEAD_IN_BACKGROUND = 32
 """If at least this many messages are checked together, the next check begins in the background before it is needed."""
 BACKGROUND_AFTER = 0.5
 """The background check begins after this share of the time for which results are valid."""
+MAX_UNUSED_CHECKS = 2
+"""A message that was checked so often without getting a connection is not checked ahead any more: its server is slow,
+and it must not take the place of messages to other servers."""
 PACE_SECONDS = 0.1
 """The period over which the rate of messages is measured, while messages wait."""
 STOP_CHECK_SECONDS = 0.05
@@ -89,6 +92,8 @@ class SendTurn:
         self.result: PreSendResult | None = None
         self.checked_at = 0.0
         """When the check that gave the result began, by the event loop's clock."""
+        self.checks = 0
+        """How many checks have included this attempt."""
         self.check: asyncio.Task[None] | None = None
         """The running check that includes this attempt."""
 
@@ -214,7 +219,12 @@ class SendQueue:
         """The next messages without a result, or with one that will be too old when they get a connection."""
         oldest = asyncio.get_running_loop().time() - BACKGROUND_AFTER * self._fresh_seconds
         next_turns = islice(
-            (turn for turn in self._waiting if turn.check is None and turn is not besides), self._ahead_count()
+            (
+                turn
+                for turn in self._waiting
+                if turn.check is None and turn is not besides and turn.checks < MAX_UNUSED_CHECKS
+            ),
+            self._ahead_count(),
         )
         return [
             turn for turn in next_turns if turn.result is None or (turn.result == "GO" and turn.checked_at < oldest)
@@ -244,6 +254,7 @@ class SendQueue:
             may_send = may_send_by_id.get(turn.send.id)
             turn.result = "OVERTAKEN" if may_send is None else "GO" if may_send else "CHANGED"
             turn.checked_at = began_at
+            turn.checks += 1
             if may_send and is_marked:
                 turn.needs_mark = False
 

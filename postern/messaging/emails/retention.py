@@ -1,4 +1,5 @@
-"""Deletion of expired data: content and captured messages after each project's retention, idempotency keys after a day.
+"""Deletion of expired data: content and captured messages after each project's retention, idempotency keys after a day,
+MTA-STS policies after their lifetime.
 
 Each worker runs it every ten minutes, in batches of bounded size. Several workers can run it at the same time.
 """
@@ -8,7 +9,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from postern.messaging.emails import store
+from postern.messaging.emails import store, sts_store
 from postern.messaging.emails.model import IDEMPOTENCY_WINDOW
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ async def delete_expired(world: "World") -> int:
         partial(store.erase_settled_secrets, world.db, limit=BATCH),
         partial(store.delete_expired_bodies, world.db, **in_retention),
         partial(store.delete_expired_captured, world.db, **in_retention),
+        partial(sts_store.delete_expired_policies, world.db, now=world.clock(), limit=BATCH),
     ]
     total = 0
     for change_batch in batches:

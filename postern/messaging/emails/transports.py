@@ -1,22 +1,28 @@
 """Creates the transports of projects, and caches them per process."""
 
+import asyncio
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 from uuid import UUID
 
 import msgspec
 
-from postern.kernel.config import SettingInvalid
+from postern.kernel.config import DOMAIN, SettingInvalid
 from postern.kernel.http.problems import Unavailable
+from postern.kernel.outbound.ssrf import permitted
 from postern.kernel.values import NO_ID
 from postern.messaging.emails import store
 from postern.messaging.emails.model import CapturedMail
+from postern.messaging.emails.sts_policies import sts_policies
 from postern.platform.projects import operations as projects
-from postern.platform.projects.model import ProjectSettings
+from postern.platform.projects.model import MailTransport, ProjectSettings
 from postern.protocols.mail.smtp import Tls
 from postern.protocols.mail.transports.capture import CaptureTransport
+from postern.protocols.mail.transports.direct import MAX_SOURCES, DirectTransport, Lane, Source
+from postern.protocols.mail.transports.mx import MailRoutes
 from postern.protocols.mail.transports.relay import RelayServer, RelayTransport
 from postern.protocols.mail.transports.transport import Envelope, Transport
 
@@ -32,29 +38,131 @@ class NoSmartHost(Unavailable):
     """This project uses the server's relay, but the server has none. Set POSTERN_RELAY, or `relays` in its settings."""
 
 
+class DirectNotOffered(Unavailable):
+    """This project sends to the recipients' mail servers, which this server does not offer: set POSTERN_SOURCES, or
+    change `transport` in the settings of the project."""
+
+
+def transport_name(world: "World", settings: ProjectSettings) -> MailTransport:
+    """The name of the transport of a project's LIVE mail."""
+    return settings.transport or cast("MailTransport", world.settings.transport)
+
+
 def is_captured(world: "World", settings: ProjectSettings, *, test: bool) -> bool:
     """Whether a send of this project is captured for the inbox view; always True for TEST credentials (`test`)."""
-    return test or (settings.transport or world.settings.transport) == "capture"
+    return test or transport_name(world, settings) == "capture"
 
 
 def require_transport(world: "World", settings: ProjectSettings, *, test: bool) -> None:
-    """Raises NoSmartHost if mail of this project is not captured and there is no relay to send it through."""
-    if not is_captured(world, settings, test=test) and not settings.relays and not world.settings.relay:
-        raise NoSmartHost
+    """Raises NoSmartHost or DirectNotOffered if mail of this project is not captured and cannot be sent either."""
+    if is_captured(world, settings, test=test):
+        return
+    if transport_name(world, settings) == "direct":
+        _require_direct(world)
+    else:
+        _require_relay(world, settings)
 
 
 def transport_of(world: "World", project_id: UUID, settings: ProjectSettings) -> Transport:
+    """The transport of a project whose mail is not captured. Raises the same as `require_transport`, and
+    SettingInvalid if a setting of the server is invalid."""
+    if transport_name(world, settings) == "direct":
+        return direct_transport(world)
+    return relay_transport(world, project_id, settings)
+
+
+# Direct ---------------------------------------------------
+
+
+def _require_direct(world: "World") -> None:
+    if not world.settings.offers_direct:
+        raise DirectNotOffered
+
+
+def direct_transport(world: "World") -> DirectTransport:
+    """The direct transport, created once per process. Raises DirectNotOffered, or SettingInvalid for invalid sources.
+
+    Mail servers with special-purpose addresses are refused, unless POSTERN_OUTBOUND_ALLOW has the address.
+    """
+    _require_direct(world)
+    transport: DirectTransport | None = world.transports.get("direct")
+    if transport is None:
+        settings = world.settings
+        sources = parse_sources(settings.sources)
+        is_validating = settings.dnssec == "yes" or (settings.dnssec == "auto" and world.resolver.uses_loopback)
+        routes = MailRoutes(
+            world.resolver.caching(dnssec=is_validating),
+            port=settings.direct_port,
+            check_addresses=partial(permitted, allowed=settings.outbound_allow),
+            find_policy=sts_policies(world).find,
+            own_names=[source.name for source in sources] or [_ehlo_host(world)],
+            own_addresses=[*settings.sending_addresses, *[source.address for source in sources]],
+            clock=lambda: world.clock().timestamp(),
+        )
+        transport = world.transports["direct"] = DirectTransport(
+            routes.find,
+            port=settings.direct_port,
+            ehlo_host=_ehlo_host(world),
+            sources=sources,
+            clock=asyncio.get_running_loop().time,
+            now=world.clock,
+            chance=world.random.random,
+        )
+    return transport
+
+
+def parse_sources(text: str | None) -> list[Source]:
+    """Parse POSTERN_SOURCES: `address=name?lane=…&project=…`, separated by spaces. Raises SettingInvalid."""
+    sources = [_parse_source(part) for part in (text or "").split()]
+    if len(sources) > MAX_SOURCES:
+        raise SettingInvalid(f"POSTERN_SOURCES has more than {MAX_SOURCES} addresses.")
+    return sources
+
+
+def _parse_source(text: str) -> Source:
+    address, _, rest = text.partition("=")
+    name, _, query = rest.partition("?")
+    options = {option: values[-1] for option, values in parse_qs(query, keep_blank_values=True).items()}
+    try:
+        address = str(ip_address(address))
+        tenant = str(UUID(options["project"])) if "project" in options else None
+    except ValueError:
+        address, tenant = "", None
+    lanes: dict[str | None, Lane | None] = {
+        None: None,
+        "transactional": "transactional",
+        "marketing": "marketing",
+    }
+    lane = options.get("lane")
+    if not address or not DOMAIN.fullmatch(name) or "." not in name or options.keys() - {"lane", "project"}:
+        raise SettingInvalid(
+            f"POSTERN_SOURCES: {text!r}: expected address=name, such as 203.0.113.5=mx1.example.com, perhaps with "
+            "?lane=transactional|marketing and &project=<id>."
+        )
+    if lane not in lanes:
+        raise SettingInvalid(f"POSTERN_SOURCES: lane={lane} is not one of transactional, marketing.")
+    return Source(address=address, name=name.lower(), lane=lanes[lane], tenant=tenant)
+
+
+# Relay ---------------------------------------------------
+
+
+def _require_relay(world: "World", settings: ProjectSettings) -> None:
+    if not settings.relays and not world.settings.relay:
+        raise NoSmartHost
+
+
+def relay_transport(world: "World", project_id: UUID, settings: ProjectSettings) -> RelayTransport:
     """The relay transport of a project: through its own relays, or through the server's if it has none.
 
     Created once per process and set of relays. When a project's relays have changed, the transport of its former relays
     is closed in the background. Raises NoSmartHost if neither the project nor the server has a relay, and
     SettingInvalid if POSTERN_RELAY is invalid.
     """
+    _require_relay(world, settings)
     project_relays = settings.relays
-    if not project_relays and not world.settings.relay:
-        raise NoSmartHost
     name = f"relay:{project_id}:{msgspec.json.encode(project_relays).decode()}" if project_relays else "relay"
-    transport: Transport | None = world.transports.get(name)
+    transport: RelayTransport | None = world.transports.get(name)
     if transport is None:
         relays = (
             [_relay(world, project_id, relay) for relay in project_relays]

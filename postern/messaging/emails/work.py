@@ -1,4 +1,8 @@
-"""The background work of sends: a worker claims some of the due sends (a share) and delivers them."""
+"""The background work of sends: a worker claims some of the due sends (a share) and delivers them.
+
+A share must not occupy the worker for as long as its slowest server takes, which may be ten minutes (RFC 5321
+§4.5.3.2.6). So after a few seconds, its last deliveries go on in the background, and the worker claims the next share.
+"""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +31,14 @@ GROUP_OCTETS = 4 * 1024 * 1024
 """Maximum octets of content and attachments that one share holds in memory at a time. A worker processes twelve shares
 at a time and holds each message in up to three forms. This bounds its memory when each recipient has a separate
 file."""
+SHARE_SECONDS = 8.0
+"""After this time, the last deliveries of a share go on in the background."""
+LAST_DELIVERIES = 64
+"""How many deliveries of a share may go on in the background."""
+BACKGROUND_DELIVERIES = 1_000
+"""How many deliveries of all shares may go on in the background of one process."""
+BACKGROUND_OCTETS = 64 * 1024 * 1024
+"""How many octets of content and attachments they may hold in memory."""
 
 
 async def deliver_share(world: "World", sends: list[Send]) -> None:
@@ -35,8 +47,10 @@ async def deliver_share(world: "World", sends: list[Send]) -> None:
     An error of a delivery is not raised: it is logged, and the send is claimed again when its lease ends.
     """
     with lease_keeper(world).renewing(*sends):
-        for group in group_by_size(sends, await _sizes(world, sends)):
-            await _deliver_together(world, group)
+        sizes = await _sizes(world, sends)
+        for group in group_by_size(sends, sizes):
+            octets = sum(sizes.get(send.content_id or send.id, 0) for send in group)
+            await _deliver_together(world, group, octets)
 
 
 def group_by_size(sends: Sequence[Send], sizes: Mapping[UUID, int]) -> Iterator[list[Send]]:
@@ -68,14 +82,65 @@ async def _sizes(world: "World", sends: Sequence[Send]) -> dict[UUID, int]:
     return {row.id: row.size for row in sizes}
 
 
-async def _deliver_together(world: "World", sends: Sequence[Send]) -> None:
-    jobs = await load_jobs(world, sends)
-    done = await asyncio.gather(*(deliver_leased(world, job) for job in jobs), return_exceptions=True)
-    for job, result in zip(jobs, done, strict=True):
-        if isinstance(result, OperationalError | PoolTimeout):
-            log.warning("database_away", send=str(job.send.id), error=str(result).strip()[:200])
-        elif isinstance(result, BaseException):
-            log.error("hand_over_failed", send=str(job.send.id), exc_info=result)
+async def _deliver_together(world: "World", sends: Sequence[Send], octets: int) -> None:
+    """Deliver these sends; returns when all are delivered, or when the last ones go on in the background."""
+    deliveries = {asyncio.create_task(_deliver_one(world, job)): job for job in await load_jobs(world, sends)}
+    remaining = set(deliveries)
+    try:
+        _, remaining = await asyncio.wait(remaining, timeout=SHARE_SECONDS)
+        background = world.resource(BackgroundDeliveries, lambda: BackgroundDeliveries(world))
+        while remaining:
+            last = {task: deliveries[task].send for task in remaining}
+            if len(last) <= LAST_DELIVERIES and background.take_over(last, octets):
+                return
+            _, remaining = await asyncio.wait(remaining, return_when=asyncio.FIRST_COMPLETED)
+    except asyncio.CancelledError:
+        for task in remaining:
+            task.cancel()
+        raise
+
+
+async def _deliver_one(world: "World", job: DeliveryJob) -> None:
+    """Deliver one send. An error is logged, and the send is claimed again when its lease ends."""
+    try:
+        await deliver_leased(world, job)
+    except (OperationalError, PoolTimeout) as error:
+        log.warning("database_away", send=str(job.send.id), error=str(error).strip()[:200])
+    except Exception:
+        log.exception("hand_over_failed", send=str(job.send.id))
+
+
+class BackgroundDeliveries:
+    """The deliveries of a process whose shares have ended. Their leases are renewed until they are done."""
+
+    def __init__(self, world: "World") -> None:
+        self._world = world
+        self._count = 0
+        self._octets = 0
+
+    def take_over(self, deliveries: Mapping[asyncio.Task[None], Send], octets: int) -> bool:
+        """Let running deliveries, with `octets` of content, go on; returns False if there are too many already."""
+        if self._count + len(deliveries) > BACKGROUND_DELIVERIES:
+            return False
+        if self._octets and self._octets + octets > BACKGROUND_OCTETS:
+            return False
+        self._count += len(deliveries)
+        self._octets += octets
+        self._world.run_in_background(self._finish(dict(deliveries), octets))
+        return True
+
+    async def _finish(self, deliveries: dict[asyncio.Task[None], Send], octets: int) -> None:
+        try:
+            with lease_keeper(self._world).renewing(*(send for task, send in deliveries.items() if not task.done())):
+                await asyncio.wait(deliveries)
+        finally:
+            self._count -= len(deliveries)
+            self._octets -= octets
+            for task in deliveries:
+                task.cancel()
+
+    async def aclose(self) -> None:
+        """Does nothing: the shutdown waits for the tasks of `World.run_in_background`."""
 
 
 async def load_jobs(world: "World", sends: Sequence[Send]) -> list[DeliveryJob]:

@@ -47,6 +47,10 @@ ENCRYPTED_PASSWORD_LIMIT = 8_400
 takes up to four bytes, and each byte two hexadecimal digits; the encryption adds less than 200 bytes."""
 
 
+MailTransport = Literal["capture", "relay", "direct"]
+"""How mail is sent: it is captured, goes through an SMTP relay, or directly to the recipients' mail servers."""
+
+
 class ProjectRelay(Body):
     """A smart host (SMTP relay) for the project's mail."""
 
@@ -151,8 +155,9 @@ class SignInSettings(Record):
 class ProjectSettings(Record):
     """Settings of a project. Null means the default of the instance."""
 
-    transport: Literal["capture", "relay"] | None = None
-    """`relay` sends messages through the relays; `capture` only stores them in the inbox."""
+    transport: MailTransport | None = None
+    """`relay` sends messages through the relays, `direct` to the recipients' mail servers; `capture` only stores them
+    in the inbox."""
     relays: list[ProjectRelay] | None = None
     tracking_domain: str | None = None
     track_opens: bool = True
@@ -172,6 +177,11 @@ class ProjectSettings(Record):
     sign_in: SignInSettings = msgspec.field(default_factory=SignInSettings)
     extra: dict[str, Any] = {}
     """Further settings, keyed by name. The feature that reads a setting defines its structure."""
+
+
+def used_relays(settings: ProjectSettings) -> list[ProjectRelay] | None:
+    """The relays of the project, None if it has none or does not send through them."""
+    return None if settings.transport == "direct" else settings.relays
 
 
 def frequency_cap_of(settings: ProjectSettings) -> int:

@@ -40,6 +40,7 @@ from postern.platform.projects.model import (
     HostName,
     KeyType,
     LogoUrl,
+    MailTransport,
     MetadataKey,
     Name,
     Project,
@@ -121,7 +122,8 @@ class SettingsChange(Body):
     """Settings to change; omitted fields keep their values. Null resets a setting to its default, where null is
     allowed."""
 
-    transport: Literal["capture", "relay"] | None | Unset = UNSET
+    transport: MailTransport | None | Unset = UNSET
+    """`capture`, `relay`, or `direct` if this server offers it: to the recipients' mail servers."""
     relays: Annotated[list[ProjectRelay], msgspec.Meta(max_length=RELAYS_PER_PROJECT)] | None | Unset = UNSET
     tracking_domain: HostName | None | Unset = UNSET
     track_opens: bool | Unset = UNSET
@@ -433,6 +435,9 @@ def _apply_change(call: Call, settings: ProjectSettings, change: SettingsChange 
     if new_settings.transport == "relay" and not new_settings.relays and not call.world.settings.relay:
         message = "The transport `relay` needs SMTP relays in `relays`, because this server has none configured."
         raise Invalid.at("/settings/relays", message, "required")
+    if changes.get("transport") == "direct" and not call.world.settings.offers_direct:
+        message = "This server does not offer the transport `direct`. Use `relay`, or ask its operator."
+        raise Invalid.at("/settings/transport", message, "not_offered")
     return new_settings
 
 

@@ -1,20 +1,27 @@
 """Direct delivery to mail servers on this machine: routes, several hosts and sites, TLS, sources, slow servers."""
 
 import asyncio
+import hashlib
 import time
 from contextlib import AsyncExitStack
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import msgspec
 import pytest
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from postern.kernel.outbound.ssrf import permitted, read_networks
+from postern.kernel.values import system_clock
 from postern.messaging.emails.outcomes import dialogue_of
+from postern.protocols.mail.dane import dane_fault
+from postern.protocols.mail.dns import TlsaRecord
+from postern.protocols.mail.mta_sts import StsPolicy
 from postern.protocols.mail.smtp import Timeouts
 from postern.protocols.mail.transports import direct as direct_module
 from postern.protocols.mail.transports.direct import SITE_LIMITS, DirectTransport, Source, select_sources
 from postern.protocols.mail.transports.mx import MailRoutes
 from postern.protocols.mail.transports.transport import Accepted, Deferred, DeliveryHooks, Envelope, Rejected
+from tests.peers.certificates import CertificateAuthority
 from tests.peers.dns_zone import dns_zone, hasty, patient
 from tests.peers.loopback_internet import loopback_internet
 from tests.peers.smtp_sink import Behaviour, server_context
@@ -48,7 +55,7 @@ class Lab:
             own_addresses=own_addresses,
             clock=time.monotonic,
         )
-        transport = DirectTransport(routes.find, port=self.internet.port, **settings)
+        transport = DirectTransport(routes.find, now=system_clock, port=self.internet.port, **settings)
         self.stack.push_async_callback(transport.aclose)
         return transport
 
@@ -450,3 +457,159 @@ async def test_a_message_too_large_for_the_server_is_rejected(lab):
     outcome = await lab.deliver()
     assert isinstance(outcome.results[0], Rejected)
     assert outcome.results[0].enhanced == "5.3.4"
+
+
+# MTA-STS ---------------------------------------------------
+
+
+ENFORCED = StsPolicy(mode="enforce", max_age=86_400, mx=("*.b.test",))
+
+
+@pytest.fixture(scope="module")
+def authority():
+    return CertificateAuthority()
+
+
+@pytest.mark.parametrize(
+    ("names", "days", "listed", "is_accepted"),
+    [
+        (["mx.b.test"], 30, "*.b.test", True),
+        (["mx.b.test"], 30, "mx.b.test", True),
+        (["mx.b.test"], 30, "mx.other.test", False),
+        (["mx.other.test"], 30, "mx.b.test", False),
+        (["mx.b.test"], -1, "mx.b.test", False),
+    ],
+)
+async def test_an_enforced_policy_requires_a_listed_server_with_a_valid_certificate(
+    lab, authority, names, days, listed, is_accepted
+):
+    sink = await lab.internet.mail_server("b.test", Behaviour(tls=authority.server(*names, days=days)[0]))
+    lab.policies["b.test"] = msgspec.structs.replace(ENFORCED, mx=(listed,))
+    outcome = await lab.deliver(context=authority.client_context())
+    assert codes(outcome) == [("Accepted", 250, "2.0.0") if is_accepted else ("Deferred", 0, "4.7.5")]
+    assert len(sink.messages) == is_accepted
+    if is_accepted:
+        assert tls_lines(outcome)[0].endswith("certificate checked")
+
+
+async def test_an_enforced_policy_never_allows_plain_text(lab, authority):
+    sink = await lab.internet.mail_server("b.test")
+    lab.policies["b.test"] = ENFORCED
+    assert codes(await lab.deliver(context=authority.client_context())) == [("Deferred", 0, "4.7.4")]
+    sink.behaviour.tls = server_context("mx.b.test")  # Not issued by the authority.
+    assert codes(await lab.deliver(context=authority.client_context())) == [("Deferred", 0, "4.7.5")]
+    assert sink.messages == []
+
+
+@pytest.mark.parametrize("mode", ["testing", "none"])
+async def test_a_policy_that_is_not_enforced_changes_nothing(lab, mode):
+    sink = await lab.internet.mail_server("b.test")
+    lab.policies["b.test"] = msgspec.structs.replace(ENFORCED, mode=mode, mx=("other.test",))
+    assert codes(await lab.deliver()) == [("Accepted", 250, "2.0.0")]
+    assert len(sink.messages) == 1
+
+
+async def test_a_domain_with_a_policy_never_uses_the_connections_of_one_without(lab, authority):
+    sink = await lab.internet.mail_server("b.test")
+    lab.zone.add("plain.test", "MX", "10 mx.b.test.")
+    lab.policies["b.test"] = ENFORCED
+    transport = lab.transport(context=authority.client_context())
+    assert codes(await transport.deliver(envelope("x@plain.test"), MESSAGE)) == [("Accepted", 250, "2.0.0")]
+    assert codes(await transport.deliver(envelope("x@b.test"), MESSAGE)) == [("Deferred", 0, "4.7.4")]
+    assert len(sink.messages) == 1
+
+
+# DANE ---------------------------------------------------
+
+
+def tlsa(certificate, usage, selector, matching_type):
+    """A TLSA record that matches a certificate."""
+    key = certificate.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    data = key if selector else certificate.public_bytes(Encoding.DER)
+    digest = [bytes, lambda data: hashlib.sha256(data).digest(), lambda data: hashlib.sha512(data).digest()]
+    return f"{usage} {selector} {matching_type} {digest[matching_type](data).hex()}"
+
+
+def publish_tlsa(lab, *records):
+    lab.zone.is_authenticated = True
+    lab.zone.set(f"_{lab.internet.port}._tcp.mx.b.test", "TLSA", *records)
+
+
+def validating(lab):
+    return patient(lab.zone, dnssec=True)
+
+
+@pytest.mark.parametrize("selector", [0, 1])
+@pytest.mark.parametrize("matching_type", [0, 1, 2])
+@pytest.mark.parametrize("usage", [2, 3])
+async def test_a_certificate_that_matches_a_tlsa_record_is_accepted(lab, authority, usage, selector, matching_type):
+    """DANE-EE accepts the server's certificate; DANE-TA one that the authority has issued for the server's name."""
+    context, certificate = authority.server("mx.b.test" if usage == 2 else "any.test", days=30 if usage == 2 else -1)
+    sink = await lab.internet.mail_server("b.test", Behaviour(tls=context))
+    trusted = authority.certificate if usage == 2 else certificate
+    publish_tlsa(lab, tlsa(trusted, usage, selector, matching_type))
+    outcome = await lab.deliver(resolver=validating(lab))
+    assert codes(outcome) == [("Accepted", 250, "2.0.0")]
+    assert sink.messages[0].encrypted
+    assert tls_lines(outcome)[0].endswith("certificate checked")
+
+
+@pytest.mark.parametrize("fault", ["other key", "other name", "expired", "other authority", "no starttls"])
+async def test_a_server_that_matches_no_tlsa_record_gets_no_mail(lab, authority, fault):
+    names = ["mx.other.test" if fault == "other name" else "mx.b.test"]
+    context, _ = authority.server(*names, days=-1 if fault == "expired" else 30)
+    sink = await lab.internet.mail_server("b.test", Behaviour(tls=None if fault == "no starttls" else context))
+    trusted = {"other key": authority.server("mx.b.test")[1], "other authority": CertificateAuthority().certificate}
+    record = tlsa(trusted.get(fault, authority.certificate), 3 if fault == "other key" else 2, 1, 1)
+    publish_tlsa(lab, record)
+    outcome = await lab.deliver(resolver=validating(lab))
+    assert codes(outcome) == [("Deferred", 0, "4.7.4" if fault == "no starttls" else "4.7.5")]
+    assert sink.messages == []
+
+
+async def test_dane_takes_precedence_over_mta_sts(lab, authority):
+    context, certificate = authority.server("any.test")
+    await lab.internet.mail_server("b.test", Behaviour(tls=context))
+    lab.policies["b.test"] = ENFORCED
+    publish_tlsa(lab, tlsa(certificate, 3, 1, 1))
+    assert codes(await lab.deliver(resolver=validating(lab))) == [("Accepted", 250, "2.0.0")]
+    publish_tlsa(lab, tlsa(CertificateAuthority().certificate, 3, 1, 1))
+    assert codes(await lab.deliver(resolver=validating(lab))) == [("Deferred", 0, "4.7.5")]
+
+
+@pytest.mark.parametrize(
+    "record", ["0 1 1 " + "00" * 32, "1 1 1 " + "00" * 32, "3 9 1 " + "00" * 32, "3 1 9 " + "00" * 32]
+)
+async def test_with_unusable_records_only_tls_without_authentication_is_required(lab, record):
+    sink = await lab.internet.mail_server("b.test", Behaviour(tls=server_context()))
+    publish_tlsa(lab, record)
+    assert codes(await lab.deliver(resolver=validating(lab))) == [("Accepted", 250, "2.0.0")]
+    assert sink.messages[0].encrypted
+    sink.behaviour.tls = None
+    assert codes(await lab.deliver(resolver=validating(lab))) == [("Deferred", 0, "4.7.4")]
+
+
+@pytest.mark.parametrize("unsigned", ["b.test", "mx.b.test", "_{port}._tcp.mx.b.test"])
+async def test_records_that_are_not_authenticated_are_not_used(lab, unsigned):
+    sink = await lab.internet.mail_server("b.test", Behaviour(tls=server_context()))
+    publish_tlsa(lab, "3 1 1 " + "00" * 32)
+    lab.zone.unsigned.add(unsigned.format(port=lab.internet.port))
+    assert codes(await lab.deliver(resolver=validating(lab))) == [("Accepted", 250, "2.0.0")]
+    assert codes(await lab.deliver()) == [("Accepted", 250, "2.0.0")]
+    assert len(sink.messages) == 2
+
+
+async def test_a_failed_tlsa_lookup_of_a_signed_server_is_temporary(lab):
+    """An attacker who suppresses the records must not get the mail in plain text (RFC 7672 §2.1.2)."""
+    sink = await lab.internet.mail_server("b.test", Behaviour(tls=server_context()))
+    lab.zone.is_authenticated = True
+    lab.zone.servfail(f"_{lab.internet.port}._tcp.mx.b.test")
+    assert codes(await lab.deliver(resolver=validating(lab))) == [("Deferred", 451, "4.4.3")]
+    assert sink.connections == 0
+
+
+def test_hostile_certificates_match_nothing():
+    record = TlsaRecord(2, 0, 0, b"\x30\x03\x02\x01\x01")
+    assert dane_fault([record], "mx.b.test", datetime.now(UTC), [b"", b"\x30\x00"]) is not None
+    assert dane_fault([TlsaRecord(3, 1, 1, b"0" * 32)], "mx.b.test", datetime.now(UTC), [b"x" * 99]) is not None
+    assert dane_fault([record], "mx.b.test", datetime.now(UTC), []) is not None

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
+from postern.kernel.values import system_clock
 from postern.protocols.mail.smtp import Tls
 from postern.protocols.mail.transports.capture import CaptureTransport
 from postern.protocols.mail.transports.direct import DirectTransport
@@ -83,7 +84,7 @@ class Direct:
             own_addresses=(),
             clock=time.monotonic,
         )
-        self.transport = DirectTransport(routes.find, port=internet.port)
+        self.transport = DirectTransport(routes.find, now=system_clock, port=internet.port)
         return self
 
     async def __aexit__(self, *_):

@@ -11,7 +11,7 @@ import ssl
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from ipaddress import ip_address
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -117,6 +117,7 @@ class DirectTransport:
         self,
         find_route: FindRoute,
         *,
+        now: Callable[[], datetime],
         port: int = 25,
         ehlo_host: str = "localhost",
         sources: Sequence[Source] = (),
@@ -124,11 +125,11 @@ class DirectTransport:
         timeouts: Timeouts | None = None,
         context: ssl.SSLContext | None = None,
         clock: Callable[[], float] = time.monotonic,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
         chance: Callable[[], float] = random.random,
     ) -> None:
         """`port` is that of the mail servers, `ehlo_host` the name for EHLO without `sources`. `context` replaces the
-        system's certificate authorities, `chance` gives 0 ≤ x < 1. Raises ValueError for too many sources.
+        system's certificate authorities, `now` is the time for the validity of certificates, `chance` gives 0 ≤ x < 1.
+        Raises ValueError for too many sources.
         """
         if len(sources) > MAX_SOURCES:
             raise ValueError(f"A transport must have at most {MAX_SOURCES} sources.")
