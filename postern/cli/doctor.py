@@ -1,4 +1,7 @@
-"""`postern doctor relay`: check each step of sending through the relay, without sending a message."""
+"""`postern doctor relay`: check each step of sending through the relay, without sending a message.
+
+`postern doctor direct` is in `doctor_direct.py`.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -50,8 +53,11 @@ class CheckResult:
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
+    from postern.cli.doctor_direct import check_direct
+
     group = typer.Typer(help="Find configuration problems.", no_args_is_help=True)
     group.command("relay")(check_relay)
+    group.command("direct")(check_direct)
     app.add_typer(group, name="doctor")
 
 
@@ -64,14 +70,14 @@ def check_relay(sender: From = None, recipient: To = None) -> None:
     from postern.kernel.config import read_settings
 
     settings = read_settings()
-    if asyncio.run(_print_results(settings, sender, recipient)):
+    if asyncio.run(print_results(diagnose(settings, sender, recipient))):
         raise typer.Exit(EXIT_PROBLEM)
 
 
-async def _print_results(settings: Settings, sender: str | None, recipient: str | None) -> bool:
+async def print_results(results: AsyncIterator[CheckResult]) -> bool:
     """Print each result as soon as it is known; returns whether one is a problem."""
     has_problem = False
-    async for result in diagnose(settings, sender, recipient):
+    async for result in results:
         print(result, flush=True)
         has_problem = has_problem or result.status == "problem"
     return has_problem
@@ -82,7 +88,10 @@ async def diagnose(settings: Settings, sender: str | None, recipient: str | None
     from postern.messaging.emails.transports import parse_relays
     from postern.protocols.mail.dns import Resolver, parse_nameservers
 
-    if settings.transport != "relay":
+    if settings.transport == "direct":
+        result = "mail goes to the recipients' mail servers, except that of projects with their own relays"
+        yield CheckResult("note", "Transport", result, "run `postern doctor direct`")
+    elif settings.transport != "relay":
         yield CheckResult(
             "problem" if not settings.relay else "note",
             "Transport",
@@ -93,9 +102,17 @@ async def diagnose(settings: Settings, sender: str | None, recipient: str | None
     for relay in parse_relays(settings.relay) if settings.relay else []:
         async for result in _check_relay_connection(relay, settings, sender, recipient):
             yield result
-    yield _check_base_url(settings)
-    async for result in _check_reverse_dns(resolver, settings.sending_addresses):
+    yield check_base_url(settings)
+    async for result in _check_reverse_dns(resolver, settings.known_sending_addresses):
         yield result
+    async for result in check_sender_records(resolver, settings, sender):
+        yield result
+
+
+async def check_sender_records(
+    resolver: "Resolver", settings: Settings, sender: str | None
+) -> AsyncIterator[CheckResult]:
+    """Check the SPF and DKIM records of the sender's domain, if a sender is given."""
     if sender:
         domain = sender.rpartition("@")[2].rstrip(">").lower()
         yield await _check_spf(resolver, settings, domain)
@@ -211,7 +228,7 @@ async def _check_envelope(
             yield CheckResult("problem", "Recipient", f"{rcpt_reply.code} {rcpt_reply.text[:300]}", advice)
 
 
-def _check_base_url(settings: Settings) -> CheckResult:
+def check_base_url(settings: Settings) -> CheckResult:
     if settings.is_local:
         advice = "set the URL at which recipients reach this server: POSTERN_BASE_URL=https://mail.example.com"
         return CheckResult(

@@ -52,7 +52,7 @@ async def check_listings(world: "World", watch: BlocklistWatch) -> None:
     if domain is None:
         return
     domains = queried_domains(domain.domain)
-    findings = await world.blocklists.check(addresses=world.settings.sending_addresses, domains=domains)
+    findings = await world.blocklists.check(addresses=world.settings.known_sending_addresses, domains=domains)
     now = world.clock()
     any_unknown = any(finding.status is blocklists.ListingStatus.UNKNOWN for finding in findings)
     due_at = now + (BLOCKLIST_RETRY_DELAY if any_unknown else BLOCKLIST_CHECK_INTERVAL)

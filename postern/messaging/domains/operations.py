@@ -35,6 +35,7 @@ from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.platform.projects import usage
+from postern.platform.projects.model import used_relays
 
 Force = Annotated[bool, msgspec.Meta(description="Delete the domain even if messages wait to be sent from it.")]
 
@@ -88,7 +89,7 @@ async def _insert_domain(tx: Transaction, call: Call, name: str, keys: Sequence[
         raise DomainExists
     for key in keys:
         await save_key(tx, call.world.secrets, project_id, domain_id, key)
-    pairs = expected_entries(call.world.blocklists.zones, call.world.settings.sending_addresses, name)
+    pairs = expected_entries(call.world.blocklists.zones, call.world.settings.known_sending_addresses, name)
     await store.insert_entries(
         tx,
         project_id=project_id,
@@ -213,7 +214,7 @@ async def _record_settings(call: Call) -> RecordSettings:
     """The settings that the DNS records of this project's domains depend on."""
     loaded = getattr(call.caller.project, "settings", None)  # Set if authentication has loaded the whole project.
     settings = loaded or (await projects.require_project(call.db, call.project_id)).settings
-    return record_settings_from(call.world.settings, settings.relays)
+    return record_settings_from(call.world.settings, used_relays(settings))
 
 
 def _to_domain(row: StoredDomain, settings: RecordSettings) -> Domain:

@@ -14,7 +14,7 @@ from postern.messaging.domains.dns_check import DnsCheckResult, check_records
 from postern.messaging.domains.model import NEXT_STATUS, StoredDomain
 from postern.messaging.domains.rules import RecordSettings, dns_outcome, next_check_in
 from postern.platform.projects import operations as projects
-from postern.platform.projects.model import ProjectRelay
+from postern.platform.projects.model import ProjectRelay, used_relays
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -39,7 +39,7 @@ def record_settings_from(settings: Settings, relays: Sequence[ProjectRelay] | No
     return RecordSettings(
         zone=settings.dns_zone.rstrip(".").lower() if settings.dns_zone else None,
         # Mail through a project's own relay is not sent from the operator's addresses.
-        addresses=() if relays else settings.sending_addresses,
+        addresses=() if relays else settings.known_sending_addresses,
         relays=tuple(dict.fromkeys(relay.host.lower() for relay in relays)) if relays else settings.relay_hosts,
         tracking_host=host.lower() if has_domain_name else None,
     )
@@ -55,7 +55,7 @@ async def check_domain(world: "World", domain: StoredDomain, *, fresh: bool = Fa
         # If the operator configured DNS servers, only those are queried.
         resolver = await resolver.authoritative(domain.domain)
     project = await projects.require_project(world.db, domain.project_id)
-    record_settings = record_settings_from(world.settings, project.settings.relays)
+    record_settings = record_settings_from(world.settings, used_relays(project.settings))
     return await check_records(resolver, domain.domain, domain.keys, record_settings)
 
 
