@@ -121,7 +121,8 @@ FIELDS: Mapping[str, str] = {
     "permissions": "Permissions, such as `emails:send`.",
     "permission": "Permission to check.",
     "ipAllowList": "IP addresses and networks that can use the key; null allows all.",
-    "transport": "How mail is sent; `capture` only stores it in the inbox. Null uses the server's default.",
+    "transport": "How mail is sent: `relay` through an SMTP relay, `direct` to the recipients' mail servers if the server "
+    "offers it; `capture` only stores it in the inbox. Null uses the server's default.",
     "relays": "SMTP relays to send through; null uses the server's relays.",
     "port": "TCP port.",
     "host": "Host name of the server.",
@@ -265,7 +266,7 @@ FIELDS: Mapping[str, str] = {
     "complainedAt": "When the recipient reported it as spam (UTC); null if it was not reported.",
     "webhookEvents": "The events of the send, oldest first.",
     "outcome": "Outcome of the attempt.",
-    "dialogue": "SMTP dialogue, line by line: `C:` is this server, `S:` the remote server.",
+    "dialogue": "SMTP dialogue, line by line: `C:` is this server, `S:` the remote server, `TLS:` the encryption.",
     "durationMs": "Duration in milliseconds.",
     "address": "E-mail address.",
     "addresses": "E-mail addresses, at most 1,000.",

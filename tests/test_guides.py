@@ -78,6 +78,7 @@ ONE_LANGUAGE = {
     "quickstart.md": "needs only a shell",
     "dashboard.md": "pages for people",
     "operations.md": "commands of an operator",
+    "mail-server.md": "settings of a server",
     "security.md": "one request",
     "sdk-typescript.md": "a TypeScript client",
 }

@@ -188,7 +188,8 @@ def _transmitted_columns(parts: TransmittedParts) -> dict[str, str]:
 
 
 def dialogue_of(outcome: DeliveryOutcome) -> list[str]:
-    """The SMTP dialogue of an attempt as the log shows it: a line each, `C: …` of the client and `S: …` of the server.
+    """The SMTP dialogue of an attempt as the log shows it: a line each, `C: …` of the client and `S: …` of the server,
+    and `TLS: …` with the parameters of TLS.
 
     Does not contain the message itself.
     """

@@ -123,7 +123,6 @@ class SettingsChange(Body):
     allowed."""
 
     transport: MailTransport | None | Unset = UNSET
-    """`capture`, `relay`, or `direct` if this server offers it: to the recipients' mail servers."""
     relays: Annotated[list[ProjectRelay], msgspec.Meta(max_length=RELAYS_PER_PROJECT)] | None | Unset = UNSET
     tracking_domain: HostName | None | Unset = UNSET
     track_opens: bool | Unset = UNSET
