@@ -121,8 +121,8 @@ FIELDS: Mapping[str, str] = {
     "permissions": "Permissions, such as `emails:send`.",
     "permission": "Permission to check.",
     "ipAllowList": "IP addresses and networks that can use the key; null allows all.",
-    "transport": "How mail is sent: `relay` through an SMTP relay, `direct` to the recipients' mail servers if the server "
-    "offers it; `capture` only stores it in the inbox. Null uses the server's default.",
+    "transport": "How mail is sent: `relay` through an SMTP relay, `direct` to the recipients' mail servers if the "
+    "server offers it; `capture` only stores it in the inbox. Null uses the server's default.",
     "relays": "SMTP relays to send through; null uses the server's relays.",
     "port": "TCP port.",
     "host": "Host name of the server.",

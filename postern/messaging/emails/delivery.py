@@ -633,6 +633,8 @@ class LeaseKeeper:
     def __init__(self, world: "World") -> None:
         self._world = world
         self._sends: dict[tuple[UUID, int], Send] = {}
+        self._holders: dict[tuple[UUID, int], object] = {}
+        """The block that renews each lease: the last one that began."""
         self._renewal: asyncio.Task[None] | None = None
 
     def __len__(self) -> int:
@@ -640,20 +642,27 @@ class LeaseKeeper:
 
     @contextmanager
     def renewing(self, *sends: Send) -> Iterator[None]:
-        """Renew the leases of these attempts while the block runs, or until each is released."""
+        """Renew the leases of these attempts while the block runs, or until each is released.
+
+        If another block for an attempt begins meanwhile, the lease is renewed until that one ends.
+        """
+        holder = object()
         for send in sends:
             self._sends[send.id, send.attempt] = send
+            self._holders[send.id, send.attempt] = holder
         if self._renewal is None or self._renewal.done():
             self._renewal = asyncio.create_task(self._renew_periodically())
         try:
             yield
         finally:
             for send in sends:
-                self.release(send)
+                if self._holders.get((send.id, send.attempt)) is holder:
+                    self.release(send)
 
     def release(self, send: Send) -> None:
         """Stop renewing the lease of this attempt, for example because it is settled; the lease itself does not end."""
         self._sends.pop((send.id, send.attempt), None)
+        self._holders.pop((send.id, send.attempt), None)
 
     async def _renew_periodically(self) -> None:
         lease = self._world.settings.lease

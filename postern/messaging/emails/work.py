@@ -131,6 +131,7 @@ class BackgroundDeliveries:
 
     async def _finish(self, deliveries: dict[asyncio.Task[None], Send], octets: int) -> None:
         try:
+            # A delivery that has ended has released its lease, which must not be renewed any more.
             with lease_keeper(self._world).renewing(*(send for task, send in deliveries.items() if not task.done())):
                 await asyncio.wait(deliveries)
         finally:

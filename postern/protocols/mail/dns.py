@@ -28,6 +28,8 @@ TRY_TIMEOUT = timedelta(seconds=2)
 LOOKUP_TIMEOUT = timedelta(seconds=6)
 """How long one lookup may take in total."""
 CONCURRENT_LOOKUPS = 64
+CONCURRENT_CACHED_LOOKUPS = 200
+"""More, because domains of recipients whose name servers do not respond must not delay the lookups of others."""
 CACHED_RESPONSES = 10_000
 MAX_AUTHORITIES = 4
 """Maximum name servers of a zone whose addresses are looked up."""
@@ -166,6 +168,7 @@ class Resolver:
             [Nameserver("127.0.0.1")],  # Replaced below; without any, the constructor would read the system's.
             try_timeout=timedelta(seconds=self._resolver.timeout),
             lookup_timeout=timedelta(seconds=self._resolver.lifetime),
+            concurrency=CONCURRENT_CACHED_LOOKUPS,
             cache=True,
             dnssec=dnssec,
         )

@@ -10,6 +10,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from postern.messaging.emails import sts_policies as sts_module
 from postern.messaging.emails import work
+from postern.messaging.emails.delivery import lease_keeper
 from postern.messaging.emails.retention import delete_expired
 from postern.messaging.emails.sts_policies import StsPolicies
 from postern.protocols.mail import smtp
@@ -148,7 +149,7 @@ async def test_recipients_in_several_domains_get_the_message_once(sender, intern
     assert [message.recipients for message in two.messages] == [("b@two.test",)]
 
 
-async def test_a_stalled_site_does_not_delay_another(sender, internet, run_due_work, monkeypatch):
+async def test_a_stalled_site_does_not_delay_another(sender, internet, world, run_due_work, monkeypatch):
     """The worker delivers the other messages, and the stalled ones fail by themselves later."""
     monkeypatch.setattr(work, "SHARE_SECONDS", 0.2)
     stalled = await internet.mail_server("slow.test", Behaviour(stall_at="GREETING"))
@@ -159,9 +160,10 @@ async def test_a_stalled_site_does_not_delay_another(sender, internet, run_due_w
     assert len(good.messages) == 3
     statuses = [(await entry(sender, item["id"]))["status"] for item in created]
     assert statuses == ["DELIVERED", "QUEUED"] * 3
+    assert len(lease_keeper(world)) == 3, "Their leases are renewed."
     for session in list(stalled.open_sessions):
         session.reset()
-    while (await entry(sender, created[1]["id"]))["status"] == "QUEUED":
+    while len(lease_keeper(world)):
         await asyncio.sleep(0.02)
     assert {(await entry(sender, created[n]["id"]))["status"] for n in (1, 3, 5)} <= {"DELAYED", "QUEUED"}
 
