@@ -95,7 +95,7 @@ def direct_transport(world: "World") -> DirectTransport:
             port=settings.direct_port,
             check_addresses=partial(permitted, allowed=settings.outbound_allow),
             find_policy=sts_policies(world).find,
-            own_names=[source.name for source in sources] or [_ehlo_host(world)],
+            own_names=[source.name for source in sources],
             own_addresses=[*settings.sending_addresses, *[source.address for source in sources]],
             clock=lambda: world.clock().timestamp(),
         )

@@ -620,12 +620,14 @@ class SmtpConnection(asyncio.Protocol):
         if self._replies:
             self.abort()
             return [encoded if isinstance(encoded, SmtpReply) else OUT_OF_STEP for encoded in encoded_recipients], False
-        data_reply, ambiguous = rcpt_replies[-1], False
-        if self.usable:
-            if mail_reply.is_success and any(reply.is_success for reply in rcpt_replies):
-                data_reply, ambiguous = await self._send_chunk(message, before_dot)
-            # RFC 3030 §2: after a failed BDAT, only RSET brings the server into a known state.
-            self._needs_reset = self.usable and not data_reply.is_success
+        data_reply = SmtpReply(0, "4.4.2", f"{self.peer.label} closed the connection before the message.")
+        ambiguous = False
+        if self._got_421:
+            data_reply = rcpt_replies[-1]
+        elif self.usable and mail_reply.is_success and any(reply.is_success for reply in rcpt_replies):
+            data_reply, ambiguous = await self._send_chunk(message, before_dot)
+        # RFC 3030 §2: after a failed BDAT, only RSET brings the server into a known state.
+        self._needs_reset = self.usable and not data_reply.is_success
         return _replies_of_recipients(encoded_recipients, mail_reply, rcpt_replies, data_reply), ambiguous
 
     def _mail_command(self, envelope: Envelope, sender: bytes, message: bytes) -> bytes:

@@ -452,6 +452,26 @@ async def test_a_connection_that_ends_after_the_message_is_ambiguous(lab, chunki
     assert any(command.startswith("BDAT") for command in sink.commands) is chunking
 
 
+@pytest.mark.parametrize("last_reply", [b"250 Ok", b"421 Closing"])
+async def test_a_connection_that_ends_after_the_recipients_were_accepted_delivers_nothing(lab, last_reply):
+    """The replies to RCPT are positive, but the server closes the connection before it got the message."""
+
+    async def serve(reader, writer):
+        writer.write(b"220 mx.b.test\r\n")
+        await reader.readline()
+        writer.write(b"250-mx.b.test\r\n250-PIPELINING\r\n250 CHUNKING\r\n")
+        for _ in range(3):  # MAIL and two recipients.
+            await reader.readline()
+        writer.write(b"250 Ok\r\n250 Ok\r\n" + last_reply + b"\r\n")
+        writer.close()
+
+    address = lab.internet.new_address()
+    lab.zone.add("b.test", "A", address)
+    async with await asyncio.start_server(serve, address, lab.internet.port):
+        outcome = await lab.deliver("a@b.test", "c@b.test")
+    assert {type(result) for result in outcome.results} == {Deferred}
+
+
 async def test_a_message_too_large_for_the_server_is_rejected(lab):
     await lab.internet.mail_server("b.test", Behaviour(size=20))
     outcome = await lab.deliver()

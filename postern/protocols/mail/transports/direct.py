@@ -278,12 +278,14 @@ class DirectTransport:
         """Raise NoConnectionLeft if no connection can be opened; closes idle connections before."""
         if len(self._connections) + self._dialing < MAX_CONNECTIONS:
             return
+        self._connections = {connection for connection in self._connections if connection.usable}
         for site in self._sites.values():
-            site.pool.abort_idle()
-            self._connections = {connection for connection in self._connections if connection.usable}
             if len(self._connections) + self._dialing < MAX_CONNECTIONS:
                 return
-        raise NoConnectionLeft
+            if site.pool.abort_idle():
+                self._connections = {connection for connection in self._connections if connection.usable}
+        if len(self._connections) + self._dialing >= MAX_CONNECTIONS:
+            raise NoConnectionLeft
 
     async def _dial_first(self, site: _Site) -> SmtpConnection:
         deadline = self._clock() + CONNECT_SECONDS

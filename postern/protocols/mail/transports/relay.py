@@ -164,7 +164,7 @@ async def _connect(peer: Peer, resolve: Resolve) -> SmtpConnection:
 
 
 LONGEST_QUEUE = 1_024
-"""Maximum messages that wait in memory for one relay; others stay in the database."""
+"""Maximum messages that wait in memory for one relay or site; others stay in the database."""
 BUSY_DELAY = timedelta(seconds=15)
 """When a message is tried again whose site has finished no message while it waited."""
 LONGEST_WAIT_SECONDS = 5.0
@@ -177,8 +177,6 @@ LEASED_SECONDS = 0.25
 """The span of a shared rate that a process leases at a time."""
 RESERVED_SHARE = 5
 """One in this many connections, and at least one, is reserved for mail that is not bulk mail."""
-
-
 SHORTEST_QUEUE = 250
 """With `longest_wait_seconds`, so many messages may wait even if no message was finished for a while."""
 
@@ -420,10 +418,12 @@ class ConnectionPool:
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
 
-    def abort_idle(self) -> None:
-        """Close all idle connections at once, without QUIT."""
-        while self._idle:
-            self._idle.pop().abort()
+    def abort_idle(self) -> bool:
+        """Close all idle connections at once, without QUIT; returns whether there were any."""
+        idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.abort()
+        return bool(idle)
 
     async def aclose(self) -> None:
         """Close all idle connections."""
