@@ -71,6 +71,13 @@ def test_the_error_for_an_invalid_setting_names_its_variable(variable, text):
         ("POSTERN_BLOCKLISTS", {"POSTERN_BLOCKLISTS": "zen.spamhaus.org"}),
         ("POSTERN_PLAN_LIMITS", {"POSTERN_PLAN_LIMITS": "free: everything"}),
         ("POSTERN_MAIL_FROM", {"POSTERN_MAIL_FROM": "the postmaster"}),
+        ("POSTERN_SOURCES", {"POSTERN_SOURCES": "203.0.113.5"}),
+        ("POSTERN_SOURCES", {"POSTERN_SOURCES": "mx1.example.com=203.0.113.5"}),
+        ("POSTERN_SOURCES", {"POSTERN_SOURCES": "203.0.113.5=localhost"}),
+        ("POSTERN_SOURCES", {"POSTERN_SOURCES": "203.0.113.5=mx1.example.com?lane=bulk"}),
+        ("POSTERN_SOURCES", {"POSTERN_SOURCES": "203.0.113.5=mx1.example.com?project=acme"}),
+        ("POSTERN_SOURCES", {"POSTERN_SOURCES": "203.0.113.5=mx1.example.com?rate=5"}),
+        ("POSTERN_SOURCES", {"POSTERN_SOURCES": "203.0.113.5=mx1.example.com " * 65}),
     ],
 )
 def test_the_further_checks_of_a_starting_server_name_the_variable(variable, environment):
@@ -99,6 +106,8 @@ BASE_URL = "POSTERN_BASE_URL"
         {**PUBLIC_RELAY, BASE_URL: "https://[::1]:8025"},
         {**PUBLIC_RELAY, "POSTERN_HOST": "0.0.0.0"},
         {**LOCAL_RELAY, "POSTERN_RELAY": "smtp://localhost smtp://smtp.example.net", BASE_URL: "http://localhost:8025"},
+        {"POSTERN_TRANSPORT": "direct"},
+        {"POSTERN_TRANSPORT": "direct", BASE_URL: "http://127.0.0.1:8025"},
     ],
 )
 def test_a_relay_requires_a_public_base_url(environment):
@@ -124,6 +133,10 @@ def test_the_ready_message_names_transport_relay_and_base_url():
     assert "https://mail.example.com" in text
     assert "hidden" not in text
     check_settings(read_settings({**LOCAL_RELAY, BASE_URL: "http://127.0.0.1:8025"}))
+    direct = {"POSTERN_TRANSPORT": "direct", "POSTERN_SOURCES": "203.0.113.5=mx1.example.com"}
+    text = describe_mail_transport(read_settings({**direct, BASE_URL: "https://mail.example.com"}))
+    assert "from 203.0.113.5 to the recipients' mail servers" in text
+    check_settings(read_settings({**direct, BASE_URL: "http://127.0.0.1:8025", "POSTERN_DIRECT_PORT": "2525"}))
     text = describe_mail_transport(read_settings({}))
     assert "transport capture" in text
     assert "http://127.0.0.1:8025" in text
