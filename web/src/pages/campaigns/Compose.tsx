@@ -47,7 +47,7 @@ export function Compose({ campaign }: { campaign: CampaignDetail }) {
   const template = useQuery(templateQuery(projectId, form.templateId));
   const domain = domains.data && (domains.data.find((each) => each.id === form.domainId) ?? null);
   const transport = project?.settings.transport;
-  const isCaptured = transport === "capture" ? true : transport === "relay" ? false : undefined;
+  const isCaptured = transport === "capture" ? true : transport ? false : undefined;
   const needs = needsOf(form, {
     recipients: recipients.data?.count,
     domain: form.domainId ? domain : undefined,

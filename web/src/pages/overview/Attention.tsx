@@ -14,6 +14,7 @@ import { nameOf } from "../developers/health";
 import { type Finding, findingsOf, transportSeen } from "./attention";
 import { type Range, sumOf } from "./period";
 import {
+  capturedQuery,
   domainsQuery,
   failedQuery,
   failingWebhooksQuery,
@@ -49,6 +50,7 @@ export function Attention({
   const domains = useQuery(domainsQuery(projectId));
   const webhooks = useQuery(failingWebhooksQuery(projectId));
   const recent = useQuery(recentQuery(projectId));
+  const captured = useQuery(capturedQuery(projectId));
   const passkeys = useQuery({ ...passkeysQuery, enabled: profile.role === "OWNER" && !profile.mfaEnabledAt });
   const sources = [waiting, domains, webhooks, recent];
   const unread = sources.filter((each) => each.isError && !each.data);
@@ -64,7 +66,7 @@ export function Attention({
     failed: today?.failed ? failed.data : undefined,
     sentToday: today?.sent,
     counts: mail.data && sumOf(mail.data.days),
-    seen: transportSeen(recent.data?.data ?? []),
+    seen: transportSeen(recent.data?.data ?? [], captured.data),
   });
   const [all, setAll] = useState(false);
   const shown = all || findings.length <= SHOWN + 1 ? findings : findings.slice(0, SHOWN);

@@ -13,7 +13,7 @@ import { api, messageOf } from "../../session/server";
 import { TourLink } from "../../tour/TourLink";
 import { transportSeen } from "./attention";
 import { useTestKey } from "./key";
-import { domainsQuery, keysQuery, membersQuery, recentQuery } from "./queries";
+import { capturedQuery, domainsQuery, keysQuery, membersQuery, recentQuery } from "./queries";
 
 export type Step = "key" | "send" | "domain" | "transport" | "colleague";
 
@@ -47,13 +47,15 @@ export function useSteps(projectId: string): State[] | undefined {
   const project = useProject();
   const keys = useQuery(keysQuery(projectId));
   const recent = useQuery(recentQuery(projectId));
+  const captured = useQuery(capturedQuery(projectId));
   const domains = useQuery(domainsQuery(projectId));
   const members = useQuery(membersQuery);
   if ([keys, recent, domains, members].some((each) => each.isPending)) return undefined;
   const verified = domains.data?.find((each) => each.verifiedAt);
   const { transport, relays } = project?.settings ?? {};
   const colleagues = (members.data ?? []).toSorted((first, second) => first.joinedAt.localeCompare(second.joinedAt));
-  const leaves = transport === "relay" || (transport === null && !!relays?.length);
+  const seen = transportSeen(recent.data?.data ?? [], captured.data);
+  const leaves = transport === "relay" || transport === "direct" || (transport === null && !!relays?.length);
   const states: (State | false)[] = [
     keys.isSuccess && {
       step: "key",
@@ -78,7 +80,7 @@ export function useSteps(projectId: string): State[] | undefined {
     {
       step: "transport",
       title: m.overview_step_transport(),
-      done: leaves || (transport === null && transportSeen(recent.data?.data ?? []) === "relay"),
+      done: leaves || (transport === null && (seen === "relay" || seen === "direct")),
     },
     members.isSuccess && {
       step: "colleague",

@@ -90,10 +90,12 @@ test("how mail leaves is what the project chose, else what its newest mail tells
 });
 
 test("mail of test keys and to test addresses does not tell how mail leaves", () => {
-  const captured = mail({ status: "DELIVERED" });
-  assert.equal(transportSeen([]), undefined);
-  assert.equal(transportSeen([mail({ test: true, status: "DELIVERED" })]), undefined);
-  assert.equal(transportSeen([mail({ to: ["delivered@postern.test"], status: "DELIVERED" }), mail({})]), "relay");
-  assert.equal(transportSeen([mail({ status: "QUEUED" }), mail({ status: "BOUNCED" }), captured]), "capture");
-  assert.equal(transportSeen([mail({}), captured]), "relay");
+  const delivered = mail({ id: "1", status: "DELIVERED" });
+  assert.equal(transportSeen([], []), undefined);
+  assert.equal(transportSeen([mail({ test: true, status: "DELIVERED" })], []), undefined);
+  assert.equal(transportSeen([mail({ to: ["delivered@postern.test"], status: "DELIVERED" }), mail({})], []), "relay");
+  assert.equal(transportSeen([mail({ status: "QUEUED" }), mail({ status: "BOUNCED" }), delivered], ["1"]), "capture");
+  assert.equal(transportSeen([delivered], ["2", null]), "direct");
+  assert.equal(transportSeen([delivered], undefined), undefined);
+  assert.equal(transportSeen([mail({}), delivered], ["1"]), "relay");
 });

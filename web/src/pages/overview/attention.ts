@@ -41,7 +41,7 @@ export interface Facts {
   /** The sums of the range. */
   counts?: Counts;
   /** How the newest mail went. */
-  seen?: "capture" | "relay";
+  seen?: "capture" | "relay" | "direct";
 }
 
 /** The kinds, the worst first: what stopped, what will stop, what harms, what is only to be known. */
@@ -131,13 +131,19 @@ export function commonReason(sends: Pick<EmailLogEntry, "reason">[]): string | u
 
 const TEST_DOMAIN = "@postern.test";
 
-/** How the newest mail went that no TEST key sent: caught here or through a relay; undefined if none tells. */
-export function transportSeen(newestFirst: EmailLogEntry[]): "capture" | "relay" | undefined {
-  for (const { test, status, to, cc, bcc } of newestFirst) {
+/**
+ * How the newest mail went that no TEST key sent; undefined if none tells. `captured` has the ids of captured sends, or
+ * is undefined if it could not be read.
+ */
+export function transportSeen(
+  newestFirst: EmailLogEntry[],
+  captured: (string | null)[] | undefined,
+): "capture" | "relay" | "direct" | undefined {
+  for (const { id, test, status, to, cc, bcc } of newestFirst) {
     if (test || [...to, ...cc, ...bcc].every((address) => address.endsWith(TEST_DOMAIN))) continue;
-    // A relay only accepts a message. That it was delivered is known of captured ones.
+    // A relay only accepts a message. That it was delivered is known of captured ones, and if there was no relay.
     if (status === "SENT") return "relay";
-    if (status === "DELIVERED") return "capture";
+    if (status === "DELIVERED") return captured && (captured.includes(id) ? "capture" : "direct");
   }
   return undefined;
 }

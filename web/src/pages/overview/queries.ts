@@ -8,6 +8,8 @@ import { addDays, dayOf, type Range } from "./period";
 const FRESH_MS = 30_000;
 /** E-mails that tell how mail leaves at present. */
 const RECENT = 25;
+/** More than RECENT, as messages of test keys are captured, too. */
+export const CAPTURED = 100;
 /** Records that are looked through for trouble. */
 const LOOKED_AT = 100;
 /** Failing webhooks whose last answer is read. */
@@ -59,6 +61,18 @@ export function recentQuery(projectId: string) {
   return queryOptions({
     queryKey: ["overview", projectId, "recent"],
     queryFn: ({ signal }) => api(projectId).emails.list({ limit: RECENT }, { signal }),
+    ...fresh,
+  });
+}
+
+/** The ids of the sends of the newest captured messages. */
+export function capturedQuery(projectId: string) {
+  return queryOptions({
+    queryKey: ["overview", projectId, "captured"],
+    queryFn: async ({ signal }) => {
+      const newest = await api(projectId).inbox.list({ limit: CAPTURED }, { signal });
+      return newest.data.map((each) => each.sendId);
+    },
     ...fresh,
   });
 }

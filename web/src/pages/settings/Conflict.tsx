@@ -78,6 +78,7 @@ const TRANSPORTS = {
   "": m.settings_transport_default,
   capture: m.settings_transport_capture,
   relay: m.settings_transport_relay,
+  direct: m.settings_transport_direct,
 };
 
 function valueText(field: Field, draft: Draft): string {

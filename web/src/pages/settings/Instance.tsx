@@ -8,6 +8,7 @@ import { countStuck, readinessQuery, STUCK_MINUTES, stuckQuery } from "../../ses
 import { useProject, useProjectId } from "../../session/profile";
 import { api, reachable } from "../../session/server";
 import { transportSeen } from "../overview/attention";
+import { CAPTURED } from "../overview/queries";
 import { Frame } from "./Frame";
 import { Section } from "./pieces";
 
@@ -187,12 +188,14 @@ function Mail() {
   const facts = useQuery({
     queryKey: ["settings", projectId, "mail"],
     queryFn: async ({ signal }) => {
-      const [queued, delayed, recent] = await Promise.all([
+      const [queued, delayed, recent, captured] = await Promise.all([
         emails.list({ status: ["QUEUED"], limit: 1 }, { signal }),
         emails.list({ status: ["DELAYED"], limit: 1 }, { signal }),
         emails.list({ limit: RECENT }, { signal }),
+        api(projectId).inbox.list({ limit: CAPTURED }, { signal }),
       ]);
-      return { queued: queued.total ?? 0, delayed: delayed.total ?? 0, seen: transportSeen(recent.data) };
+      const ids = captured.data.map((each) => each.sendId);
+      return { queued: queued.total ?? 0, delayed: delayed.total ?? 0, seen: transportSeen(recent.data, ids) };
     },
   });
   const leaves = chosen ?? facts.data?.seen;
@@ -210,7 +213,9 @@ function Mail() {
               ? m.settings_mail_captured()
               : leaves === "relay"
                 ? m.settings_mail_relayed()
-                : facts.data && m.settings_mail_unknown()}{" "}
+                : leaves === "direct"
+                  ? m.settings_mail_direct()
+                  : facts.data && m.settings_mail_unknown()}{" "}
             <Link to="/projects/$projectId/settings" params={{ projectId }}>
               {m.settings_change()}
             </Link>

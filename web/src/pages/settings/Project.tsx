@@ -205,6 +205,7 @@ function Sending({ draft, errors, change }: PartProps) {
             { value: "", label: m.settings_transport_default(), hint: m.settings_transport_default_hint() },
             { value: "capture", label: m.settings_transport_capture(), hint: m.settings_transport_capture_hint() },
             { value: "relay", label: m.settings_transport_relay(), hint: m.settings_transport_relay_hint() },
+            { value: "direct", label: m.settings_transport_direct(), hint: m.settings_transport_direct_hint() },
           ]}
         />
         <Wrong>{errors.transport}</Wrong>

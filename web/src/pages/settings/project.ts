@@ -4,7 +4,7 @@ import type { Places } from "./placed.ts";
 /** The settings of a project as the form holds them: numbers and lists are text. */
 export interface Draft {
   name: string;
-  transport: "" | "capture" | "relay";
+  transport: "" | "capture" | "relay" | "direct";
   relays: ProjectRelay[];
   onAmbiguous: string;
   trackOpens: boolean;
