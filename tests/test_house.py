@@ -58,6 +58,7 @@ ORDER = [
         "templates",
         "audiences",
         "emails",
+        "smtp_submission",
         "campaigns",
         "automations",
         "tracking",

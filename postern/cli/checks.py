@@ -10,6 +10,7 @@ from postern.platform.billing.rules import parse_limits
 from postern.protocols.mail.address import AddressInvalid, parse_address
 from postern.protocols.mail.blocklists import parse_zones
 from postern.protocols.mail.dns import parse_nameservers
+from postern.protocols.mail.smtp_server.certificate import CertificateInvalid, ServerCertificate
 
 
 def check_settings(settings: Settings) -> None:
@@ -18,6 +19,7 @@ def check_settings(settings: Settings) -> None:
         parse_relays(settings.relay)
     parse_sources(settings.sources)
     _check_base_url(settings)
+    _check_tls(settings)
     parse_limits(settings.plan_limits)
     if settings.billing == "stripe" and not settings.stripe_secret_key:
         raise SettingInvalid("POSTERN_BILLING=stripe needs POSTERN_STRIPE_SECRET_KEY.")
@@ -61,8 +63,27 @@ def _sends_to_this_machine(settings: Settings) -> bool:
     return all(is_loopback(relay.host) for relay in parse_relays(settings.relay))
 
 
+def _check_tls(settings: Settings) -> None:
+    """Check the certificate of the SMTP server, if there is one. Raises SettingInvalid."""
+    certificate, key = settings.tls_certificate, settings.tls_key
+    if (certificate is None) != (key is None):
+        raise SettingInvalid("POSTERN_TLS_CERTIFICATE and POSTERN_TLS_KEY must be set together.")
+    if settings.submissions_port is not None and certificate is None:
+        raise SettingInvalid("POSTERN_SUBMISSIONS_PORT needs POSTERN_TLS_CERTIFICATE and POSTERN_TLS_KEY.")
+    if certificate is not None and key is not None:
+        try:
+            ServerCertificate(certificate, key)
+        except CertificateInvalid as error:
+            raise SettingInvalid(f"POSTERN_TLS_CERTIFICATE and POSTERN_TLS_KEY: {error}") from None
+
+
 def describe_mail_transport(settings: Settings) -> str:
-    """Describe the transport, the relays (without passwords) and the base URL in one line, for the start-up log."""
+    """Describe, for the start-up log, the ports of the SMTP server, and the transport with its relays (without
+    passwords) and the base URL."""
+    return "\n".join([*_describe_ports(settings), _describe_transport(settings)])
+
+
+def _describe_transport(settings: Settings) -> str:
     if settings.transport == "relay":
         relays = ", ".join(f"{relay.host}:{relay.port} ({relay.tls})" for relay in parse_relays(settings.relay))
         return f"Mail is sent through {relays} (transport relay); links in it lead to {settings.public_url}."
@@ -77,3 +98,12 @@ def describe_mail_transport(settings: Settings) -> str:
         "Mail is not sent but captured (transport capture): read it in the inbox; "
         f"links in it lead to the base URL {settings.public_url}."
     )
+
+
+def _describe_ports(settings: Settings) -> list[str]:
+    if not settings.mail_ports:
+        return []
+    secured = "STARTTLS" if settings.tls_certificate else "without TLS: set POSTERN_TLS_CERTIFICATE and POSTERN_TLS_KEY"
+    kinds = {"submission": secured, "submissions": "TLS"}
+    ports = [f"{settings.smtp_host}:{port} ({kinds[name]})" for name, port in settings.mail_ports.items()]
+    return [f"Programs can send by SMTP at {' and '.join(ports)}: user apikey, password a secret key."]

@@ -1,6 +1,7 @@
-"""Run one API process or one worker process.
+"""Run one API process, one worker process or one SMTP process.
 
-`postern serve` starts `python -m postern.cli.processes api DESCRIPTOR` (of a listening socket) and `… worker`.
+`postern serve` starts `python -m postern.cli.processes api DESCRIPTOR` (of a listening socket), `… worker`, and
+`… smtp NAME=DESCRIPTOR …` with the listening sockets of the SMTP server.
 Importing this module loads the whole application.
 """
 
@@ -11,7 +12,7 @@ import resource
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -22,8 +23,10 @@ from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
 
 from postern.app import HOOKS, make_app, work_for
-from postern.cli import report_expected_errors
+from postern.cli import CannotRun, report_expected_errors
 from postern.cli.checks import check_settings
+from postern.cli.mail_servers import MailServers
+from postern.cli.ports import BACKLOG, SMTP_VARIABLES, open_port
 from postern.instance import HEARTBEAT, SILENCE, wait_for_database
 from postern.instance_store import heartbeat, remove_worker
 from postern.kernel.config import Settings, read_settings
@@ -36,8 +39,6 @@ from postern.messaging.emails.retention import RETENTION_EVERY, delete_expired
 from postern.platform.accounts.deletion import delete_stale_sign_ups
 from postern.world import World, open_world
 
-BACKLOG = 2_048
-"""Maximum number of connections that wait to be accepted."""
 RESERVED_FILES = 500
 """File descriptors of an API process for all purposes other than client connections."""
 GC_THRESHOLD = 20_000
@@ -150,6 +151,38 @@ def run_worker(settings: Settings, url: str, *, parent: ParentPipe | None = None
     uvloop.run(run())
 
 
+def run_smtp(
+    settings: Settings, url: str, *, listeners: Mapping[str, int] | None = None, parent: ParentPipe | None = None
+) -> None:
+    """Receive mail by SMTP until SIGTERM, SIGINT or the end of the parent; running messages get the drain timeout to
+    finish.
+
+    `listeners` are the file descriptors of listening sockets, keyed by the name of the listener; without them, the
+    ports of the settings are opened. Raises CannotRun if a port cannot be opened, SettingInvalid, WrongMasterKey, and
+    OperationalError or PoolTimeout if the database stays unreachable.
+    """
+
+    async def run(sockets: Mapping[str, socket.socket]) -> None:
+        async with open_world(settings, url, HOOKS) as world:
+            await wait_for_database(world, _log_database_error)
+            _raise_file_limit(len(sockets) * settings.smtp_connections + RESERVED_FILES)
+            await world.rendering.start()
+            _relax_garbage_collection()
+            _stop_on_signals(world.stopping.set, parent)
+            await MailServers(world).run(sockets, world.stopping, settings.drain)
+
+    set_up_logs(settings.log_format, settings.log_level)
+    check_settings(settings)
+    if listeners is None:
+        ports = settings.mail_ports
+        sockets = {name: open_port(settings.smtp_host, port, SMTP_VARIABLES) for name, port in ports.items()}
+    else:
+        sockets = {name: socket.socket(fileno=descriptor) for name, descriptor in listeners.items()}
+    if not sockets:
+        raise CannotRun("Set POSTERN_SUBMISSION_PORT or POSTERN_SUBMISSIONS_PORT.")
+    uvloop.run(run(sockets))
+
+
 def _relax_garbage_collection() -> None:
     """Exclude the loaded application from cyclic garbage collection, and run the collector less often.
 
@@ -209,13 +242,16 @@ def _stop_on_signals(stop: Callable[[], None], parent: ParentPipe | None) -> Non
 
 
 def main() -> None:
-    """Run `api DESCRIPTOR` or `worker`, depending on the arguments, until the parent process ends."""
+    """Run `api DESCRIPTOR`, `worker` or `smtp NAME=DESCRIPTOR …`, by the arguments, until the parent process ends."""
     process_type, *sockets = sys.argv[1:]
     with report_expected_errors():
         settings, parent = read_settings(), ParentPipe()
         url = parent.database_url()
         if process_type == "api":
             run_api(settings, url, listener=int(sockets[0]), parent=parent)
+        elif process_type == "smtp":
+            listeners = {name: int(number) for name, _, number in (text.partition("=") for text in sockets)}
+            run_smtp(settings, url, listeners=listeners, parent=parent)
         else:
             run_worker(settings, url, parent=parent)
 

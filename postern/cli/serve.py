@@ -1,4 +1,4 @@
-"""`postern serve`, `api`, `worker`, `migrate` and `health`: run the whole server or one of its processes."""
+"""`postern serve`, `api`, `worker`, `smtp`, `migrate` and `health`: run the whole server or one of its processes."""
 
 import asyncio
 from typing import Annotated
@@ -16,6 +16,7 @@ def register(app: typer.Typer) -> None:
     app.command()(serve)
     app.command()(api)
     app.command()(worker)
+    app.command()(smtp)
     app.command("migrate")(migrate_database)
     app.command()(health)
 
@@ -46,6 +47,14 @@ def worker() -> None:
     from postern.kernel.config import read_settings
 
     run_worker(read_settings(), _migrated_database_url())
+
+
+def smtp() -> None:
+    """Run one SMTP server on POSTERN_SMTP_HOST, with the ports POSTERN_SUBMISSION_PORT and POSTERN_SUBMISSIONS_PORT."""
+    from postern.cli.processes import run_smtp
+    from postern.kernel.config import read_settings
+
+    run_smtp(read_settings(), _migrated_database_url())
 
 
 def migrate_database() -> None:

@@ -1,6 +1,7 @@
-"""`postern serve`: the process that starts the database, API processes and workers, restarts them, and stops them.
+"""`postern serve`: the process that starts the database, API processes, workers and the SMTP server, restarts them, and
+stops them.
 
-It owns the listening socket and the lock of the data folder, so an API process that dies loses only its own requests.
+It owns the listening sockets and the lock of the data folder, so an API process that dies loses only its own requests.
 Each child reads a pipe from this process: if this process is killed, the children finish their work and exit.
 """
 
@@ -21,6 +22,7 @@ import structlog
 
 from postern.cli import EXIT_CANNOT_RUN, CannotRun
 from postern.cli.data_folder import ServerState, ended_unexpectedly, lock_data_folder, write_server_state
+from postern.cli.ports import SMTP_VARIABLES, open_port
 from postern.kernel.config import Settings
 from postern.kernel.database.embedded import EmbeddedPostgres
 from postern.kernel.database.migrations import migrate
@@ -41,7 +43,7 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 @dataclass
 class ChildProcess:
-    """An API process or a worker, which is restarted whenever it dies, until `stop`."""
+    """An API process, a worker or the SMTP server, which is restarted whenever it dies, until `stop`."""
 
     name: str
     arguments: list[str]
@@ -123,7 +125,7 @@ class ProcessGroup:
     """The embedded database, if any, and all child processes of one `postern serve`."""
 
     settings: Settings
-    listener: socket.socket
+    listeners: list[socket.socket]
     children: list[ChildProcess]
     embedded: EmbeddedPostgres | None
     """The embedded database; None if DATABASE_URL is set."""
@@ -155,7 +157,8 @@ class ProcessGroup:
 
     async def stop(self) -> None:
         """Stop listening, let the children finish their work, then stop the database."""
-        self.listener.close()
+        for listener in self.listeners:
+            listener.close()
         seconds = self.settings.drain.total_seconds() + KILL_GRACE_SECONDS
         await asyncio.gather(*(child.stop(seconds) for child in self.children))
         if self.embedded is not None:
@@ -171,12 +174,18 @@ async def run_processes(settings: Settings, *, api_processes: int, workers: int)
     set_up_logs(settings.log_format, settings.log_level)
     stopping = _stop_on_signals()
     with lock_data_folder(settings.data):
-        listener = await _listen(settings)
+        listener = await _listen(settings, settings.host, settings.port, "POSTERN_HOST and POSTERN_PORT")
         settings = msgspec.structs.replace(settings, port=listener.getsockname()[1])
+        mail_listeners = {
+            name: await _listen(settings, settings.smtp_host, port, SMTP_VARIABLES)
+            for name, port in settings.mail_ports.items()
+        }
+        ports = {f"{name}_port": mail_listener.getsockname()[1] for name, mail_listener in mail_listeners.items()}
+        settings = msgspec.structs.replace(settings, **ports)
         processes = ProcessGroup(
             settings=settings,
-            listener=listener,
-            children=_children(settings, listener, api_processes, workers),
+            listeners=[listener, *mail_listeners.values()],
+            children=_children(settings, listener, mail_listeners, api_processes, workers),
             embedded=None if settings.database_url else EmbeddedPostgres(settings.data),
         )
         async with AsyncExitStack() as stack:
@@ -267,31 +276,37 @@ async def _is_ready(settings: Settings) -> bool:
     return False
 
 
-async def _listen(settings: Settings) -> socket.socket:
-    """Open the socket that all API processes serve. Raises CannotRun if that fails, for example on a port in use."""
+async def _listen(settings: Settings, host: str, port: int, variables: str) -> socket.socket:
+    """Open a socket that child processes serve. Raises CannotRun if that fails, for example on a port in use."""
     wait_seconds = PORT_WAIT_SECONDS if ended_unexpectedly(settings.data) else 0
     deadline = monotonic() + wait_seconds
     while True:
         try:
-            family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-            return socket.create_server((settings.host, settings.port), family=family, backlog=2_048)
-        except (OSError, UnicodeError) as error:
+            return open_port(host, port, variables)
+        except CannotRun:
             if monotonic() >= deadline:
-                reason = error.strerror if isinstance(error, OSError) else "the host name is not valid"
-                raise CannotRun(
-                    f"Cannot listen on {settings.host}:{settings.port}: {reason}. "
-                    "Set POSTERN_HOST and POSTERN_PORT to another address."
-                ) from None
+                raise
         await asyncio.sleep(0.1)
 
 
-def _children(settings: Settings, listener: socket.socket, api_processes: int, workers: int) -> list[ChildProcess]:
+def _children(
+    settings: Settings,
+    listener: socket.socket,
+    mail_listeners: dict[str, socket.socket],
+    api_processes: int,
+    workers: int,
+) -> list[ChildProcess]:
     environment = {**os.environ, "POSTERN_DATA": str(settings.data), "POSTERN_PORT": str(settings.port)}
     descriptor = listener.fileno()
-    apis = [
+    children = [
         ChildProcess("API process", ["api", str(descriptor)], environment, (descriptor,)) for _ in range(api_processes)
     ]
-    return [*apis, *(ChildProcess("worker", ["worker"], environment) for _ in range(workers))]
+    children += [ChildProcess("worker", ["worker"], environment) for _ in range(workers)]
+    if mail_listeners:
+        descriptors = {name: mail_listener.fileno() for name, mail_listener in mail_listeners.items()}
+        arguments = ["smtp", *(f"{name}={number}" for name, number in descriptors.items())]
+        children.append(ChildProcess("SMTP server", arguments, environment, tuple(descriptors.values())))
+    return children
 
 
 def _stop_on_signals() -> asyncio.Event:

@@ -23,6 +23,11 @@ INTEGER_RANGES = {
     "header_limit": (1_024, 1_048_576),
     "connections": (1, 1_000_000),
     "connections_per_address": (1, 1_000_000),
+    "submission_port": (0, 65_535),
+    "submissions_port": (0, 65_535),
+    "smtp_connections": (1, 1_000_000),
+    "smtp_connections_per_address": (1, 1_000_000),
+    "smtp_memory": (32, 1_000_000),
 }
 SECONDS_RANGES = {
     "send_wait": (0.0, 30.0),
@@ -130,6 +135,24 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Concurrent connections of one API process."""
     connections_per_address: int = 200
     """Concurrent connections from one address (or IPv6 /64 network), unless it is a trusted proxy."""
+    smtp_host: str = "127.0.0.1"
+    """The address on which the SMTP server listens, if one of its ports is set."""
+    submission_port: int | None = None
+    """The port for mail that programs submit with an API key, with STARTTLS (RFC 6409, usually 587)."""
+    submissions_port: int | None = None
+    """The same with implicit TLS (RFC 8314, usually 465)."""
+    tls_certificate: Path | None = None
+    """PEM file with the certificate chain of the SMTP server; read again when it changes."""
+    tls_key: Path | None = None
+    """PEM file with its private key."""
+    smtp_plain_auth: tuple[IPv4Network | IPv6Network, ...] = (ip_network("127.0.0.0/8"), ip_network("::1"))
+    """Networks from which programs may authenticate by SMTP without TLS."""
+    smtp_connections: int = 10_000
+    """Concurrent SMTP connections of one process."""
+    smtp_connections_per_address: int = 200
+    """Concurrent SMTP connections from one address (or IPv6 /64 network)."""
+    smtp_memory: int = 256
+    """Megabytes of all messages together that one process is receiving by SMTP."""
     sign_up: bool = True
     """Whether anyone may create a developer account."""
 
@@ -152,6 +175,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """`base_url`, or the URL that the server listens on. Without a trailing slash."""
         host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host  # noqa: S104 - compared, not bound
         return (self.base_url or f"http://{host}:{self.port}").rstrip("/")
+
+    @property
+    def mail_ports(self) -> dict[str, int]:
+        """The ports of the SMTP server that are set, keyed by the name of their service (RFC 6335)."""
+        ports = {"submission": self.submission_port, "submissions": self.submissions_port}
+        return {name: port for name, port in ports.items() if port is not None}
 
     @property
     def relay_hosts(self) -> tuple[str, ...]:
@@ -242,13 +271,13 @@ def _read(name: str, text: str) -> Any:
         raise ValueError("expected mailto:security@example.com or https://…")
     if name == "database_url":
         return _database_url(text)
-    if name == "data":
+    if name in ("data", "tls_certificate", "tls_key"):
         return Path(text)
     if name == "sending_addresses":
         return tuple(str(ip_address(part.strip())) for part in text.split(",") if part.strip())
     if name == "dns":
         return tuple(part.strip() for part in text.split(",") if part.strip())
-    if name in ("outbound_allow", "trusted_proxies"):
+    if name in ("outbound_allow", "trusted_proxies", "smtp_plain_auth"):
         return tuple(ip_network(part.strip()) for part in text.split(",") if part.strip())
     if name == "sign_up":
         if text.lower() not in (*TRUE_WORDS, *FALSE_WORDS):

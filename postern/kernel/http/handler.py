@@ -143,7 +143,7 @@ async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRou
         project_id = caller.project_id
         headers |= _take_of_compatible_api(connection, world, caller, operation.compatible_api)
     elif project_id is not None or caller.account_id is not None:
-        rate = _rate_of(world, caller)
+        rate = rate_of(world, caller)
         headers["RateLimit-Policy"] = rate.policy
         headers["RateLimit"] = world.limiter.take(rate, str(project_id or caller.account_id))
     scope["postern_call"] = Call(  # type: ignore[typeddict-unknown-key]
@@ -205,7 +205,8 @@ def _visitor_origin(headers: Mapping[str, str], origin: Origin) -> Origin:
     )
 
 
-def _rate_of(world: Any, caller: Caller) -> RateLimit:
+def rate_of(world: Any, caller: Caller) -> RateLimit:
+    """The limit of requests of the caller's project to one process."""
     quota = getattr(getattr(caller.project, "settings", None), "rate_limit", None)
     return RateLimit("project", world.settings.project_rate if quota is None else quota, PROJECT_RATE_WINDOW)
 
@@ -215,7 +216,7 @@ def _take_of_compatible_api(
 ) -> dict[str, str]:
     """Take one request from the project's rate limit. Returns the headers, which responses to errors have too."""
     scope: Any = connection.scope
-    rate, now = _rate_of(world, caller), world.clock()
+    rate, now = rate_of(world, caller), world.clock()
     try:
         state = world.limiter.take_request(rate, str(caller.project_id))
     except TooManyRequests as refusal:

@@ -83,7 +83,7 @@ def error_response_of_api(api: CompatibleApi, request: RawRequest, error: Except
 
 def _logged_problem(request: RawRequest, error: Exception, request_id: str) -> Problem:
     """The problem for an exception; logs unexpected errors."""
-    problem = _as_problem(error)
+    problem = as_problem(error)
     if isinstance(problem, RequestIncomplete):
         log.info("request_incomplete", request_id=request_id, path=request.scope["path"])
     elif isinstance(problem, InternalError):
@@ -149,7 +149,8 @@ def problem_document(problem: Problem, request_id: str) -> dict[str, Any]:
     }
 
 
-def _as_problem(error: Exception) -> Problem:
+def as_problem(error: Exception) -> Problem:
+    """The problem to report for an exception: itself, DatabaseUnavailable and others; InternalError if unexpected."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, HTTPException):

@@ -1,0 +1,20 @@
+"""Opening the ports that the server listens on."""
+
+import socket
+from typing import Final
+
+from postern.cli import CannotRun
+
+BACKLOG: Final = 2_048
+"""Maximum number of connections that wait to be accepted."""
+SMTP_VARIABLES: Final = "POSTERN_SMTP_HOST and the port"
+
+
+def open_port(host: str, port: int, variables: str) -> socket.socket:
+    """A listening socket. Raises CannotRun, for example if the port is in use; `variables` are those to change."""
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except (OSError, UnicodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "the host name is not valid"
+        raise CannotRun(f"Cannot listen on {host}:{port}: {reason}. Set {variables} to another address.") from None
