@@ -12,6 +12,7 @@ PUBLIC_MODULES = (
     "pre_send_check",
     "redaction",
     "rules",
+    "signals",
     "submission",
     "suppressions",
     "transports",

@@ -15,11 +15,11 @@ ERASED = "erased"
 async def erase_address(
     tx: Transaction, project_id: UUID, address: str, contact_ids: list[UUID], now: Moment
 ) -> list[UUID]:
-    """Erase content, addresses and SMTP dialogues of all sends to an address or to these contacts; returns their ids.
+    """Erase content, addresses, SMTP dialogues and reports of all sends to an address or to these contacts.
 
-    Sends that have the address in cc, bcc or the subject are erased too. Statuses and times stay, except that waiting
-    sends are cancelled. Also erases the data of webhook events of these sends, the address in stored responses, and the
-    suppression and the soft bounces of the address. Records no events.
+    Returns the ids of the sends. Sends that have the address in cc, bcc or the subject are erased too. Statuses and
+    times stay, except that waiting sends are cancelled. Also erases the data of webhook events of these sends, the
+    address in stored responses, and the suppression and the soft bounces of the address. Records no events.
     """
     ids = await store.sends_to_erase(
         tx,
@@ -33,6 +33,7 @@ async def erase_address(
         await store.erase_bodies(tx, project_id=project_id, ids=ids)
         await store.erase_search(tx, project_id=project_id, ids=ids)
         await store.erase_attempts(tx, project_id=project_id, ids=ids)
+        await store.erase_reports(tx, project_id=project_id, ids=ids)
         await store.erase_captured(tx, project_id=project_id, ids=ids)
         await webhooks.erase_events(tx, project_id, ids, now)
         await store.erase_sends(tx, project_id=project_id, ids=ids, waiting=list(WAITING), erased=ERASED)

@@ -38,6 +38,10 @@ async def erase_search(tx: Transaction, *, project_id: UUID, ids: list[UUID]) ->
 async def erase_attempts(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> None: ...
 
 
+@statement("delete from send_reports where project_id = %(project_id)s and send_id = any (%(ids)s)")
+async def erase_reports(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> None: ...
+
+
 @statement("delete from captured_messages where project_id = %(project_id)s and send_id = any (%(ids)s)")
 async def erase_captured(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> None: ...
 

@@ -34,19 +34,18 @@ TRANSITIONS: dict[str, frozenset[str]] = {
     "DELAYED": frozenset(
         ("SENT", "DELIVERED", "COMPLAINED", "BOUNCED", "SUPPRESSED", "FAILED", "EXPIRED", "CANCELLED")
     ),
-    "BOUNCED": frozenset(("QUEUED",)),
-    "FAILED": frozenset(("QUEUED",)),
-    "EXPIRED": frozenset(("QUEUED",)),
-    "SENT": frozenset(),
-    "DELIVERED": frozenset(),
+    "BOUNCED": frozenset(("QUEUED", "COMPLAINED")),
+    "FAILED": frozenset(("QUEUED", "DELIVERED", "BOUNCED", "COMPLAINED")),
+    "EXPIRED": frozenset(("QUEUED", "DELIVERED", "BOUNCED", "COMPLAINED")),
+    "SENT": frozenset(("DELIVERED", "BOUNCED", "COMPLAINED")),
+    "DELIVERED": frozenset(("BOUNCED", "COMPLAINED")),
     "COMPLAINED": frozenset(),
     "SUPPRESSED": frozenset(),
     "CANCELLED": frozenset(),
 }
-"""The statuses that may follow each status. Statements that settle, cancel, retry or erase sends use this table.
-
-SENT is final: the relay accepted the message, and no report about it arrives later. COMPLAINED is the result of mail to
-the test address `complained@`.
+"""The statuses that may follow each status. Statements that settle, cancel, retry or erase sends use this table, and so
+do reports that arrive after the attempts (`emails.signals`): a late bounce after DELIVERED is a bounce, but a report of
+delivery after it changes nothing. FAILED and EXPIRED sends may have arrived if an attempt was ambiguous.
 """
 
 WAITING: tuple[str, ...] = tuple(state for state, following in TRANSITIONS.items() if "CANCELLED" in following)
@@ -327,6 +326,41 @@ class SendAttempt(Record):
     finished_at: Moment
 
 
+SignalKind = Literal["DELIVERED", "DELAYED", "BOUNCED", "COMPLAINED"]
+"""What a report about a send says. DELAYED reports that a later server still tries to deliver; it is not a status."""
+
+
+class SendReport(Record):
+    """A report about a send that arrived after its attempts: a bounce, a complaint, a delay or a delivery."""
+
+    id: UUID
+    kind: SignalKind
+    recipient: str
+    """The address that the report is about; empty if it does not say."""
+    source: str
+    """How it arrived: `dsn` (RFC 3464), `bounce` (a bounce in another form), `arf` (RFC 5965), or the name of a
+    provider such as `ses`."""
+    type: str | None
+    """The kind of bounce: `hard`, `soft`, `block` or `policy`; null for other reports."""
+    code: int
+    """SMTP reply code (RFC 5321); 0 if the report has none."""
+    enhanced_code: str
+    """Enhanced status code (RFC 3463); empty if the report has none."""
+    text: str
+    """The text of the server that refused or delayed the message, or of the report."""
+    host: str
+    """The server that made the report; empty if it does not say."""
+    feedback_type: str | None
+    """The type of a complaint (RFC 5965 §3.5), such as `abuse`; null for other reports."""
+    changed: bool
+    """Whether it changed the send. It does not if, for example, the send had bounced before."""
+    times: int
+    """How often the same was reported."""
+    occurred_at: Moment
+    received_at: Moment
+    """When the latest of these reports arrived."""
+
+
 class Send(Record):
     """A row of `sends`. The defaults are the values of a new send."""
 
@@ -500,7 +534,7 @@ class SuppressionEntry(msgspec.Struct, frozen=True, kw_only=True):
     address: str
     reason: SuppressionReason
     source: str
-    """`api`, `reply` (of a mail server) or `unsubscribe`."""
+    """`api`, `reply` (of a mail server), `unsubscribe`, or the source of a report, such as `dsn` or `arf`."""
     detail: str | None = None
     """The server's reply, or a remark of the caller."""
     send_id: UUID | None = None

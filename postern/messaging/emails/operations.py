@@ -56,6 +56,7 @@ from postern.messaging.emails.model import (
     SendAttempt,
     SendBody,
     SendEvent,
+    SendReport,
     SendResult,
     TransmittedParts,
 )
@@ -322,6 +323,16 @@ async def list_email_attempts(call: Call, send_id: UUID) -> list[SendAttempt]:
     return await store.attempts(call.db, project_id=call.project_id, send_id=send_id)
 
 
+@get("/projects/{project_id}/emails/logs/{send_id}/reports", needs="emails:read", problems=[EmailMissing])
+async def list_email_reports(call: Call, send_id: UUID) -> list[SendReport]:
+    """The reports about a send that arrived after its attempts, oldest first: bounces, complaints, delays, deliveries.
+
+    The same report that arrives again is counted in `times` and changes nothing.
+    """
+    await require_send(call.db, call.project_id, send_id)
+    return await store.reports(call.db, project_id=call.project_id, send_id=send_id)
+
+
 @patch(
     "/projects/{project_id}/emails/{send_id}",
     needs="emails:write",
@@ -408,7 +419,15 @@ async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
             if open_body(call.world, send_id, stored.body, stored.sealed) is None:
                 raise NotRetriable("The one-time code or link in this e-mail was erased; request a new one.")
         new_values = msgspec.structs.replace(
-            send, status="QUEUED", due_at=call.now, scheduled_at=call.now, reason=None, tries=0
+            send,
+            status="QUEUED",
+            due_at=call.now,
+            scheduled_at=call.now,
+            reason=None,
+            tries=0,
+            # After a late bounce, the send has not reached anybody.
+            sent_at=None if send.status == "BOUNCED" else send.sent_at,
+            delivered_at=None if send.status == "BOUNCED" else send.delivered_at,
         )
         queued = await store.change_schedule(tx, new_values, now=call.now)
         await events.record_all(tx, [event_of(queued, "email.queued", call.now, retry=True)])
@@ -588,7 +607,8 @@ def recipient_outcomes(send: Send) -> list[RecipientOutcome]:
 
 def _recipient_outcome(send: Send, email: str, field: Any, outcome: dict[str, Any] | None) -> RecipientOutcome:
     if outcome is None:
-        at = send.delivered_at or send.bounced_at or send.sent_at or send.delayed_at
+        reported_at = {"COMPLAINED": send.complained_at, "BOUNCED": send.bounced_at}.get(send.status)
+        at = reported_at or send.delivered_at or send.bounced_at or send.sent_at or send.delayed_at
         return RecipientOutcome(email=email, field=field, status=send.status, reason=send.reason, at=at)
     return RecipientOutcome(
         email=email,

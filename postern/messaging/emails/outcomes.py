@@ -22,7 +22,11 @@ from postern.messaging.emails.pre_send_check import REPLY_LOST
 from postern.messaging.emails.rules import SendOutcome, storable
 from postern.platform.events import operations as events
 from postern.platform.events.model import EventRow
-from postern.protocols.mail.smtp_replies import SOFT_BOUNCES_MIN_SPAN, SOFT_BOUNCES_TO_SUPPRESS
+from postern.protocols.mail.smtp_replies import (
+    SOFT_BOUNCES_MAX_GAP,
+    SOFT_BOUNCES_MIN_SPAN,
+    SOFT_BOUNCES_TO_SUPPRESS,
+)
 from postern.protocols.mail.transports.transport import Accepted, Deferred, DeliveryOutcome
 
 if TYPE_CHECKING:
@@ -69,10 +73,10 @@ async def _settle_together(world: "World", attempts: list[FinishedAttempt]) -> l
         await _write_attempts(
             tx, [*latest, *[finished for finished in attempts if rules.was_interrupted(finished.send)]], now
         )
-        await _erase_secrets(tx, latest)
-        await _suppress(tx, latest, now)
+        await erase_secrets_of_settled(tx, latest)
+        await suppress_failing_recipients(tx, latest, now, source="reply", is_reported=False)
         await _count_skipped(tx, latest)
-        await events.record_all(tx, [event for finished in latest for event in _events(finished, now)])
+        await events.record_all(tx, [event for finished in latest for event in events_of(finished, now)])
     return [settled.get(finished.send.id, finished.send.status) for finished in attempts]
 
 
@@ -106,7 +110,7 @@ async def _settle(tx: Transaction, attempts: list[FinishedAttempt], now: Moment)
     )
 
 
-async def _erase_secrets(tx: Transaction, attempts: list[FinishedAttempt]) -> None:
+async def erase_secrets_of_settled(tx: Transaction, attempts: list[FinishedAttempt]) -> None:
     """Erase the one-time secrets of sends that are not tried again."""
     not_tried_again = [
         finished.send for finished in attempts if finished.has_secrets and finished.verdict.due_at is None
@@ -243,7 +247,13 @@ def _unsettled_row(finished: FinishedAttempt, attempt: int) -> dict[str, Any]:
     }
 
 
-async def _suppress(tx: Transaction, attempts: list[FinishedAttempt], now: Moment) -> None:
+async def suppress_failing_recipients(
+    tx: Transaction, attempts: list[FinishedAttempt], now: Moment, *, source: str, is_reported: bool
+) -> None:
+    """Suppress the recipients that bounced, count soft bounces, and end the count for recipients that were reached.
+
+    `source` is stored as the origin of the suppressions. `is_reported`: reports give these outcomes, and not replies.
+    """
     bounced = [
         (finished.send, address, reply) for finished in attempts for address, reply in finished.verdict.hard_bounces
     ]
@@ -255,6 +265,8 @@ async def _suppress(tx: Transaction, attempts: list[FinishedAttempt], now: Momen
                 address=address.lower(),
                 times=SOFT_BOUNCES_TO_SUPPRESS,
                 span=SOFT_BOUNCES_MIN_SPAN,
+                gap=SOFT_BOUNCES_MAX_GAP,
+                reported=is_reported,
                 now=now,
             )
             if any(reached_limit):
@@ -268,7 +280,7 @@ async def _suppress(tx: Transaction, attempts: list[FinishedAttempt], now: Momen
                 id=new_id(),
                 address=address.lower(),
                 reason="BOUNCE",
-                source="reply",
+                source=source,
                 detail=reply,
                 send_id=send.id,
                 created_at=now,
@@ -278,7 +290,7 @@ async def _suppress(tx: Transaction, attempts: list[FinishedAttempt], now: Momen
         await store.suppress(tx, added, strength=SUPPRESSION_STRENGTH)
     reached = sorted(
         {
-            (finished.send.project_id, address.lower())
+            (finished.send.project_id, address.lower(), status == "DELIVERED")
             for finished in attempts
             for address, (status, _) in finished.verdict.recipients.items()
             if status in {"SENT", "DELIVERED"}
@@ -287,8 +299,9 @@ async def _suppress(tx: Transaction, attempts: list[FinishedAttempt], now: Momen
     if reached:
         await store.delete_soft_bounces(
             tx,
-            project_id=[project_id for project_id, _ in reached],
-            addresses=[address for _, address in reached],
+            project_id=[project_id for project_id, _, _ in reached],
+            addresses=[address for _, address, _ in reached],
+            delivered=[is_delivered for _, _, is_delivered in reached],
         )
 
 
@@ -306,7 +319,8 @@ async def _count_skipped(tx: Transaction, attempts: list[FinishedAttempt]) -> No
         )
 
 
-def _events(finished: FinishedAttempt, now: Moment) -> list[EventRow]:
+def events_of(finished: FinishedAttempt, now: Moment) -> list[EventRow]:
+    """The events of an outcome, without recording them."""
     subject = _rendered_subject(finished)
     return [event_of(finished.send, type_, now, **subject, **data) for type_, data in finished.verdict.events]
 

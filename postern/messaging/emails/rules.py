@@ -133,10 +133,10 @@ def _state_after(result: Result, verdict: SendOutcome) -> tuple[SendStatus, str 
     if isinstance(result, Accepted):
         return ("DELIVERED", None) if result.delivered else ("SENT", None)
     if isinstance(result, Rejected):
-        return "BOUNCED", _reply_text(result)
+        return "BOUNCED", reply_text(result)
     if verdict.status == "DELAYED":
-        return "DELAYED", _reply_text(result)
-    return ("EXPIRED" if verdict.status == "EXPIRED" else "FAILED"), _reply_text(result)
+        return "DELAYED", reply_text(result)
+    return ("EXPIRED" if verdict.status == "EXPIRED" else "FAILED"), reply_text(result)
 
 
 def _judge_replies(
@@ -145,22 +145,22 @@ def _judge_replies(
     accepted = [result for result in outcome.results if isinstance(result, Accepted)]
     deferred = [result for result in outcome.results if isinstance(result, Deferred)]
     rejected = [result for result in outcome.results if isinstance(result, Rejected)]
-    hard = [(result.recipient, _reply_text(result)) for result in rejected if _is_hard_bounce(result)]
-    soft = [result.recipient for result in [*deferred, *rejected] if _is_soft_bounce(result)]
+    hard = [(result.recipient, reply_text(result)) for result in rejected if is_hard_bounce(result)]
+    soft = [result.recipient for result in [*deferred, *rejected] if is_soft_bounce(result)]
     if outcome.ambiguous and on_ambiguous == "hold":
         return held(ambiguous=True)
     if deferred:
         return _judge_deferred(send, outcome, deferred, rejected, bool(accepted), now, chance, hard, soft)
     if accepted or send.sent_at is not None:
         return _judge_accepted(send, accepted, rejected, hard, soft)
-    reason = _reply_text(rejected[0]) if rejected else "No recipients."
+    reason = reply_text(rejected[0]) if rejected else "No recipients."
     return SendOutcome(
         status="BOUNCED",
         reason=reason,
         bounced=True,
         hard_bounces=hard,
         soft_bounces=soft,
-        events=[("email.bounced", _bounce_data(rejected[0]))] if rejected else [],
+        events=[("email.bounced", bounce_data(rejected[0]))] if rejected else [],
     )
 
 
@@ -189,14 +189,14 @@ def _judge_deferred(
         chance=chance,
     )
     reason = (
-        _reply_text(deferred[0])
+        reply_text(deferred[0])
         if not outcome.ambiguous
         else "The connection ended before the server's reply to the complete message."
     )
     events: list[tuple[str, dict[str, Any]]] = []
     if some_accepted and send.sent_at is None:
         events.append(("email.sent", {}))
-    events += [("email.bounced", _bounce_data(result)) for result in rejected]
+    events += [("email.bounced", bounce_data(result)) for result in rejected]
     if retry_at is None:
         if some_accepted or send.sent_at is not None:
             return SendOutcome(
@@ -233,10 +233,10 @@ def _judge_accepted(
         events.append(("email.sent", {}))
     if delivered:
         events.append(("email.delivered", {}))
-    events += [("email.bounced", _bounce_data(result)) for result in rejected]
+    events += [("email.bounced", bounce_data(result)) for result in rejected]
     return SendOutcome(
         status="DELIVERED" if delivered else "SENT",
-        reason=f"Some recipients were rejected: {_reply_text(rejected[0])}" if rejected else None,
+        reason=f"Some recipients were rejected: {reply_text(rejected[0])}" if rejected else None,
         sent=True,
         delivered=delivered,
         hard_bounces=hard,
@@ -402,19 +402,22 @@ def _is_expired(send: Send, moment: datetime) -> bool:
     return send.expires_at is not None and moment >= send.expires_at
 
 
-def _is_hard_bounce(result: Result) -> bool:
+def is_hard_bounce(result: Result) -> bool:
+    """Whether a result suppresses its recipient at once."""
     if result.host == TEST_DOMAIN:
         return False  # Test addresses are never suppressed, so that tests can be repeated.
     return isinstance(result, Rejected) and suppresses(classify(result.code, result.enhanced, result.text))
 
 
-def _is_soft_bounce(result: Result) -> bool:
+def is_soft_bounce(result: Result) -> bool:
+    """Whether a result suppresses its recipient if such failures are repeated."""
     return result.host != TEST_DOMAIN and counts_towards_suppression(
         classify(result.code, result.enhanced, result.text)
     )
 
 
-def _reply_text(result: Result) -> str:
+def reply_text(result: Result) -> str:
+    """A result as the reason of a send: recipient, code and text, at most 1,000 characters."""
     parts = [str(result.code) if result.code else "", result.enhanced, result.text]
     return storable(f"{result.recipient}: {' '.join(part for part in parts if part)}")[:1_000]
 
@@ -428,7 +431,8 @@ def _first_text(results: tuple[Result, ...]) -> str | None:
     return storable(results[0].text)[:1_000] if results else None
 
 
-def _bounce_data(result: Result) -> dict[str, Any]:
+def bounce_data(result: Result) -> dict[str, Any]:
+    """The data of `email.bounced`, besides those of all events of sends."""
     return {
         "recipient": result.recipient,
         "code": result.code,
@@ -440,9 +444,9 @@ def _bounce_data(result: Result) -> dict[str, Any]:
 
 # The rates that statistics, campaigns and A/B tests show ---------------------------------------------------
 #
-# `sent` counts the messages that a server accepted, `bounced` those that a server rejected; no message is both.
-# Opens, clicks and complaints are divided by `sent`, as if all these messages had been delivered, because most servers
-# never report the delivery itself. Bounces are divided by `sent` plus `bounced`.
+# `sent` counts the messages that a server accepted, `bounced` those that a server rejected, at once or later in a
+# report; no message is both. Opens, clicks and complaints are divided by `sent`, as if all these messages had been
+# delivered, because most servers never report the delivery itself. Bounces are divided by `sent` plus `bounced`.
 
 
 def rate(counts: Mapping[str, int], measure: str) -> float:

@@ -18,6 +18,7 @@ from postern.messaging.emails.model import (
     Send,
     SendAttempt,
     SendBody,
+    SendReport,
     Suppression,
     SuppressionEntry,
     TrackedSend,
@@ -225,6 +226,14 @@ async def get_send(db: Queries, *, project_id: UUID, id: UUID) -> Send | None: .
 
 @statement("select * from sends where project_id = %(project_id)s and id = any (%(ids)s)")
 async def sends_by_id(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Send]: ...
+
+
+# Locked in the order of the ids, so that concurrent transactions do not deadlock.
+@statement("""
+    select * from sends where project_id = any (%(project_id)s) and id = any (%(ids)s)
+    order by project_id, id for update
+""")
+async def lock_sends(tx: Transaction, *, project_id: list[UUID], ids: list[UUID]) -> list[Send]: ...
 
 
 @statement("select * from sends where project_id = %(project_id)s and id = %(id)s for update")
@@ -513,6 +522,50 @@ async def settle(
 async def insert_attempts(tx: Transaction, *, project_id: list[UUID], rows: Jsonb, now: Moment) -> None: ...
 
 
+# Store the state of sends that reports have changed. The caller has locked their rows. `begins_attempt` ends the lease
+# of a worker that has claimed the send, so that it does not transmit the message again.
+@statement("""
+    update sends as s set
+        status = v.status, outcomes = v.outcomes, reason = v.reason, due_at = v.due_at, sent_at = v.sent_at,
+        delivered_at = v.delivered_at, delayed_at = v.delayed_at, bounced_at = v.bounced_at,
+        complained_at = v.complained_at, attempt = s.attempt + v.begins_attempt::int, updated_at = %(now)s
+    from jsonb_to_recordset(%(rows)s) as v (
+        project_id uuid, id uuid, status text, outcomes jsonb, reason text, due_at timestamptz, sent_at timestamptz,
+        delivered_at timestamptz, delayed_at timestamptz, bounced_at timestamptz, complained_at timestamptz,
+        begins_attempt bool)
+    where (s.project_id, s.id) = (v.project_id, v.id) and s.project_id = any (%(project_id)s)
+""")
+async def store_reported(tx: Transaction, *, project_id: list[UUID], rows: Jsonb, now: Moment) -> None: ...
+
+
+# Insert reports; one that is stored already gets the new text and is counted. Each may occur only once in `rows`.
+@statement("""
+    insert into send_reports as existing (project_id, id, send_id, kind, recipient, source, type, code, enhanced_code,
+                                          text, host, feedback_type, changed, occurred_at, received_at)
+    select project_id, id, send_id, kind, recipient, source, type, code, enhanced_code, text, host, feedback_type,
+           changed, occurred_at, %(now)s
+    from jsonb_to_recordset(%(rows)s) as v (
+        project_id uuid, id uuid, send_id uuid, kind text, recipient text, source text, type text, code int,
+        enhanced_code text, text text, host text, feedback_type text, changed bool, occurred_at timestamptz)
+    where project_id = any (%(project_id)s)
+    order by project_id, send_id, kind, recipient, source
+    on conflict (project_id, send_id, kind, recipient, source) do update set
+        times = existing.times + 1, type = excluded.type, code = excluded.code,
+        enhanced_code = excluded.enhanced_code, text = excluded.text, host = excluded.host,
+        feedback_type = excluded.feedback_type, changed = existing.changed or excluded.changed,
+        received_at = excluded.received_at
+""")
+async def insert_reports(tx: Transaction, *, project_id: list[UUID], rows: Jsonb, now: Moment) -> None: ...
+
+
+@statement("""
+    select id, kind, recipient, source, type, code, enhanced_code, text, host, feedback_type, changed, times,
+           occurred_at, received_at
+    from send_reports where project_id = %(project_id)s and send_id = %(send_id)s order by id
+""")
+async def reports(db: Queries, *, project_id: UUID, send_id: UUID) -> list[SendReport]: ...
+
+
 @statement("""
     select attempt, outcome, host, results, dialogue, duration_ms, finished_at from send_attempts
     where project_id = %(project_id)s and send_id = %(send_id)s order by attempt
@@ -548,7 +601,8 @@ async def bring_forward(tx: Transaction, *, project_id: UUID, id: UUID, now: Mom
 # Store status, times, reason and tries of `send` and begin a new attempt, which invalidates the current one.
 @statement("""
     update sends set status = %(status)s, due_at = %(due_at)s, scheduled_at = %(scheduled_at)s, attempt = attempt + 1,
-                     handed_over = null, reason = %(reason)s, tries = %(tries)s, pending = null, updated_at = %(now)s
+                     handed_over = null, reason = %(reason)s, tries = %(tries)s, pending = null,
+                     sent_at = %(sent_at)s, delivered_at = %(delivered_at)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
@@ -682,23 +736,43 @@ async def count_suppressions(
 
 
 # Count a soft bounce; returns one value: whether there are now `times` of them, spread over at least `span`.
+# `reported`: a report says so, and not the reply of a server. If reports are among the failures, the count begins again
+# when the last one is more than `gap` ago, because successes are not always reported.
 @statement("""
-    insert into soft_bounces as existing (project_id, address, times, first_at, last_at)
-    values (%(project_id)s, %(address)s, 1, %(now)s, %(now)s)
-    on conflict (project_id, address) do update set times = existing.times + 1, last_at = %(now)s
+    insert into soft_bounces as existing (project_id, address, times, first_at, last_at, reported)
+    values (%(project_id)s, %(address)s, 1, %(now)s, %(now)s, %(reported)s)
+    on conflict (project_id, address) do update set
+        times = case when existing.reported and existing.last_at < %(now)s - %(gap)s::interval then 1
+                     else existing.times + 1 end,
+        first_at = case when existing.reported and existing.last_at < %(now)s - %(gap)s::interval then %(now)s
+                        else existing.first_at end,
+        last_at = %(now)s, reported = existing.reported or excluded.reported
     returning times >= %(times)s and last_at - first_at >= %(span)s::interval
 """)
 async def count_soft_bounce(
-    tx: Transaction, *, project_id: UUID, address: str, times: int, span: timedelta, now: Moment
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    address: str,
+    times: int,
+    span: timedelta,
+    gap: timedelta,
+    reported: bool,
+    now: Moment,
 ) -> list[bool]: ...
 
 
-# The parallel lists `project_id` and `addresses` are pairs.
+# The parallel lists are triples. `delivered`: the recipient's server has the message; otherwise only a relay has it,
+# which ends no row with reported failures.
 @statement("""
-    delete from soft_bounces as s using unnest(%(project_id)s::uuid[], %(addresses)s::text[]) as v (project_id, address)
-    where (s.project_id, s.address) = (v.project_id, v.address)
+    delete from soft_bounces as s
+    using unnest(%(project_id)s::uuid[], %(addresses)s::text[], %(delivered)s::bool[])
+        as v (project_id, address, delivered)
+    where (s.project_id, s.address) = (v.project_id, v.address) and (v.delivered or not s.reported)
 """)
-async def delete_soft_bounces(tx: Transaction, *, project_id: list[UUID], addresses: list[str]) -> None: ...
+async def delete_soft_bounces(
+    tx: Transaction, *, project_id: list[UUID], addresses: list[str], delivered: list[bool]
+) -> None: ...
 
 
 @statement("""

@@ -177,7 +177,7 @@ async def remove_suppression(call: Call, address: str) -> Suppression:
         removed = require_found(
             await store.delete_suppression(tx, project_id=call.project_id, address=address.lower()), SuppressionMissing
         )
-        await store.delete_soft_bounces(tx, project_id=[call.project_id], addresses=[address.lower()])
+        await store.delete_soft_bounces(tx, project_id=[call.project_id], addresses=[address.lower()], delivered=[True])
         await audit.record(tx, call, "suppression.deleted", "Suppression", removed.id, reason=removed.reason)
     return removed
 

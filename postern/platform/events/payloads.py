@@ -76,16 +76,24 @@ class EmailQueuedData(EmailEventData):
     """Whether a failed e-mail was queued again. Absent otherwise."""
 
 
-class EmailDelayedData(EmailEventData):
+class EmailReportData(EmailEventData):
+    """Data of events about an e-mail that can also come from a report after the attempts."""
+
+    source: str | None = None
+    """How the report arrived: `dsn`, `bounce`, `arf`, or the name of a provider such as `ses`. Absent if the reply of a
+    mail server caused the event."""
+
+
+class EmailDelayedData(EmailReportData):
     """Data of `email.delayed`."""
 
     reason: str
     """Why the last attempt did not succeed."""
     next_attempt_at: Moment | None
-    """When the next attempt is made (UTC)."""
+    """When the next attempt is made (UTC); null if a later mail server makes it."""
 
 
-class EmailBouncedData(EmailEventData):
+class EmailBouncedData(EmailReportData):
     """Data of `email.bounced`."""
 
     recipient: str
@@ -98,6 +106,15 @@ class EmailBouncedData(EmailEventData):
     """Enhanced status code (RFC 3463)."""
     text: str
     """Text of the receiving server's reply."""
+
+
+class EmailComplainedData(EmailReportData):
+    """Data of `email.complained`."""
+
+    recipient: str | None = None
+    """The address that complained; null if the report does not say. Absent for the test address."""
+    feedback_type: str | None = None
+    """The type of the complaint (RFC 5965), such as `abuse`."""
 
 
 class EmailHitData(EmailEventData):
@@ -558,10 +575,10 @@ PAYLOADS: tuple[WebhookDoc, ...] = tuple(
         ("email.scheduled", EmailScheduledData, "An e-mail will be sent later."),
         ("email.queued", EmailQueuedData, "An e-mail was accepted and will be sent."),
         ("email.sent", EmailEventData, "The next mail server accepted the e-mail."),
-        ("email.delivered", EmailEventData, "The recipient's mail server accepted the e-mail."),
+        ("email.delivered", EmailReportData, "The recipient's mail server accepted the e-mail."),
         ("email.delayed", EmailDelayedData, "An attempt failed; the e-mail will be tried again."),
         ("email.bounced", EmailBouncedData, "The recipient's mail server refused the e-mail permanently."),
-        ("email.complained", EmailEventData, "The recipient marked the e-mail as spam."),
+        ("email.complained", EmailComplainedData, "The recipient marked the e-mail as spam."),
         ("email.opened", EmailHitData, "The e-mail was opened, by a person or a machine (`verdict`)."),
         ("email.clicked", EmailClickedData, "A link was clicked, by a person or a machine (`verdict`)."),
         ("email.failed", EmailReasonData, "The e-mail could not be sent."),

@@ -364,6 +364,8 @@ SOFT_BOUNCES_TO_SUPPRESS = 3
 """This many soft failures in a row suppress a recipient, if the time from the first to the last is long enough."""
 SOFT_BOUNCES_MIN_SPAN = timedelta(hours=72)
 """The minimum time from the first to the last of the SOFT_BOUNCES_TO_SUPPRESS failures."""
+SOFT_BOUNCES_MAX_GAP = timedelta(days=14)
+"""The count of failures that are reported after the SMTP dialogue begins again after this time without one."""
 
 
 def counts_towards_suppression(verdict: FailureVerdict) -> bool:

@@ -104,9 +104,18 @@ async def test_successes_of_two_projects_end_only_their_own_rows_of_soft_failure
     async with world.db.transaction() as tx:
         for owner, address in rows:
             await store.count_soft_bounce(
-                tx, project_id=owner, address=address, times=3, span=timedelta(hours=72), now=Moment.of(world.clock())
+                tx,
+                project_id=owner,
+                address=address,
+                times=3,
+                span=timedelta(hours=72),
+                gap=timedelta(days=14),
+                reported=False,
+                now=Moment.of(world.clock()),
             )
-        await store.delete_soft_bounces(tx, project_id=[first, second], addresses=["x@example.org", "y@example.org"])
+        await store.delete_soft_bounces(
+            tx, project_id=[first, second], addresses=["x@example.org", "y@example.org"], delivered=[False, False]
+        )
         async with tx.connection() as connection:
             found = await connection.execute(
                 "select project_id, address from soft_bounces where project_id = any (%s)", [[first, second]]
