@@ -448,7 +448,8 @@ def test_the_declared_dependencies_are_those_that_are_imported():
     distributions = packages_distributions()
     modules = {module.partition(".")[0] for file in FILES for module in modules_imported(file)}
     imported = {
-        distributions[module][0].lower().replace("_", "-") for module in modules - {"postern", *sys.stdlib_module_names}
+        re.sub("[_.]", "-", distributions[module][0].lower())
+        for module in modules - {"postern", *sys.stdlib_module_names}
     }
     assert imported == declared - NOT_IMPORTED
 

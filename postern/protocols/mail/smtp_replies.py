@@ -220,6 +220,9 @@ _SENDER_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
         ),
         FailureReason.RELAYING,
     ),
+    (_any_of(r"receiving mail (too quickly|at a rate)"), FailureReason.TOO_MANY),
+    # A reply to MAIL FROM is about the sender, whatever its code is.
+    (_any_of(r"(after|in reply to|response to) (the )?MAIL FROM"), FailureReason.SENDER),
 ]
 
 _RECIPIENT_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
@@ -234,7 +237,7 @@ _RECIPIENT_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
     (
         _any_of(
             r"too many (connections|recipients|messages|sessions|emails|concurrent|invalid)|rate.?limit|throttl",
-            r"receiving mail (too quickly|at a rate)|too fast|slow down|(limit|rate).{0,20}exceeded",
+            r"too fast|slow down|(limit|rate).{0,20}exceeded",
         ),
         FailureReason.TOO_MANY,
     ),
@@ -255,7 +258,7 @@ _RECIPIENT_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
             r"(doesn't|does not|don't|do not) have (an?|any) .{0,30}(account|mailbox)|no mailbox (here|by that name)",
             r"isn't a (valid|known)|not our customer|user doesn.t exist|no one by that name|there is no one here",
             r"recipient address rejected: access denied|sorry, no mailbox",
-            r"requested action not taken: mailbox unavailable",
+            r"requested action not taken: mailbox unavailable|no valid recipients|invalid final delivery userid",
         ),
         FailureReason.USER_UNKNOWN,
     ),
@@ -263,11 +266,15 @@ _RECIPIENT_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
         _any_of(
             r"(host|domain)( name)?.{0,40}(not found|unknown|does(n't| not) exist|not (be )?resolv)|no such domain",
             r"(unrouteable|unroutable|unrouteable mail) (mail )?(domain|address)|bad destination (host|system)",
-            r"\bnxdomain\b",
+            r"\bnxdomain\b|invalid domain|domain is not reachable|no (valid )?mx (record|host)|no mx for",
+            r"(couldn't|could not|cannot|unable to) find (a |any )?(mail exchanger|mx\b|host)",
         ),
         FailureReason.HOST_UNKNOWN,
     ),
-    (_any_of(r"null ?mx|does not accept (e-?)?mail|nullmx|doesn't accept (e-?)?mail"), FailureReason.NO_MAIL_HERE),
+    (
+        _any_of(r"null ?mx|does not accept (e-?)?mail|nullmx|doesn't accept (e-?)?mail|no smtp service"),
+        FailureReason.NO_MAIL_HERE,
+    ),
     (_any_of(r"has moved|moved to|new address|forwarding (address|order)"), FailureReason.HAS_MOVED),
     (
         _any_of(

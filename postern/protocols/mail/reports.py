@@ -1,0 +1,67 @@
+"""Reports about sent mail, read from received messages: delivery reports, complaints, automatic replies, and others."""
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from postern.protocols.mail.arf import ComplaintReport, read_complaint
+from postern.protocols.mail.bounce_forms import is_automatic_reply
+from postern.protocols.mail.dsn import DeliveryReport, read_delivery_report
+from postern.protocols.mail.received import ReceivedMessage, read_message
+
+REPORT_OCTETS = 10_000_000
+"""The rest of a longer message is not read."""
+ADDRESSES_LIMIT = 50
+"""Further addresses of the original message are left out."""
+_ADDRESS = re.compile(r"[A-Za-z0-9_.+=-]{1,128}@[A-Za-z0-9.-]{1,253}")
+_OF_SENDER = ("return-path", "list-unsubscribe", "received", "x-original-mail-from", "errors-to", "sender")
+
+
+class AutomaticReply(msgspec.Struct, frozen=True):
+    """A vacation notice, a challenge, or another automatic reply (RFC 3834) that reports no failure."""
+
+    subject: str
+
+
+class UnrecognizedReport(msgspec.Struct, frozen=True):
+    """A message that is none of the reports."""
+
+    reason: str
+
+
+MailReport = DeliveryReport | ComplaintReport | AutomaticReply | UnrecognizedReport
+ReportKind = Literal["delivery", "complaint", "automatic_reply", "unrecognized"]
+
+
+def read_report(content: bytes) -> MailReport:
+    """Read a received message as a report. Never fails: what is not understood is an UnrecognizedReport."""
+    message = read_message(content[:REPORT_OCTETS])
+    report = read_complaint(message) or read_delivery_report(message)
+    if report is not None:
+        return report
+    if is_automatic_reply(message):
+        return AutomaticReply(message.subject[:500])
+    return UnrecognizedReport(_reason(message))
+
+
+def sender_addresses(report: DeliveryReport | ComplaintReport) -> list[str]:
+    """Addresses in the original message and its envelope that can identify it by a signed return path."""
+    values = [value for name, value in report.original if name in _OF_SENDER]
+    if isinstance(report, ComplaintReport):
+        values.insert(0, report.mail_from)
+    return list(dict.fromkeys(_addresses(values)))[:ADDRESSES_LIMIT]
+
+
+def _addresses(values: list[str]) -> Iterator[str]:
+    for value in values[:ADDRESSES_LIMIT]:
+        yield from _ADDRESS.findall(value)
+
+
+def _reason(message: ReceivedMessage) -> str:
+    if not message.fields:
+        return "The message has no header."
+    if message.content_type == "multipart/report":
+        return "The report names no recipient with a result."
+    return "The message is neither a delivery report, a complaint, nor an automatic reply."
