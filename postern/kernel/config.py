@@ -17,6 +17,7 @@ from postern.kernel.values import is_loopback
 INTEGER_RANGES = {
     "port": (0, 65_535),
     "direct_port": (1, 65_535),
+    "inbound_port": (0, 65_535),
     "database_pool": (2, 1_000),
     "project_rate": (1, 1_000_000),
     "free_space": (0, 1_000_000_000),
@@ -48,6 +49,8 @@ CHOICES = {
 SECRET_SETTINGS = ("secret", "database_url", "admin_token", "relay", "stripe_secret_key", "stripe_webhook_secret")
 """Settings that hold a password or a key."""
 MIN_SECRET_CHARS = 32
+BOUNCE_LABEL = "bounce"
+"""The label of the names to which bounces are sent, below sending domains and in this service's zone."""
 DOMAIN = re.compile(r"(?=.{1,253}$)([\w-]{1,63}\.)*[\w-]{1,63}")
 Number = TypeVar("Number", int, float)
 TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
@@ -94,6 +97,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The zone in which this service publishes DKIM and return-path records, if it runs one."""
     return_path_domain: str | None = None
     """Domain of the envelope sender if a sending domain has no return-path of its own."""
+    inbound_host: str = "127.0.0.1"
+    """The address on which this server receives bounces, complaints and unsubscribing mail by SMTP."""
+    inbound_port: int = 0
+    """The port for it, usually 25; 0: this server receives no mail."""
+    mx_host: str | None = None
+    """The name of this server in MX records; default: the base URL's host."""
     outbound_allow: tuple[IPv4Network | IPv6Network, ...] = ()
     """Special-purpose networks (private, loopback …) to which webhooks, relays and identity providers of projects may
     connect."""
@@ -202,6 +211,29 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return self.transport == "direct" or bool(self.sources)
 
     @property
+    def receives_mail(self) -> bool:
+        """Whether this server receives mail by SMTP."""
+        return self.inbound_port > 0
+
+    @property
+    def has_inbound_zone(self) -> bool:
+        """Whether the return paths of sending domains, which lead into this service's zone, lead to this server."""
+        return self.receives_mail and self.dns_zone is not None
+
+    @property
+    def bounce_domain(self) -> str | None:
+        """The domain of signed return paths: `return_path_domain`, or the name for bounces in `dns_zone` if this server
+        receives mail; None if there is neither."""
+        if self.return_path_domain is None and self.has_inbound_zone:
+            return f"{BOUNCE_LABEL}.{(self.dns_zone or '').rstrip('.')}"
+        return self.return_path_domain and self.return_path_domain.rstrip(".")
+
+    @property
+    def mx_name(self) -> str:
+        """The name of this server in MX records."""
+        return (self.mx_host or urlsplit(self.public_url).hostname or "localhost").rstrip(".").lower()
+
+    @property
     def origin(self) -> str:
         """The base URL as in the `Origin` header: scheme, host, and the port unless it is the default."""
         parts = urlsplit(self.public_url.lower())
@@ -265,7 +297,7 @@ def _read(name: str, text: str) -> Any:
         raise ValueError("expected the address of a range service, like https://api.pwnedpasswords.com/range")
     if name == "secret" and len(text) < MIN_SECRET_CHARS:
         raise ValueError(f"a master key has {MIN_SECRET_CHARS} characters or more")
-    if name in ("dns_zone", "return_path_domain") and not DOMAIN.fullmatch(text.rstrip(".")):
+    if name in ("dns_zone", "return_path_domain", "mx_host") and not DOMAIN.fullmatch(text.rstrip(".")):
         raise ValueError("expected the name of a domain, like mail.example.com")
     if name == "security_contact" and not re.match(r"(mailto:\S+@\S+|https://\S+|tel:\S+)$", text):
         raise ValueError("expected mailto:security@example.com or https://…")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import idna
 import msgspec
 
+from postern.kernel.config import BOUNCE_LABEL
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import is_loopback
 from postern.messaging.domains.model import (
@@ -34,7 +35,6 @@ LABEL = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)")
 MAX_NAME_LENGTH = 230
 """A domain name has at most 253 octets (RFC 1035 §2.3.4). The rest is left for the names that are published below
 the sending domain."""
-BOUNCE_LABEL = "bounce"
 TRACKING_LABEL = "links"
 
 

@@ -3,14 +3,16 @@
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
+from postern.kernel.config import BOUNCE_LABEL
 from postern.messaging.domains import store
-from postern.messaging.domains.rules import BOUNCE_LABEL, TRACKING_LABEL, dkim_target, dkim_value, spf_value
+from postern.messaging.domains.rules import TRACKING_LABEL, dkim_target, dkim_value, spf_value
 from postern.messaging.domains.verification import record_settings_from
 
 if TYPE_CHECKING:
     from postern.world import World
 
 TTL_SECONDS = 3_600
+MX_PREFERENCE = 10
 STRING_OCTETS = 255
 """The longest character string of a TXT record (RFC 1035 §3.3)."""
 
@@ -19,13 +21,19 @@ async def zone_lines(world: "World") -> AsyncIterator[str]:
     """The lines to include in the zone file (RFC 1035 §5) of `POSTERN_DNS_ZONE`.
 
     They are the DKIM keys of all domains of all projects, the SPF record of the return path, and the CNAME of tracking
-    links. The operator adds the MX records for bounces. There are no lines if `POSTERN_DNS_ZONE` is not set.
+    links. If this server receives mail, the return path has an MX record; otherwise the operator adds one. There are no
+    lines if `POSTERN_DNS_ZONE` is not set.
     """
     settings = record_settings_from(world.settings)
     if settings.zone is None:
         return
     bounce_name = f"{BOUNCE_LABEL}.{settings.zone}"
     yield _line(bounce_name, "TXT", _quoted(spf_value(settings)))
+    if world.settings.receives_mail:
+        bounce_domain = (world.settings.bounce_domain or bounce_name).lower()
+        below_zone = {bounce_name, *([bounce_domain] if bounce_domain.endswith(f".{settings.zone}") else [])}
+        for name in sorted(below_zone):
+            yield _line(name, "MX", f"{MX_PREFERENCE} {world.settings.mx_name}.")
     tracking_name = f"{TRACKING_LABEL}.{settings.zone}"
     if settings.tracking_host and settings.tracking_host != tracking_name:
         yield _line(tracking_name, "CNAME", f"{settings.tracking_host}.")

@@ -11,6 +11,7 @@ PUBLIC_MODULES = (
     "outcomes",
     "pre_send_check",
     "redaction",
+    "return_addresses",
     "rules",
     "signals",
     "submission",

@@ -19,6 +19,7 @@ import structlog
 from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
 
+from postern.kernel.config import BOUNCE_LABEL
 from postern.kernel.http.problems import Problem
 from postern.kernel.values import Moment, new_id
 from postern.messaging.domains import senders
@@ -28,6 +29,7 @@ from postern.messaging.emails.model import MARKETING, MESSAGE_GONE, CapturedMail
 from postern.messaging.emails.outcomes import FinishedAttempt, settle_all
 from postern.messaging.emails.pre_send_check import ContentChanged, LeaseLost, SendQueue, SendTurn, queues
 from postern.messaging.emails.redaction import redact_outcome, redacted_body, seal_captured
+from postern.messaging.emails.return_addresses import RETURN_PATH_PURPOSE, AddressKind, signed_address
 from postern.messaging.emails.rules import SendOutcome
 from postern.messaging.emails.transports import (
     DirectNotOffered,
@@ -100,6 +102,8 @@ class RecipientDecision(msgspec.Struct, frozen=True, kw_only=True):
     """Whether one of the recipients is the test address for complaints."""
     links_base: str = ""
     """Scheme and host of the tracked links."""
+    unsubscribe_domain: str | None = None
+    """The domain of the address for unsubscribing; None if the message has none."""
     suppressed: tuple[tuple[str, str], ...] = ()
     """Recipients who are left out, each with the reason on the suppression list."""
 
@@ -213,6 +217,7 @@ def _transmitted_parts(send: Send, prepared: PreparedMessage) -> TransmittedPart
     return TransmittedParts(
         signatures=f"{signatures.decode()}\r\n" if separator and not prepared.message.startswith(b"From: ") else "",
         links_base=prepared.decision.links_base,
+        unsubscribe_domain=prepared.decision.unsubscribe_domain,
     )
 
 
@@ -405,7 +410,12 @@ class DeliveryContext(msgspec.Struct, frozen=True, kw_only=True):
     tracking_base: str
     tracking_key: bytes
     return_path_domain: str | None
-    sign_return_path: Any
+    """The domain of signed return paths; None if bounces go to the sender."""
+    own_return_paths: frozenset[str]
+    """The sending domains whose own return path leads to this server."""
+    return_path_key: bytes
+    unsubscribes_by_mail: bool
+    """Whether this server receives mail, so that messages can have an address for unsubscribing."""
     now: Any
 
 
@@ -452,8 +462,14 @@ async def _context_of(world: "World", project_id: UUID, jobs: Sequence[DeliveryJ
         captures=is_captured(world, project.settings, test=False),
         tracking_base=base,
         tracking_key=world.secrets.key(LINKS_PURPOSE),
-        return_path_domain=world.settings.return_path_domain,
-        sign_return_path=world.secrets.sign,
+        return_path_domain=world.settings.bounce_domain,
+        own_return_paths=frozenset(
+            domain.domain
+            for domain in sending_domains
+            if world.settings.has_inbound_zone and domain is not None and domain.return_path_verified
+        ),
+        return_path_key=world.secrets.key(RETURN_PATH_PURPOSE),
+        unsubscribes_by_mail=world.settings.receives_mail,
         now=world.clock(),
     )
 
@@ -518,7 +534,16 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
     deliverable = [recipient for recipient in remaining if recipient not in suppressed_addresses]
     if not deliverable:
         return rules.suppressed(send, suppressed)
-    templates, draft = draft_of(send, body, job.values, context.tracking_base, context.tracking_key, now=context.now)
+    unsubscribe_domain = return_path_domain(send, context) if context.unsubscribes_by_mail else None
+    templates, draft = draft_of(
+        send,
+        body,
+        job.values,
+        context.tracking_base,
+        context.tracking_key,
+        now=context.now,
+        unsubscribe_address=unsubscribe_address(context.return_path_key, send, unsubscribe_domain),
+    )
     fixed = {recipient: result for recipient in deliverable if (result := rules.fixed_outcome(recipient)) is not None}
     envelope = Envelope(
         mail_from=return_path(send, context),
@@ -534,6 +559,7 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
         fixed_results=tuple(rules.fixed_result(result, recipient) for recipient, result in fixed.items()),
         complained=rules.FixedOutcome.COMPLAINED in fixed.values(),
         links_base=context.tracking_base,
+        unsubscribe_domain=unsubscribe_domain if body.unsubscribable else None,
         suppressed=tuple(suppressed),
     )
 
@@ -578,18 +604,38 @@ def _readable_recipients(send: Send) -> list[str]:
 def return_path(send: Send, context: DeliveryContext) -> str:
     """The envelope sender: a signed address that is unique to the send (VERP) if the server has a return-path domain,
     otherwise the address of the sender."""
-    if context.return_path_domain is None:
+    domain = return_path_domain(send, context)
+    if domain is None:
         return address_of(send.sender).spec
-    name = f"b-{send.id.hex}"
-    return f"{name}-{context.sign_return_path('return-path', name.encode())[:12].lower()}@{context.return_path_domain}"
+    return signed_address(context.return_path_key, AddressKind.REPORTS, send.id, domain)
+
+
+def return_path_domain(send: Send, context: DeliveryContext) -> str | None:
+    """The domain of the signed addresses of a send: that of its sending domain if it leads to this server, because
+    DMARC then also accepts SPF (RFC 7489 §3.1.2), otherwise the server's; None if it has none."""
+    domain = _sender_domain(send)
+    return f"{BOUNCE_LABEL}.{domain}" if domain in context.own_return_paths else context.return_path_domain
+
+
+def unsubscribe_address(key: bytes, send: Send, domain: str | None) -> str | None:
+    """The address for unsubscribing the recipient of a send, at `domain`; None without one."""
+    return None if domain is None else signed_address(key, AddressKind.UNSUBSCRIBE, send.id, domain)
 
 
 def draft_of(
-    send: Send, body: SendBody, values: dict[str, Any], tracking_base: str, tracking_key: bytes, *, now: datetime
+    send: Send,
+    body: SendBody,
+    values: dict[str, Any],
+    tracking_base: str,
+    tracking_key: bytes,
+    *,
+    now: datetime,
+    unsubscribe_address: str | None = None,
 ) -> tuple[MessageTemplates, MessageDraft]:
     """The templates and the draft of a send's message.
 
-    `values` override the variables of `body`. The message's date is `dated_at` of the send; `now` if it has none.
+    `values` override the variables of `body`. The message's date is `dated_at` of the send; `now` if it has none. An
+    `unsubscribable` message gets `unsubscribe_address` besides its link.
     Every attempt gives the same bytes, because date, Message-ID and boundary are derived from the send.
     """
     tracking = TrackingOptions(base=tracking_base, key=tracking_key, opens=body.track_opens, clicks=body.track_clicks)
@@ -606,6 +652,7 @@ def draft_of(
         message_id=send.message_id,
         tracking=tracking if is_tracked else None,
         unsubscribe=tracking if body.unsubscribable else None,
+        unsubscribe_address=unsubscribe_address if body.unsubscribable else None,
         list_id=body.list_id,
         feedback_id=body.feedback_id,
         from_name=body.from_name,

@@ -426,6 +426,8 @@ class TransmittedParts(Record):
     """The DKIM-Signature fields, each with its CRLF."""
     links_base: str
     """Scheme and host of the tracked links."""
+    unsubscribe_domain: str | None = None
+    """The domain of the address for unsubscribing; None if the message has none."""
 
 
 class CapturedMail(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,7 +20,14 @@ from postern.kernel.http.problems import Invalid, Problem, require_found
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import Moment, to_json
 from postern.messaging.emails import store
-from postern.messaging.emails.delivery import LINKS_PURPOSE, DeliveryJob, deliver_claimed, draft_of, lease_keeper
+from postern.messaging.emails.delivery import (
+    LINKS_PURPOSE,
+    DeliveryJob,
+    deliver_claimed,
+    draft_of,
+    lease_keeper,
+    unsubscribe_address,
+)
 from postern.messaging.emails.model import (
     BATCH_BYTES,
     DEFERRED,
@@ -62,6 +69,7 @@ from postern.messaging.emails.model import (
 )
 from postern.messaging.emails.outcomes import event_of
 from postern.messaging.emails.redaction import open_body, redacted_body
+from postern.messaging.emails.return_addresses import RETURN_PATH_PURPOSE
 from postern.messaging.emails.submission import (
     NewSend,
     SubmissionContext,
@@ -758,7 +766,16 @@ async def _compose_again(call: Call, send: Send) -> bytes:
         base = f"https://{settings.tracking_domain}" if settings.tracking_domain else call.world.settings.public_url
         parts = TransmittedParts(signatures="", links_base=base)
     key = call.world.secrets.key(LINKS_PURPOSE)
-    templates, draft = draft_of(send, bodies[0].body, {}, parts.links_base, key, now=send.created_at)
+    return_path_key = call.world.secrets.key(RETURN_PATH_PURPOSE)
+    templates, draft = draft_of(
+        send,
+        bodies[0].body,
+        {},
+        parts.links_base,
+        key,
+        now=send.created_at,
+        unsubscribe_address=unsubscribe_address(return_path_key, send, parts.unsubscribe_domain),
+    )
     result = await call.world.rendering.compose(ComposeRequest(templates, draft, (), str(call.project_id)), now=0)
     if result.reason is not None:
         raise MessageGone(f"This message cannot be composed again: {result.reason}")

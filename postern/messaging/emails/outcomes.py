@@ -188,7 +188,8 @@ def _attempt_row(finished: FinishedAttempt, outcome: DeliveryOutcome) -> dict[st
 
 
 def _transmitted_columns(parts: TransmittedParts) -> dict[str, str]:
-    return {"signatures": parts.signatures, "links_base": parts.links_base}
+    columns = {"signatures": parts.signatures, "links_base": parts.links_base}
+    return {**columns, "unsubscribe_domain": parts.unsubscribe_domain} if parts.unsubscribe_domain else columns
 
 
 def dialogue_of(outcome: DeliveryOutcome) -> list[str]:

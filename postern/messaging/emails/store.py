@@ -511,11 +511,12 @@ async def settle(
 # Rows of attempts that are stored already do not change.
 @statement("""
     insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms, finished_at,
-                               signatures, links_base)
-    select project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms, %(now)s, signatures, links_base
+                               signatures, links_base, unsubscribe_domain)
+    select project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms, %(now)s, signatures, links_base,
+           unsubscribe_domain
     from jsonb_to_recordset(%(rows)s) as v (
         project_id uuid, send_id uuid, attempt int, outcome text, host text, results jsonb, dialogue text[],
-        duration_ms int, signatures text, links_base text)
+        duration_ms int, signatures text, links_base text, unsubscribe_domain text)
     where project_id = any (%(project_id)s)
     on conflict do nothing
 """)
@@ -576,7 +577,7 @@ async def attempts(db: Queries, *, project_id: UUID, send_id: UUID) -> list[Send
 # DKIM signatures and links base of the last accepted attempt, because the recipient has the message of that attempt. If
 # no attempt was accepted, those of the last attempt; None if no attempt stored them.
 @statement("""
-    select signatures, links_base from send_attempts
+    select signatures, links_base, unsubscribe_domain from send_attempts
     where project_id = %(project_id)s and send_id = %(send_id)s and signatures is not null and links_base is not null
     order by outcome = 'ACCEPTED' desc, attempt desc limit 1
 """)

@@ -84,6 +84,8 @@ class MessageDraft(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     tracking: TrackingOptions | None = None
     unsubscribe: TrackingOptions | None = None
     """The base URL and key of the `List-Unsubscribe` link (RFC 8058); None for no link."""
+    unsubscribe_address: str | None = None
+    """The address in `List-Unsubscribe` besides the link (RFC 2369 §3.2); None for no address."""
     list_id: str | None = None
     feedback_id: str | None = None
     attachments: list[mime.Attachment] = []
@@ -137,9 +139,9 @@ def compose_unsigned(
     report_part(None)
     service_headers: list[tuple[str, str]] = []
     if draft.unsubscribe is not None:
-        service_headers.append(
-            ("List-Unsubscribe", f"<{unsubscribe_url(draft.unsubscribe.base, draft.send_id, draft.unsubscribe.key)}>")
-        )
+        link = f"<{unsubscribe_url(draft.unsubscribe.base, draft.send_id, draft.unsubscribe.key)}>"
+        address = f"<mailto:{draft.unsubscribe_address}>, " if draft.unsubscribe_address else ""
+        service_headers.append(("List-Unsubscribe", f"{address}{link}"))
         service_headers.append(("List-Unsubscribe-Post", "List-Unsubscribe=One-Click"))
     if draft.list_id:
         service_headers.append(("List-Id", draft.list_id))
