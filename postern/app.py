@@ -86,6 +86,8 @@ from postern.messaging.domains import work as domain_work
 from postern.messaging.emails import logs, suppressions, system_mail
 from postern.messaging.emails import operations as emails
 from postern.messaging.emails import work as email_work
+from postern.messaging.inbound import operations as inbound
+from postern.messaging.inbound import work as inbound_work
 from postern.messaging.inbox import operations as inbox
 from postern.messaging.inbox import pages as inbox_pages
 from postern.messaging.inbox import previews
@@ -125,7 +127,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(imports, contacts, attributes, audiences, audience_preview, emails, logs, suppressions),
     *operations_of(customers, merging, end_users, tokens, sessions, sign_up, sign_in, credentials, totp, passkeys),
     *operations_of(providers, linking, identity_requests, customer_pages, sso, app_sso),
-    *operations_of(campaigns, analytics, tracking, inbox, previews, automations, dry_run, custom_events),
+    *operations_of(campaigns, analytics, tracking, inbound, inbox, previews, automations, dry_run, custom_events),
     *operations_of(organizations, organization_members, invitations, invitation_pages, organization_domains),
     *operations_of(joining, app_organizations, billing, features, plans, entitlements, sso_endpoints, sso_logout),
 ]
@@ -145,8 +147,8 @@ COMPATIBLE_OPERATIONS: list[Operation[Any, Any]] = [
 WORK: list[Work[Any]] = [
     *security_work.WORK,
     *(mailer.MAILS, deletion.DELETIONS, billing_work.BILLING, *domain_work.WORK, *webhook_work.WORK),
-    *(*audience_work.WORK, *email_work.SENDS, *campaign_work.WORK, customer_mailer.MAILS),
-    *(*automation_work.WORK, *sso_work.WORK, *organization_work.WORK, *entitlement_work.WORK),
+    *(*audience_work.WORK, *email_work.SENDS, *campaign_work.WORK, *inbound_work.WORK),
+    *(customer_mailer.MAILS, *automation_work.WORK, *sso_work.WORK, *organization_work.WORK, *entitlement_work.WORK),
 ]
 """All kinds of background work."""
 

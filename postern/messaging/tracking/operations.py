@@ -11,16 +11,14 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.handler import is_head
 from postern.kernel.http.operation import Lenient, RawRequest, get, post
 from postern.kernel.http.responses import HttpResponse
-from postern.messaging.audiences import contacts
 from postern.messaging.emails import engagement
 from postern.messaging.emails import operations as emails
 from postern.messaging.emails.delivery import LINKS_PURPOSE
-from postern.messaging.emails.model import TEST_COPY_TAG, TrackedSend
-from postern.messaging.emails.outcomes import event_of
+from postern.messaging.emails.model import TrackedSend
 from postern.messaging.tracking import store
 from postern.messaging.tracking.model import URL_LIMIT, USER_AGENT_LIMIT, HitKind, HitRequest, TrackingHit
 from postern.messaging.tracking.recording import record_hits
-from postern.platform.events import operations as events
+from postern.messaging.tracking.unsubscribing import unsubscribe_recipient_of
 from postern.protocols.mail.address import parse_address
 from postern.protocols.mail.templates.links import CLICK, UNSUBSCRIBE, verify_link
 from postern.web.pages import page, simple_page
@@ -108,13 +106,8 @@ async def unsubscribe(call: Call, send_id: UUID, request: RawRequest, s: Signatu
         return _link_invalid()
     async with call.db.transaction() as tx:
         for send in await engagement.tracked_sends(tx, [send_id]):
-            if TEST_COPY_TAG in (send.tags or []):
+            if not await unsubscribe_recipient_of(tx, send, call.now, source="unsubscribe"):
                 return _simple_page("Unsubscribed", "This was a test copy. The link works, but nothing was changed.")
-            contact = await contacts.contact_of(tx, send.project_id, send.recipient)
-            if contact is not None and not send.test:
-                await contacts.unsubscribe(tx, send.project_id, contact.id, call.now, emailId=send.id)
-            if await engagement.unsubscribe_recipient(tx, send, source="unsubscribe", at=call.now):
-                await events.record_all(tx, [event_of(send, "email.unsubscribed", call.now, recipient=send.recipient)])
     return _simple_page("Unsubscribed", "You will not receive these messages any more.")
 
 

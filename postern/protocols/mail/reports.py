@@ -2,20 +2,22 @@
 
 import re
 from collections.abc import Iterator
-from typing import Literal
+from uuid import UUID
 
 import msgspec
 
 from postern.protocols.mail.arf import ComplaintReport, read_complaint
 from postern.protocols.mail.bounce_forms import is_automatic_reply
 from postern.protocols.mail.dsn import DeliveryReport, read_delivery_report
-from postern.protocols.mail.received import ReceivedMessage, read_message
+from postern.protocols.mail.received import ReceivedMessage, read_header, read_message
 
 REPORT_OCTETS = 10_000_000
 """The rest of a longer message is not read."""
 ADDRESSES_LIMIT = 50
 """Further addresses of the original message are left out."""
 _ADDRESS = re.compile(r"[A-Za-z0-9_.+=-]{1,128}@[A-Za-z0-9.-]{1,253}")
+_MESSAGE_ID = re.compile(r"<([0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12})@")
+_OF_RECIPIENT = ("to", "cc", "delivered-to", "x-original-to", "envelope-to", "x-envelope-to", "x-delivered-to")
 _OF_SENDER = ("return-path", "list-unsubscribe", "received", "x-original-mail-from", "errors-to", "sender")
 
 
@@ -32,7 +34,6 @@ class UnrecognizedReport(msgspec.Struct, frozen=True):
 
 
 MailReport = DeliveryReport | ComplaintReport | AutomaticReply | UnrecognizedReport
-ReportKind = Literal["delivery", "complaint", "automatic_reply", "unrecognized"]
 
 
 def read_report(content: bytes) -> MailReport:
@@ -52,6 +53,19 @@ def sender_addresses(report: DeliveryReport | ComplaintReport) -> list[str]:
     if isinstance(report, ComplaintReport):
         values.insert(0, report.mail_from)
     return list(dict.fromkeys(_addresses(values)))[:ADDRESSES_LIMIT]
+
+
+def envelope_addresses(content: bytes) -> list[str]:
+    """The addresses to which a message was sent, as far as its header says."""
+    values = [value for name, value in read_header(content)[0] if name in _OF_RECIPIENT]
+    return list(dict.fromkeys(_addresses(values)))[:ADDRESSES_LIMIT]
+
+
+def original_message_ids(report: DeliveryReport | ComplaintReport) -> list[UUID]:
+    """The UUIDs at the beginning of the `Message-ID` of the original message."""
+    values = [value for name, value in report.original if name == "message-id"]
+    found = [_MESSAGE_ID.match(value) for value in values[:1]]
+    return [UUID(match[1]) for match in found if match]
 
 
 def _addresses(values: list[str]) -> Iterator[str]:
