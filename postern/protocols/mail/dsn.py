@@ -38,6 +38,7 @@ ORIGINAL_TYPES = frozenset(
 )
 _ENHANCED = re.compile(r"(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d.]*\d)")
 _REPLY_CODE = re.compile(r"(?<![\d.])([45]\d\d)(?=[ \-#]|$)")
+_LEADING_CODES = re.compile(r"[245]\d\d[ -]\s{0,9}(?:#?[245]\.\d{1,3}\.\d{1,3}\b[ :]{0,3})?")
 _FIELDS = re.compile(rb"^(?:Final|Original)-Recipient:", re.IGNORECASE | re.MULTILINE)
 _HEX = re.compile(r"\\x\{([0-9A-Fa-f]{2,6})\}")
 
@@ -185,7 +186,7 @@ def _recipient_of(fields: dict[str, str]) -> ReportedRecipient | None:
         final_address=final,
         code=reply_code_in(diagnostic),
         enhanced=_status(fields.get("status", ""), diagnostic),
-        text=diagnostic,
+        text=_LEADING_CODES.sub("", diagnostic, 1) if _LEADING_CODES.match(diagnostic) else diagnostic,
         remote_host=host_in(fields.get("remote-mta", "")),
     )
 
