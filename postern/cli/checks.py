@@ -101,9 +101,12 @@ def _describe_transport(settings: Settings) -> str:
 
 
 def _describe_ports(settings: Settings) -> list[str]:
-    if not settings.mail_ports:
-        return []
+    ports = {name: port for name, port in settings.mail_ports.items() if name != "inbound"}
+    received = f"Bounces and complaints are received by SMTP at {settings.inbound_host}:{settings.inbound_port}."
+    inbound = [received] if settings.receives_mail else []
+    if not ports:
+        return inbound
     secured = "STARTTLS" if settings.tls_certificate else "without TLS: set POSTERN_TLS_CERTIFICATE and POSTERN_TLS_KEY"
     kinds = {"submission": secured, "submissions": "TLS"}
-    ports = [f"{settings.smtp_host}:{port} ({kinds[name]})" for name, port in settings.mail_ports.items()]
-    return [f"Programs can send by SMTP at {' and '.join(ports)}: user apikey, password a secret key."]
+    places = [f"{settings.smtp_host}:{port} ({kinds[name]})" for name, port in ports.items()]
+    return [f"Programs can send by SMTP at {' and '.join(places)}: user apikey, password a secret key.", *inbound]

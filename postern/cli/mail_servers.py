@@ -14,6 +14,8 @@ import structlog
 
 from postern.kernel.config import Settings
 from postern.messaging.emails.model import RECIPIENTS_LIMIT
+from postern.messaging.inbound import model as inbound
+from postern.messaging.inbound.smtp import InboundHandler
 from postern.messaging.smtp_submission.handler import SubmissionHandler
 from postern.protocols.mail.mime import MESSAGE_BYTES_LIMIT
 from postern.protocols.mail.smtp_server.certificate import CertificateInvalid, ServerCertificate
@@ -49,6 +51,20 @@ def submission_server(world: World, certificate: ServerCertificate | None) -> Sm
     )
 
 
+def inbound_server(world: World, certificate: ServerCertificate | None) -> SmtpServer:
+    """The server for bounces, complaints and requests to unsubscribe."""
+    settings = world.settings
+    limits = limits_of(settings, recipients=inbound.RECIPIENTS_LIMIT)
+    return SmtpServer(
+        InboundHandler(world),
+        SmtpOptions(
+            host=settings.mx_name,
+            limits=msgspec.structs.replace(limits, message_octets=inbound.MESSAGE_OCTETS),
+            tls=certificate and certificate.context,
+        ),
+    )
+
+
 def host_name(settings: Settings) -> str:
     """The name of the SMTP servers in their greetings: the host of the base URL."""
     return urlsplit(settings.public_url).hostname or "localhost"
@@ -76,6 +92,7 @@ class MailListener(msgspec.Struct, frozen=True):
 LISTENERS: Mapping[str, MailListener] = {
     "submission": MailListener(submission_server),
     "submissions": MailListener(submission_server, implicit_tls=True),
+    "inbound": MailListener(inbound_server),
 }
 """What listens on each of the ports in `Settings.mail_ports`."""
 

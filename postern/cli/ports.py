@@ -7,7 +7,12 @@ from postern.cli import CannotRun
 
 BACKLOG: Final = 2_048
 """Maximum number of connections that wait to be accepted."""
-SMTP_VARIABLES: Final = "POSTERN_SMTP_HOST and the port"
+SMTP_VARIABLES: Final = {
+    "submission": "POSTERN_SMTP_HOST and POSTERN_SUBMISSION_PORT",
+    "submissions": "POSTERN_SMTP_HOST and POSTERN_SUBMISSIONS_PORT",
+    "inbound": "POSTERN_INBOUND_HOST and POSTERN_INBOUND_PORT",
+}
+"""The variables with the address of each port in `Settings.mail_ports`."""
 
 
 def open_port(host: str, port: int, variables: str) -> socket.socket:

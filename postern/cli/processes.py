@@ -175,11 +175,13 @@ def run_smtp(
     check_settings(settings)
     if listeners is None:
         ports = settings.mail_ports
-        sockets = {name: open_port(settings.smtp_host, port, SMTP_VARIABLES) for name, port in ports.items()}
+        sockets = {
+            name: open_port(settings.address_of_port(name), port, SMTP_VARIABLES[name]) for name, port in ports.items()
+        }
     else:
         sockets = {name: socket.socket(fileno=descriptor) for name, descriptor in listeners.items()}
     if not sockets:
-        raise CannotRun("Set POSTERN_SUBMISSION_PORT or POSTERN_SUBMISSIONS_PORT.")
+        raise CannotRun("Set POSTERN_SUBMISSION_PORT, POSTERN_SUBMISSIONS_PORT or POSTERN_INBOUND_PORT.")
     uvloop.run(run(sockets))
 
 

@@ -50,7 +50,7 @@ def worker() -> None:
 
 
 def smtp() -> None:
-    """Run one SMTP server on POSTERN_SMTP_HOST, with the ports POSTERN_SUBMISSION_PORT and POSTERN_SUBMISSIONS_PORT."""
+    """Run one SMTP server on the ports POSTERN_SUBMISSION_PORT, POSTERN_SUBMISSIONS_PORT and POSTERN_INBOUND_PORT."""
     from postern.cli.processes import run_smtp
     from postern.kernel.config import read_settings
 

@@ -177,7 +177,7 @@ async def run_processes(settings: Settings, *, api_processes: int, workers: int)
         listener = await _listen(settings, settings.host, settings.port, "POSTERN_HOST and POSTERN_PORT")
         settings = msgspec.structs.replace(settings, port=listener.getsockname()[1])
         mail_listeners = {
-            name: await _listen(settings, settings.smtp_host, port, SMTP_VARIABLES)
+            name: await _listen(settings, settings.address_of_port(name), port, SMTP_VARIABLES[name])
             for name, port in settings.mail_ports.items()
         }
         ports = {f"{name}_port": mail_listener.getsockname()[1] for name, mail_listener in mail_listeners.items()}

@@ -99,8 +99,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Domain of the envelope sender if a sending domain has no return-path of its own."""
     inbound_host: str = "127.0.0.1"
     """The address on which this server receives bounces, complaints and unsubscribing mail by SMTP."""
-    inbound_port: int = 0
-    """The port for it, usually 25; 0: this server receives no mail."""
+    inbound_port: int | None = None
+    """The port for it, usually 25; without one, or with 0, this server receives no mail."""
     mx_host: str | None = None
     """The name of this server in MX records; default: the base URL's host."""
     outbound_allow: tuple[IPv4Network | IPv6Network, ...] = ()
@@ -187,9 +187,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def mail_ports(self) -> dict[str, int]:
-        """The ports of the SMTP server that are set, keyed by the name of their service (RFC 6335)."""
+        """The ports of the SMTP server that are set, keyed by `inbound` or by the name of their service (RFC 6335)."""
         ports = {"submission": self.submission_port, "submissions": self.submissions_port}
+        ports["inbound"] = self.inbound_port or None
         return {name: port for name, port in ports.items() if port is not None}
+
+    def address_of_port(self, name: str) -> str:
+        """The address on which the SMTP server listens with the port of this name."""
+        return self.inbound_host if name == "inbound" else self.smtp_host
 
     @property
     def relay_hosts(self) -> tuple[str, ...]:
@@ -213,7 +218,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @property
     def receives_mail(self) -> bool:
         """Whether this server receives mail by SMTP."""
-        return self.inbound_port > 0
+        return bool(self.inbound_port)
 
     @property
     def has_inbound_zone(self) -> bool:

@@ -4,7 +4,6 @@ import asyncio
 import re
 import smtplib
 import socket
-from contextlib import asynccontextmanager
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -12,6 +11,7 @@ import msgspec
 import pytest
 from psycopg import OperationalError
 
+from postern.cli.mail_servers import MailServers
 from postern.kernel.config import Settings
 from postern.kernel.outbound.ssrf import read_networks
 from postern.kernel.values import new_id
@@ -23,10 +23,7 @@ from postern.messaging.emails.return_addresses import (
     verify_address,
 )
 from postern.messaging.inbound import receiving
-from postern.messaging.inbound.model import KEPT_OCTETS, KEPT_PER_PROJECT, MESSAGE_OCTETS, RECIPIENTS_LIMIT
-from postern.messaging.inbound.smtp import InboundHandler
-from postern.protocols.mail.smtp_server.server import SmtpServer
-from postern.protocols.mail.smtp_server.session import SmtpLimits, SmtpOptions
+from postern.messaging.inbound.model import KEPT_OCTETS, KEPT_PER_PROJECT, MESSAGE_OCTETS
 from tests.messaging.emails.test_relay import MAIL, entry, sender, sink
 from tests.peers.http_receiver import http_receiver
 
@@ -45,23 +42,14 @@ def settings(settings: Settings) -> Settings:
     )
 
 
-@asynccontextmanager
-async def inbound_server(world):
-    limits = SmtpLimits(message_octets=MESSAGE_OCTETS, recipients=RECIPIENTS_LIMIT)
-    server = SmtpServer(InboundHandler(world), SmtpOptions(host="mx.post.example", limits=limits))
-    listener = socket.create_server(("127.0.0.1", 0))
-    port = listener.getsockname()[1]
-    await server.listen(listener)
-    try:
-        yield port
-    finally:
-        await server.stop(5)
-
-
 @pytest.fixture
 async def port(world):
-    async with inbound_server(world) as port:
-        yield port
+    listener = socket.create_server(("127.0.0.1", 0))
+    stopping = asyncio.Event()
+    running = asyncio.create_task(MailServers(world).run({"inbound": listener}, stopping, timedelta(seconds=5)))
+    yield listener.getsockname()[1]
+    stopping.set()
+    await running
 
 
 async def deliver(port, recipients, content, sender=""):
