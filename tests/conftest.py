@@ -35,6 +35,7 @@ from postern.world import Hooks, World, open_world
 from tests.contract import catalogue_errors, check_response, read_exercised, write_catalogue, write_exercised
 from tests.event_data import data_errors
 from tests.peers.dns_zone import PATIENT, DnsZone, dns_zone
+from tests.peers.moto_server import MotoServer, moto_server
 from tests.workers import in_another_process
 
 # Without a deadline, because the time of an example depends on the load of the machine. The examples of a commit are
@@ -129,6 +130,13 @@ def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
     migrate(url)
     yield url
     assert data_errors(url) == [], "Declare the data of these events in postern/platform/events/payloads.py."
+
+
+@pytest.fixture(scope="session")
+def moto() -> Iterator[MotoServer]:
+    """Amazon SES for this process; tests begin with `reset`."""
+    with moto_server() as server:
+        yield server
 
 
 @pytest.fixture

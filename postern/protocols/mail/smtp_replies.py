@@ -116,6 +116,7 @@ _REASONS_OF_CLEAR_CODES: dict[str, FailureReason] = {
     "4.7": FailureReason.EXPIRED,
     "5.3": FailureReason.TOO_MANY,
     "6.7": FailureReason.PROTOCOL,
+    "7.8": FailureReason.AUTHENTICATION,
     "7.13": FailureReason.MAILBOX_INACTIVE,
     "7.17": FailureReason.HAS_MOVED,
     "7.18": FailureReason.HAS_MOVED,

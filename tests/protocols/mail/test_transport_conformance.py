@@ -3,18 +3,24 @@
 import asyncio
 import time
 from contextlib import AsyncExitStack
+from datetime import UTC, datetime
 
 import pytest
 
 from postern.kernel.values import system_clock
+from postern.protocols.aws.signature import AwsCredentials
 from postern.protocols.mail.smtp import Tls
 from postern.protocols.mail.transports.capture import CaptureTransport
 from postern.protocols.mail.transports.direct import DirectTransport
+from postern.protocols.mail.transports.failover import FailoverTransport
 from postern.protocols.mail.transports.mx import MailRoutes
 from postern.protocols.mail.transports.relay import RelayServer, RelayTransport
+from postern.protocols.mail.transports.ses import SesAccount, SesTransport
 from postern.protocols.mail.transports.transport import Accepted, DeliveryHooks, Envelope, Rejected
 from tests.peers.dns_zone import dns_zone, patient
 from tests.peers.loopback_internet import loopback_internet
+from tests.peers.moto_server import REGION
+from tests.peers.ports import reserved_port
 from tests.peers.smtp_sink import Behaviour, Sink
 
 MESSAGE = b"Message-ID: <1@a.test>\r\nSubject: Hello\r\n\r\nHello\r\n.leading dot\r\n..two\r\n.\r\nend\r\n"
@@ -22,6 +28,8 @@ MESSAGE = b"Message-ID: <1@a.test>\r\nSubject: Hello\r\n\r\nHello\r\n.leading do
 
 class Captured:
     """The capture transport, and the messages that it stores."""
+
+    supports_smtputf8 = True
 
     async def __aenter__(self):
         self.stored: list[tuple[Envelope, bytes]] = []
@@ -42,6 +50,8 @@ class Captured:
 
 class Relayed:
     """The relay transport to a sink."""
+
+    supports_smtputf8 = True
 
     async def __aenter__(self):
         self.sink = Sink()
@@ -102,9 +112,52 @@ class DirectInChunks(Direct):
     chunking = True
 
 
-@pytest.fixture(params=[Captured, Relayed, Direct, DirectInChunks])
+class SentBySes:
+    """The SES transport to moto."""
+
+    supports_smtputf8 = False
+
+    def __init__(self, moto):
+        self.moto = moto
+
+    async def __aenter__(self):
+        self.moto.reset()
+        self.moto.verify("a.test")
+        credentials = AwsCredentials(access_key_id="AKIDEXAMPLE", secret_access_key="secret")
+        account = SesAccount(credentials=credentials, region=REGION, endpoint=self.moto.url)
+        self.transport = SesTransport(account, now=lambda: datetime.now(UTC))
+        return self
+
+    async def __aexit__(self, *_):
+        await self.transport.aclose()
+
+    @property
+    def received(self):
+        return [(message.recipients, message.raw) for message in self.moto.messages]
+
+
+class FailedOver(Relayed):
+    """The relay transport to a sink, after another relay that cannot be reached."""
+
+    async def __aenter__(self):
+        await super().__aenter__()
+        self._closed = reserved_port()
+        closed = RelayServer(host="127.0.0.1", port=self._closed.__enter__().getsockname()[1], tls=Tls.NONE)
+        self.opened = [RelayTransport([closed]), self.transport]
+        self.transport = FailoverTransport(dict(zip(["first", "second"], self.opened, strict=True)))
+        return self
+
+    async def __aexit__(self, *_):
+        for transport in self.opened:
+            await transport.aclose()
+        self._closed.__exit__(None, None, None)
+        await self.sink.aclose()
+
+
+@pytest.fixture(params=[Captured, Relayed, Direct, DirectInChunks, SentBySes, FailedOver])
 async def case(request):
-    async with request.param() as case:
+    peers = [request.getfixturevalue("moto")] if request.param is SentBySes else []
+    async with request.param(*peers) as case:
         yield case
 
 
@@ -209,8 +262,13 @@ async def test_the_circuit_is_closed_and_aclose_is_idempotent(case):
     await case.transport.aclose()
 
 
-async def test_internationalised_addresses_are_accepted(case):
+async def test_internationalised_addresses_are_accepted_or_rejected_with_the_reason(case):
     text = "Subject: Grüße\r\n\r\nÄ\r\n".encode()
     outcome = await case.transport.deliver(envelope("grün@müller.test", needs_smtputf8=True), text)
-    assert isinstance(outcome.results[0], Accepted)
-    assert case.received[0][1] == text
+    if case.supports_smtputf8:
+        assert isinstance(outcome.results[0], Accepted)
+        assert case.received[0][1] == text
+    else:
+        assert isinstance(outcome.results[0], Rejected)
+        assert outcome.results[0].enhanced == "5.6.7"
+        assert case.received == []

@@ -42,6 +42,9 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Whether it is marketing mail, which cannot use the reserved connections."""
     tenant: str | None = None
     """The project of the message, for transports that treat each project separately."""
+    reference: str = ""
+    """Identifies the message in the notifications of a provider such as Amazon SES; empty for none. At most 256
+    letters, digits, `-` and `_`."""
 
 
 class RecipientResult(msgspec.Struct, frozen=True, kw_only=True, tag_field="result", gc=False):
@@ -83,6 +86,8 @@ class DeliveryOutcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     host: str
     """`name:port` of the last server that was contacted, or the transport's name."""
     duration: timedelta
+    transport: str = ""
+    """The name of the transport that made the attempt, if it was chosen among several."""
     ambiguous: bool = False
     """The final dot was sent without a reply, so it is unknown whether the server accepted the message (RFC 1047)."""
     no_server_contacted: bool = False
