@@ -218,6 +218,11 @@ ACCOUNT: Mapping[str, Any] = {
 }
 
 MAIL: Mapping[str, Any] = {
+    "ProjectSes.region": "eu-central-1",
+    "ProjectSes.accessKeyId": "AKIAIOSFODNN7EXAMPLE",
+    "ProjectSes.secretAccessKey": "********",
+    "ProjectSes.configurationSet": "postern",
+    "ProjectSes.topics": ["arn:aws:sns:eu-central-1:123456789012:postern"],
     "domain": "acme.example",
     "Sender.dmarcPolicy": "none",
     "Sender.status": "PENDING",
@@ -290,6 +295,7 @@ MAIL: Mapping[str, Any] = {
     "ContactRef.id": identifier("contact"),
     "SendEvent.type": "Delivery",
     "SendAttempt.attempt": 1,
+    "SendAttempt.transport": "relay",
     "SendAttempt.host": "mx.example.com:25",
     "SendAttempt.results": [
         {

@@ -297,6 +297,7 @@ MAY_USE_NETWORK = {
     "cli/serve.py": "`postern health` connects to the server on this machine",
     "kernel/outbound/client.py": "the outbound client",
     "protocols/mail/smtp.py": "mail to relays",
+    "protocols/mail/transports/ses.py": "mail to the API of Amazon SES",
     "cli/contacts.py": "a command, to the server that its user names",
     "cli/listen.py": "a command, to the server and the address that its user names",
     "cli/client.py": "a command, to the server that its user names",

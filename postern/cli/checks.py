@@ -2,22 +2,32 @@
 
 from collections.abc import Callable
 from importlib.util import find_spec
+from urllib.parse import urlsplit
 
 from postern.kernel.config import SettingInvalid, Settings
 from postern.kernel.values import is_loopback
-from postern.messaging.emails.transports import parse_relays, parse_sources
+from postern.messaging.emails.transports import parse_relays, parse_sources, ses_account
 from postern.platform.billing.rules import parse_limits
+from postern.protocols.aws.sns import is_topic
 from postern.protocols.mail.address import AddressInvalid, parse_address
 from postern.protocols.mail.blocklists import parse_zones
 from postern.protocols.mail.dns import parse_nameservers
 from postern.protocols.mail.smtp_server.certificate import CertificateInvalid, ServerCertificate
 
+SMTP_PORT = 25
+
 
 def check_settings(settings: Settings) -> None:
     """Report invalid settings at start-up instead of at their first use. Raises SettingInvalid."""
-    if settings.transport == "relay" or settings.relay:
+    if "relay" in settings.transports or settings.relay:
         parse_relays(settings.relay)
+    if "ses" in settings.transports or settings.ses_region:
+        ses_account(settings)
     parse_sources(settings.sources)
+    _check_fallback(settings)
+    for topic in settings.ses_topics:
+        if not is_topic(topic):
+            raise SettingInvalid(f"POSTERN_SES_TOPICS: {topic!r} is not the ARN of an SNS topic.")
     _check_base_url(settings)
     _check_tls(settings)
     parse_limits(settings.plan_limits)
@@ -40,6 +50,14 @@ def check_settings(settings: Settings) -> None:
             raise SettingInvalid(f"{variable}={text!r}: {error}") from None
 
 
+def _check_fallback(settings: Settings) -> None:
+    """Raises SettingInvalid if the transports to fall back to contradict the first one."""
+    if settings.transport in settings.fallback_transports:
+        raise SettingInvalid(f"POSTERN_FALLBACK_TRANSPORTS: {settings.transport} is POSTERN_TRANSPORT itself.")
+    if settings.transport == "capture" and settings.fallback_transports:
+        raise SettingInvalid("POSTERN_FALLBACK_TRANSPORTS: with POSTERN_TRANSPORT=capture, no mail is sent.")
+
+
 def _check_base_url(settings: Settings) -> None:
     """Refuse to send mail with links that lead recipients to their own machine. Raises SettingInvalid.
 
@@ -51,16 +69,17 @@ def _check_base_url(settings: Settings) -> None:
         return
     raise SettingInvalid(
         f"With POSTERN_TRANSPORT={settings.transport}, mail leaves this machine, but its links would lead to "
-        f"{settings.public_url}, which recipients cannot reach. Set the URL at which they reach this server, "
-        "for example: POSTERN_BASE_URL=https://mail.example.com"
+        f"{settings.public_url}, which recipients cannot reach. Set the URL at which they reach this server, for "
+        "example: POSTERN_BASE_URL=https://mail.example.com"
     )
 
 
 def _sends_to_this_machine(settings: Settings) -> bool:
-    """Whether the mail certainly does not leave this machine: the relays are on it, or the port is that of a lab."""
-    if settings.transport == "direct":
-        return settings.direct_port != 25
-    return all(is_loopback(relay.host) for relay in parse_relays(settings.relay))
+    """Whether the mail certainly does not leave this machine: the servers are on it, or the port is that of a lab."""
+    relays = parse_relays(settings.relay) if "relay" in settings.transports else []
+    ses = [urlsplit(ses_account(settings).url).hostname or ""] if "ses" in settings.transports else []
+    is_lab = "direct" not in settings.transports or settings.direct_port != SMTP_PORT
+    return is_lab and all(is_loopback(host) for host in [*(relay.host for relay in relays), *ses])
 
 
 def _check_tls(settings: Settings) -> None:
@@ -78,26 +97,29 @@ def _check_tls(settings: Settings) -> None:
 
 
 def describe_mail_transport(settings: Settings) -> str:
-    """Describe, for the start-up log, the ports of the SMTP server, and the transport with its relays (without
-    passwords) and the base URL."""
+    """Describe, for the start-up log, the ports of the SMTP server, the transports (without passwords) and the base
+    URL."""
     return "\n".join([*_describe_ports(settings), _describe_transport(settings)])
 
 
 def _describe_transport(settings: Settings) -> str:
-    if settings.transport == "relay":
-        relays = ", ".join(f"{relay.host}:{relay.port} ({relay.tls})" for relay in parse_relays(settings.relay))
-        return f"Mail is sent through {relays} (transport relay); links in it lead to {settings.public_url}."
-    if settings.transport == "direct":
-        addresses = ", ".join(source.address for source in parse_sources(settings.sources))
-        origin = f" from {addresses}" if addresses else ""
-        return (
-            f"Mail is sent{origin} to the recipients' mail servers (transport direct); links in it lead to "
-            f"{settings.public_url}."
-        )
+    if settings.transport != "capture":
+        described = " or, if that cannot be reached, ".join(_describe(name, settings) for name in settings.transports)
+        return f"Mail is sent {described}; links in it lead to {settings.public_url}."
     return (
         "Mail is not sent but captured (transport capture): read it in the inbox; "
         f"links in it lead to the base URL {settings.public_url}."
     )
+
+
+def _describe(transport: str, settings: Settings) -> str:
+    if transport == "ses":
+        return f"through {ses_account(settings).url} (transport ses)"
+    if transport == "direct":
+        addresses = ", ".join(source.address for source in parse_sources(settings.sources))
+        return f"{f'from {addresses} ' if addresses else ''}to the recipients' mail servers (transport direct)"
+    relays = ", ".join(f"{relay.host}:{relay.port} ({relay.tls})" for relay in parse_relays(settings.relay))
+    return f"through {relays} (transport relay)"
 
 
 def _describe_ports(settings: Settings) -> list[str]:

@@ -91,13 +91,16 @@ async def diagnose(settings: Settings, sender: str | None, recipient: str | None
     if settings.transport == "direct":
         result = "mail goes to the recipients' mail servers, except that of projects with their own relays"
         yield CheckResult("note", "Transport", result, "run `postern doctor direct`")
-    elif settings.transport != "relay":
+    elif settings.transport == "capture":
         yield CheckResult(
             "problem" if not settings.relay else "note",
             "Transport",
             "mail is captured and not sent",
             "set POSTERN_TRANSPORT=relay and POSTERN_RELAY=smtp://user:password@host:port",
         )
+    elif "relay" not in settings.transports:
+        names = ", ".join(settings.transports)
+        yield CheckResult("note", "Transport", f"mail is sent with the transport {names}, not through a relay")
     resolver = Resolver(parse_nameservers(" ".join(settings.dns)))
     for relay in parse_relays(settings.relay) if settings.relay else []:
         async for result in _check_relay_connection(relay, settings, sender, recipient):

@@ -40,13 +40,23 @@ SECONDS_RANGES = {
     "idle_wait": (1.0, 3_600.0),
 }
 CHOICES = {
-    "transport": ("capture", "relay", "direct"),
+    "transport": ("capture", "relay", "direct", "ses"),
     "dnssec": ("auto", "yes", "no"),
     "log_format": ("auto", "json", "console"),
     "log_level": ("debug", "info", "warning", "error", "critical"),
     "billing": ("manual", "stripe"),
 }
-SECRET_SETTINGS = ("secret", "database_url", "admin_token", "relay", "stripe_secret_key", "stripe_webhook_secret")
+FALLBACK_TRANSPORTS = ("relay", "direct", "ses")
+"""The transports that can be used if others cannot be reached."""
+SECRET_SETTINGS = (
+    "secret",
+    "database_url",
+    "admin_token",
+    "relay",
+    "ses_secret_access_key",
+    "stripe_secret_key",
+    "stripe_webhook_secret",
+)
 """Settings that hold a password or a key."""
 MIN_SECRET_CHARS = 32
 BOUNCE_LABEL = "bounce"
@@ -80,7 +90,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     free_space: int = 200
     """Megabytes that must be free on the data folder's disk; with less, /readyz reports not ready."""
     transport: str = "capture"
-    """The transport of projects without their own: `capture`, `relay` or `direct`."""
+    """The transport of projects without their own: `capture`, `relay`, `direct` or `ses`."""
+    fallback_transports: tuple[str, ...] = ()
+    """The transports to use, in this order, if `transport` cannot be reached: `relay`, `direct` or `ses`,
+    comma-separated."""
     relay: str | None = None
     """`smtp://user:password@host:port?tls=starttls|starttls-required|implicit|none`, several separated by spaces."""
     sources: str | None = None
@@ -89,6 +102,18 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The port of the recipients' mail servers, for tests and labs."""
     dnssec: str = "auto"
     """Whether the DNS servers validate DNSSEC, for DANE: `yes`, `no` or `auto` (if all have loopback addresses)."""
+    ses_region: str | None = None
+    """The AWS region of Amazon SES, such as `eu-central-1`."""
+    ses_access_key_id: str | None = None
+    ses_secret_access_key: str | None = None
+    ses_configuration_set: str | None = None
+    """The SES configuration set, which determines where SES publishes events."""
+    ses_topics: tuple[str, ...] = ()
+    """The ARNs of the SNS topics whose notifications /ses/notifications accepts, comma-separated."""
+    ses_forward_feedback: bool = False
+    """Whether SES also mails bounces and complaints to the return path, whose domain must be verified in SES."""
+    ses_endpoint: str | None = None
+    """The URL of the SES API, for tests; default: that of the region."""
     mail_from: str | None = None
     """The sender of mail to developers (invitations, resets): `Name <a@b>`; default: postern@ the base URL's host."""
     dns: tuple[str, ...] = ()
@@ -197,23 +222,28 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return self.inbound_host if name == "inbound" else self.smtp_host
 
     @property
+    def transports(self) -> tuple[str, ...]:
+        """The transport and those to use if it cannot be reached, in order."""
+        return (self.transport, *self.fallback_transports)
+
+    @property
     def relay_hosts(self) -> tuple[str, ...]:
-        """The hosts of `relay` in lower case; empty if the transport is another one."""
-        if self.transport != "relay":
+        """The hosts of `relay` in lower case; empty if no mail is sent through them."""
+        if "relay" not in self.transports:
             return ()
         return tuple(host for part in (self.relay or "").split() if (host := urlsplit(part).hostname))
 
     @property
     def known_sending_addresses(self) -> tuple[str, ...]:
-        """`sending_addresses`, or those of `sources` if the transport is `direct`; empty if neither is set."""
-        if self.sending_addresses or self.transport != "direct":
+        """`sending_addresses`, or those of `sources` if mail is sent by `direct`; empty if neither is set."""
+        if self.sending_addresses or "direct" not in self.transports:
             return self.sending_addresses
         return tuple(dict.fromkeys(part.partition("=")[0] for part in (self.sources or "").split()))
 
     @property
     def offers_direct(self) -> bool:
         """Whether projects can use the transport `direct`: the operator has chosen it, or set addresses for it."""
-        return self.transport == "direct" or bool(self.sources)
+        return "direct" in self.transports or bool(self.sources)
 
     @property
     def receives_mail(self) -> bool:
@@ -296,7 +326,7 @@ def _read(name: str, text: str) -> Any:
         return timedelta(seconds=_require_range(_number(text, float, "number"), *SECONDS_RANGES[name]))
     if name in CHOICES and text not in CHOICES[name]:
         raise ValueError(f"expected one of {', '.join(CHOICES[name])}")
-    if name in ("base_url", "stripe_api"):
+    if name in ("base_url", "stripe_api", "ses_endpoint"):
         return _web_url(text)
     if name == "breached_passwords" and not re.match(r"https?://[^/\s]+(/\S*)?$", text):
         raise ValueError("expected the address of a range service, like https://api.pwnedpasswords.com/range")
@@ -312,11 +342,16 @@ def _read(name: str, text: str) -> Any:
         return Path(text)
     if name == "sending_addresses":
         return tuple(str(ip_address(part.strip())) for part in text.split(",") if part.strip())
-    if name == "dns":
+    if name == "fallback_transports":
+        names = tuple(part.strip() for part in text.split(",") if part.strip())
+        if not set(names) <= set(FALLBACK_TRANSPORTS) or len(set(names)) < len(names):
+            raise ValueError(f"expected some of {', '.join(FALLBACK_TRANSPORTS)}, each at most once")
+        return names
+    if name in ("dns", "ses_topics"):
         return tuple(part.strip() for part in text.split(",") if part.strip())
     if name in ("outbound_allow", "trusted_proxies", "smtp_plain_auth"):
         return tuple(ip_network(part.strip()) for part in text.split(",") if part.strip())
-    if name == "sign_up":
+    if name in ("sign_up", "ses_forward_feedback"):
         if text.lower() not in (*TRUE_WORDS, *FALSE_WORDS):
             raise ValueError(f"expected {TRUE_WORDS[0]} or {FALSE_WORDS[0]}")
         return text.lower() in TRUE_WORDS

@@ -16,6 +16,7 @@ from uuid import UUID
 
 import msgspec
 import structlog
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
 
@@ -29,13 +30,15 @@ from postern.messaging.emails.model import MARKETING, MESSAGE_GONE, CapturedMail
 from postern.messaging.emails.outcomes import FinishedAttempt, settle_all
 from postern.messaging.emails.pre_send_check import ContentChanged, LeaseLost, SendQueue, SendTurn, queues
 from postern.messaging.emails.redaction import redact_outcome, redacted_body, seal_captured
+from postern.messaging.emails.references import send_reference
 from postern.messaging.emails.return_addresses import RETURN_PATH_PURPOSE, AddressKind, signed_address
 from postern.messaging.emails.rules import SendOutcome
 from postern.messaging.emails.transports import (
-    DirectNotOffered,
     NoSmartHost,
     capture_transport,
+    configured_transports,
     is_captured,
+    transport_names,
     transport_of,
 )
 from postern.platform.projects import operations as projects
@@ -52,6 +55,7 @@ from postern.protocols.mail.templates.composing import (
 )
 from postern.protocols.mail.templates.content import TrackingOptions
 from postern.protocols.mail.templates.rendering import MustUseSlowLane, RenderingBusy, RenderingUnavailable
+from postern.protocols.mail.transports.ses import REWRITTEN_HEADERS
 from postern.protocols.mail.transports.transport import (
     NO_TIME,
     DeliveryHooks,
@@ -61,6 +65,7 @@ from postern.protocols.mail.transports.transport import (
     Transport,
     defer_all,
 )
+from postern.security.secrets import Secrets
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -261,15 +266,19 @@ async def _deliver(world: "World", job: DeliveryJob, prepared: PreparedMessage, 
             captured_at=world.clock(),
         )
         outcome = await capture_transport(world, capture).deliver(decision.envelope, message)
+        outcome = msgspec.structs.replace(outcome, transport="capture")
     else:
         try:
             transport = transport_of(world, send.project_id, decision.settings)
-        except (NoSmartHost, DirectNotOffered) as error:
+        except NoSmartHost as error:
             delay = rules.no_server_delay(send.attempt)
             return defer_all(decision.envelope, error.detail, "", no_server_contacted=True, retry_after=delay)
         queue = queues(world).of(transport, send.lane)
         async with queue.holding(turn):
             outcome = await _deliver_through(transport, prepared, turn, queue)
+        if not outcome.transport:
+            name = configured_transports(world, decision.settings)[0]
+            outcome = msgspec.structs.replace(outcome, transport=name)
     if decision.fixed_results:
         outcome = msgspec.structs.replace(outcome, results=(*decision.fixed_results, *outcome.results))
     return outcome
@@ -407,6 +416,9 @@ class DeliveryContext(msgspec.Struct, frozen=True, kw_only=True):
     """The confirmed single senders, in lower case."""
     captures: bool
     """Whether the project's LIVE mail is captured."""
+    transports: tuple[str, ...]
+    """The names of the transports of the project's LIVE mail."""
+    secrets: Secrets
     tracking_base: str
     tracking_key: bytes
     return_path_domain: str | None
@@ -460,6 +472,8 @@ async def _context_of(world: "World", project_id: UUID, jobs: Sequence[DeliveryJ
         may_send=may_send,
         single_senders=await _single_senders(world, project_id, sends, may_send),
         captures=is_captured(world, project.settings, test=False),
+        transports=transport_names(world, project.settings),
+        secrets=world.secrets,
         tracking_base=base,
         tracking_key=world.secrets.key(LINKS_PURPOSE),
         return_path_domain=world.settings.bounce_domain,
@@ -544,6 +558,11 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
         now=context.now,
         unsubscribe_address=unsubscribe_address(context.return_path_key, send, unsubscribe_domain),
     )
+    if "ses" in context.transports and not goes_to_inbox:
+        # SES accepts only one signature, and replaces header fields. Receivers must be able to verify the signature,
+        # whichever transport takes the message.
+        signed_by = [signer for signer in signed_by if isinstance(signer.private_key, RSAPrivateKey)][:1]
+        draft = msgspec.structs.replace(draft, unsigned_headers=list(REWRITTEN_HEADERS))
     fixed = {recipient: result for recipient in deliverable if (result := rules.fixed_outcome(recipient)) is not None}
     envelope = Envelope(
         mail_from=return_path(send, context),
@@ -551,6 +570,7 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
         message_id=send.message_id,
         bulk=send.lane == MARKETING,
         tenant=str(send.project_id),
+        reference=send_reference(context.secrets, send.project_id, send.id),
     )
     return RecipientDecision(
         envelope=envelope,

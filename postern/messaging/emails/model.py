@@ -319,6 +319,8 @@ class SendAttempt(Record):
 
     attempt: int
     outcome: Literal["ACCEPTED", "DEFERRED", "REJECTED", "AMBIGUOUS", "FAILED"]
+    transport: str | None
+    """`capture`, `relay` or `ses`; null if no transport was used, or if that is not known."""
     host: str
     results: list[dict[str, Any]]
     dialogue: list[str]

@@ -179,6 +179,7 @@ def _attempt_row(finished: FinishedAttempt, outcome: DeliveryOutcome) -> dict[st
         "send_id": finished.send.id,
         "attempt": finished.send.attempt,
         "outcome": outcome_name,
+        "transport": outcome.transport or None,
         "host": outcome.host,
         "results": results,
         "dialogue": _storable_lines(dialogue_of(outcome)),

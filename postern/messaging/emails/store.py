@@ -511,12 +511,12 @@ async def settle(
 # Rows of attempts that are stored already do not change.
 @statement("""
     insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms, finished_at,
-                               signatures, links_base, unsubscribe_domain)
+                               signatures, links_base, unsubscribe_domain, transport)
     select project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms, %(now)s, signatures, links_base,
-           unsubscribe_domain
+           unsubscribe_domain, transport
     from jsonb_to_recordset(%(rows)s) as v (
         project_id uuid, send_id uuid, attempt int, outcome text, host text, results jsonb, dialogue text[],
-        duration_ms int, signatures text, links_base text, unsubscribe_domain text)
+        duration_ms int, signatures text, links_base text, unsubscribe_domain text, transport text)
     where project_id = any (%(project_id)s)
     on conflict do nothing
 """)
@@ -568,7 +568,7 @@ async def reports(db: Queries, *, project_id: UUID, send_id: UUID) -> list[SendR
 
 
 @statement("""
-    select attempt, outcome, host, results, dialogue, duration_ms, finished_at from send_attempts
+    select attempt, outcome, transport, host, results, dialogue, duration_ms, finished_at from send_attempts
     where project_id = %(project_id)s and send_id = %(send_id)s order by attempt
 """)
 async def attempts(db: Queries, *, project_id: UUID, send_id: UUID) -> list[SendAttempt]: ...

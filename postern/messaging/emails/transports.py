@@ -1,29 +1,34 @@
 """Creates the transports of projects, and caches them per process."""
 
 import asyncio
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import UTC, timedelta
 from functools import partial
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 from uuid import UUID
 
 import msgspec
 
-from postern.kernel.config import DOMAIN, SettingInvalid
+from postern.kernel.config import DOMAIN, SettingInvalid, Settings
 from postern.kernel.http.problems import Unavailable
+from postern.kernel.outbound.client import default_tls
 from postern.kernel.outbound.ssrf import permitted
 from postern.kernel.values import NO_ID
 from postern.messaging.emails import store
 from postern.messaging.emails.model import CapturedMail
 from postern.messaging.emails.sts_policies import sts_policies
 from postern.platform.projects import operations as projects
-from postern.platform.projects.model import MailTransport, ProjectSettings
+from postern.platform.projects.model import ProjectSettings
+from postern.protocols.aws.signature import AwsCredentials
 from postern.protocols.mail.smtp import Tls
 from postern.protocols.mail.transports.capture import CaptureTransport
 from postern.protocols.mail.transports.direct import MAX_SOURCES, DirectTransport, Lane, Source
+from postern.protocols.mail.transports.failover import FailoverTransport
 from postern.protocols.mail.transports.mx import MailRoutes
 from postern.protocols.mail.transports.relay import RelayServer, RelayTransport
+from postern.protocols.mail.transports.ses import SesAccount, SesTransport, is_region
 from postern.protocols.mail.transports.transport import Envelope, Transport
 
 if TYPE_CHECKING:
@@ -38,77 +43,219 @@ class NoSmartHost(Unavailable):
     """This project uses the server's relay, but the server has none. Set POSTERN_RELAY, or `relays` in its settings."""
 
 
-class DirectNotOffered(Unavailable):
+class NoSesAccount(NoSmartHost):
+    """This project uses the server's account of Amazon SES, but the server has none. Set POSTERN_SES_REGION and the
+    access key, or `ses` in its settings."""
+
+
+class DirectNotOffered(NoSmartHost):
     """This project sends to the recipients' mail servers, which this server does not offer: set POSTERN_SOURCES, or
     change `transport` in the settings of the project."""
 
 
-def transport_name(world: "World", settings: ProjectSettings) -> MailTransport:
-    """The name of the transport of a project's LIVE mail."""
-    return settings.transport or cast("MailTransport", world.settings.transport)
-
-
 def is_captured(world: "World", settings: ProjectSettings, *, test: bool) -> bool:
     """Whether a send of this project is captured for the inbox view; always True for TEST credentials (`test`)."""
-    return test or transport_name(world, settings) == "capture"
+    return test or (settings.transport or world.settings.transport) == "capture"
+
+
+def transport_names(world: "World", settings: ProjectSettings) -> tuple[str, ...]:
+    """The transport of a project and those to use if it cannot be reached, in order.
+
+    A project that does not choose a transport has the server's; the server's fall-back applies only to that.
+    """
+    fallback = settings.fallback_transports
+    if settings.transport is None and fallback is None:
+        return world.settings.transports
+    first = settings.transport or world.settings.transport
+    return (first, *(name for name in fallback or () if name != first))
 
 
 def require_transport(world: "World", settings: ProjectSettings, *, test: bool) -> None:
-    """Raises NoSmartHost or DirectNotOffered if mail of this project is not captured and cannot be sent either."""
-    if is_captured(world, settings, test=test):
-        return
-    if transport_name(world, settings) == "direct":
-        _require_direct(world)
-    else:
-        _require_relay(world, settings)
+    """Raises NoSmartHost if mail of this project is not captured and no transport of it is configured."""
+    if not is_captured(world, settings, test=test):
+        configured_transports(world, settings)
 
 
 def transport_of(world: "World", project_id: UUID, settings: ProjectSettings) -> Transport:
-    """The transport of a project whose mail is not captured. Raises the same as `require_transport`, and
-    SettingInvalid if a setting of the server is invalid."""
-    if transport_name(world, settings) == "direct":
-        return direct_transport(world)
-    return relay_transport(world, project_id, settings)
+    """The transport of a project, including those to use if it cannot be reached.
+
+    Created once per process and settings. When the settings of a project have changed, its former transports are closed
+    in the background. Raises NoSmartHost if no transport of the project is configured, and SettingInvalid if the
+    settings of the server are invalid.
+    """
+    keys = {name: KINDS[name].open(world, project_id, settings) for name in configured_transports(world, settings)}
+    if len(keys) == 1:
+        return world.transports[next(iter(keys.values()))]
+    is_own = any(key.startswith(f"{name}:") for name, key in keys.items())
+    prefix = f"failover:{project_id if is_own else ''}:"
+    key = prefix + " ".join(keys.values())
+    if key not in world.transports:
+        world.transports[key] = FailoverTransport({name: world.transports[key] for name, key in keys.items()})
+        if is_own:
+            _close_former(world, prefix, key)
+    return world.transports[key]
 
 
-# Direct ---------------------------------------------------
+def configured_transports(world: "World", settings: ProjectSettings) -> list[str]:
+    """The names of a project's transports that are configured, in order. Raises NoSmartHost if there is none."""
+    names = [name for name in transport_names(world, settings) if name in KINDS]
+    configured = [name for name in names if KINDS[name].is_configured(world, settings)]
+    if not configured:
+        raise KINDS[names[0]].missing if names else NoSmartHost
+    return configured
 
 
-def _require_direct(world: "World") -> None:
-    if not world.settings.offers_direct:
-        raise DirectNotOffered
+class TransportKind(NamedTuple):
+    """How transports of one kind are created."""
+
+    missing: type[NoSmartHost]
+    """The problem if it is not configured."""
+    is_configured: Callable[["World", ProjectSettings], bool]
+    """Whether the project or the server has the settings that it needs."""
+    open: Callable[["World", UUID, ProjectSettings], str]
+    """Creates the transport unless it exists, and returns its key in `world.transports`: the name of the kind for that
+    of the server, and `<kind>:<project>:…` for one of a project."""
 
 
-def direct_transport(world: "World") -> DirectTransport:
-    """The direct transport, created once per process. Raises DirectNotOffered, or SettingInvalid for invalid sources.
+def _open_relays(world: "World", project_id: UUID, settings: ProjectSettings) -> str:
+    """The project's own relays, or those of the server if it has none."""
+    project_relays = settings.relays
+    key = f"relay:{project_id}:{msgspec.json.encode(project_relays).decode()}" if project_relays else "relay"
+    if key not in world.transports:
+        relays = (
+            [_relay(world, project_id, relay) for relay in project_relays]
+            if project_relays
+            else parse_relays(world.settings.relay)
+        )
+        world.transports[key] = RelayTransport(
+            relays,
+            ehlo_host=_ehlo_host(world),
+            # The operator's relay may have a private address; a project's relay must have a public one.
+            resolve=world.outbound.resolve if project_relays else None,
+            lease=partial(_lease_times, world, project_id if project_relays else NO_ID),
+            chance=world.random.random,
+        )
+        _close_former(world, f"relay:{project_id}:", key)
+    return key
+
+
+def _open_ses(world: "World", project_id: UUID, settings: ProjectSettings) -> str:
+    """The project's own account of Amazon SES, or that of the server if it has none."""
+    own = settings.ses
+    key = f"ses:{project_id}:{msgspec.json.encode(own).decode()}" if own else "ses"
+    if key not in world.transports:
+        account = _project_ses_account(world, project_id, own) if own else ses_account(world.settings)
+        world.transports[key] = SesTransport(
+            account, now=lambda: world.clock().astimezone(UTC), context=default_tls(), chance=world.random.random
+        )
+        _close_former(world, f"ses:{project_id}:", key)
+    return key
+
+
+def _open_direct(world: "World", project_id: UUID, settings: ProjectSettings) -> str:
+    """The direct transport, which all projects share.
 
     Mail servers with special-purpose addresses are refused, unless POSTERN_OUTBOUND_ALLOW has the address.
     """
-    _require_direct(world)
-    transport: DirectTransport | None = world.transports.get("direct")
-    if transport is None:
-        settings = world.settings
-        sources = parse_sources(settings.sources)
-        is_validating = settings.dnssec == "yes" or (settings.dnssec == "auto" and world.resolver.uses_loopback)
+    if "direct" not in world.transports:
+        server = world.settings
+        sources = parse_sources(server.sources)
+        is_validating = server.dnssec == "yes" or (server.dnssec == "auto" and world.resolver.uses_loopback)
         routes = MailRoutes(
             world.resolver.caching(dnssec=is_validating),
-            port=settings.direct_port,
-            check_addresses=partial(permitted, allowed=settings.outbound_allow),
+            port=server.direct_port,
+            check_addresses=partial(permitted, allowed=server.outbound_allow),
             find_policy=sts_policies(world).find,
             own_names=[source.name for source in sources],
-            own_addresses=[*settings.sending_addresses, *[source.address for source in sources]],
+            own_addresses=[*server.sending_addresses, *[source.address for source in sources]],
             clock=lambda: world.clock().timestamp(),
         )
-        transport = world.transports["direct"] = DirectTransport(
+        world.transports["direct"] = DirectTransport(
             routes.find,
-            port=settings.direct_port,
+            port=server.direct_port,
             ehlo_host=_ehlo_host(world),
             sources=sources,
             clock=asyncio.get_running_loop().time,
             now=world.clock,
             chance=world.random.random,
         )
-    return transport
+    return "direct"
+
+
+KINDS = {
+    "relay": TransportKind(
+        NoSmartHost, lambda world, settings: bool(settings.relays or world.settings.relay), _open_relays
+    ),
+    "ses": TransportKind(
+        NoSesAccount, lambda world, settings: bool(settings.ses or world.settings.ses_region), _open_ses
+    ),
+    "direct": TransportKind(DirectNotOffered, lambda world, _settings: world.settings.offers_direct, _open_direct),
+}
+"""The kinds of transports that transmit mail, keyed by name."""
+
+
+async def _lease_times(world: "World", project_id: UUID, name: str, seconds: float) -> float | None:
+    """Lease a time span of the rate limit that all processes share; see `relay.Lease`."""
+    span = await store.lease_times(
+        world.db, project_id=project_id, name=name, span=timedelta(seconds=seconds), ahead=MAX_LEASE_AHEAD
+    )
+    return None if span is None else span.begin_seconds
+
+
+def _close_former(world: "World", prefix: str, current: str) -> None:
+    """Close the former transports of a project that changed its settings: those whose keys begin with `prefix`."""
+    for former in [key for key in world.transports if key.startswith(prefix) and key != current]:
+        world.run_in_background(world.transports.pop(former).aclose())
+
+
+def _ehlo_host(world: "World") -> str:
+    return urlsplit(world.settings.public_url).hostname or "localhost"
+
+
+def _relay(world: "World", project_id: UUID, relay: projects.ProjectRelay) -> RelayServer:
+    return RelayServer(
+        host=relay.host,
+        port=relay.port,
+        tls=Tls(relay.tls),
+        user=relay.username,
+        password=projects.relay_password(world, project_id, relay) or "",
+        weight=relay.weight,
+        per_second=relay.messages_per_second,
+    )
+
+
+def _project_ses_account(world: "World", project_id: UUID, ses: projects.ProjectSes) -> SesAccount:
+    # A project chooses only the region, so that requests go to no other host than Amazon's.
+    return SesAccount(
+        credentials=AwsCredentials(
+            access_key_id=ses.access_key_id, secret_access_key=projects.ses_secret(world, project_id, ses)
+        ),
+        region=ses.region,
+        configuration_set=ses.configuration_set,
+        forward_feedback=ses.forward_feedback,
+    )
+
+
+def ses_account(settings: Settings) -> SesAccount:
+    """The server's account of Amazon SES. Raises SettingInvalid if a setting is missing or invalid."""
+    if not (settings.ses_region and settings.ses_access_key_id and settings.ses_secret_access_key):
+        raise SettingInvalid(
+            "The transport is `ses`, but one of POSTERN_SES_REGION, POSTERN_SES_ACCESS_KEY_ID and "
+            "POSTERN_SES_SECRET_ACCESS_KEY is not set."
+        )
+    if not is_region(settings.ses_region):
+        raise SettingInvalid(
+            f"POSTERN_SES_REGION={settings.ses_region!r}: expected the name of a region, like eu-central-1."
+        )
+    return SesAccount(
+        credentials=AwsCredentials(
+            access_key_id=settings.ses_access_key_id, secret_access_key=settings.ses_secret_access_key
+        ),
+        region=settings.ses_region,
+        configuration_set=settings.ses_configuration_set,
+        endpoint=settings.ses_endpoint,
+        forward_feedback=settings.ses_forward_feedback,
+    )
 
 
 def parse_sources(text: str | None) -> list[Source]:
@@ -142,74 +289,6 @@ def _parse_source(text: str) -> Source:
     if lane not in lanes:
         raise SettingInvalid(f"POSTERN_SOURCES: lane={lane} is not one of transactional, marketing.")
     return Source(address=address, name=name.lower(), lane=lanes[lane], tenant=tenant)
-
-
-# Relay ---------------------------------------------------
-
-
-def _require_relay(world: "World", settings: ProjectSettings) -> None:
-    if not settings.relays and not world.settings.relay:
-        raise NoSmartHost
-
-
-def relay_transport(world: "World", project_id: UUID, settings: ProjectSettings) -> RelayTransport:
-    """The relay transport of a project: through its own relays, or through the server's if it has none.
-
-    Created once per process and set of relays. When a project's relays have changed, the transport of its former relays
-    is closed in the background. Raises NoSmartHost if neither the project nor the server has a relay, and
-    SettingInvalid if POSTERN_RELAY is invalid.
-    """
-    _require_relay(world, settings)
-    project_relays = settings.relays
-    name = f"relay:{project_id}:{msgspec.json.encode(project_relays).decode()}" if project_relays else "relay"
-    transport: RelayTransport | None = world.transports.get(name)
-    if transport is None:
-        relays = (
-            [_relay(world, project_id, relay) for relay in project_relays]
-            if project_relays
-            else parse_relays(world.settings.relay)
-        )
-        transport = world.transports[name] = RelayTransport(
-            relays,
-            ehlo_host=_ehlo_host(world),
-            # The operator's relay may have a private address; a project's relay must have a public one.
-            resolve=world.outbound.resolve if project_relays else None,
-            lease=partial(_lease_times, world, project_id if project_relays else NO_ID),
-            chance=world.random.random,
-        )
-        _close_former(world, project_id, name)
-    return transport
-
-
-async def _lease_times(world: "World", project_id: UUID, name: str, seconds: float) -> float | None:
-    """Lease a time span of the rate limit that all processes share; see `relay.Lease`."""
-    span = await store.lease_times(
-        world.db, project_id=project_id, name=name, span=timedelta(seconds=seconds), ahead=MAX_LEASE_AHEAD
-    )
-    return None if span is None else span.begin_seconds
-
-
-def _close_former(world: "World", project_id: UUID, name: str) -> None:
-    """Close the connections to the former relays of a project that changed them."""
-    prefix = f"relay:{project_id}:"
-    for former in [key for key in world.transports if key.startswith(prefix) and key != name]:
-        world.run_in_background(world.transports.pop(former).aclose())
-
-
-def _ehlo_host(world: "World") -> str:
-    return urlsplit(world.settings.public_url).hostname or "localhost"
-
-
-def _relay(world: "World", project_id: UUID, relay: projects.ProjectRelay) -> RelayServer:
-    return RelayServer(
-        host=relay.host,
-        port=relay.port,
-        tls=Tls(relay.tls),
-        user=relay.username,
-        password=projects.relay_password(world, project_id, relay) or "",
-        weight=relay.weight,
-        per_second=relay.messages_per_second,
-    )
 
 
 def parse_relays(text: str | None) -> list[RelayServer]:

@@ -43,12 +43,8 @@ RELAY_PASSWORD_LIMIT = 1_000
 """Maximum characters of a relay's password."""
 
 ENCRYPTED_PASSWORD_LIMIT = 8_400
-"""Maximum characters of a relay's password as it is stored: encrypted, in hexadecimal. A character of the password
+"""Maximum characters of a relay's password or an AWS secret as it is stored: encrypted, in hexadecimal. A character
 takes up to four bytes, and each byte two hexadecimal digits; the encryption adds less than 200 bytes."""
-
-
-MailTransport = Literal["capture", "relay", "direct"]
-"""How mail is sent: it is captured, goes through an SMTP relay, or directly to the recipients' mail servers."""
 
 
 class ProjectRelay(Body):
@@ -64,6 +60,58 @@ class ProjectRelay(Body):
     """At most 1,000 characters. Returned as `********`; sending that value keeps the password."""
     weight: Annotated[int, msgspec.Meta(ge=1, le=100)] = 1
     messages_per_second: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
+
+
+MailTransport = Literal["capture", "relay", "direct", "ses"]
+"""How mail is sent: it is captured, or goes through an SMTP relay, directly to the recipients' mail servers, or through
+Amazon SES."""
+FallbackTransport = Literal["relay", "direct", "ses"]
+AWS_KEY_LIMIT = 128
+"""Maximum characters of an AWS access key: of its id, and of its secret."""
+TOPICS_PER_PROJECT = 10
+
+
+class ProjectSes(Body):
+    """An account of Amazon SES for the project's mail, in one AWS region."""
+
+    region: Annotated[
+        str,
+        msgspec.Meta(
+            pattern=r"^[a-z]{2}(-[a-z]{2,12}){1,3}-[0-9]{1,2}(?!\n)$",
+            description="The name of an AWS region, such as `eu-central-1`.",
+        ),
+    ]
+    access_key_id: Annotated[
+        str,
+        msgspec.Meta(pattern=rf"^[A-Za-z0-9_]{{16,{AWS_KEY_LIMIT}}}(?!\n)$", description="The id of the access key."),
+    ]
+    secret_access_key: Annotated[str, msgspec.Meta(min_length=1, max_length=ENCRYPTED_PASSWORD_LIMIT)]
+    """At most 128 characters. Returned as `********`; sending that value keeps the secret of the same access key."""
+    configuration_set: (
+        Annotated[
+            str,
+            msgspec.Meta(
+                pattern=r"^[A-Za-z0-9_-]{1,64}(?!\n)$", description="The SES configuration set; null for none."
+            ),
+        ]
+        | None
+    ) = None
+    topics: Annotated[
+        list[
+            Annotated[
+                str,
+                msgspec.Meta(
+                    max_length=300,
+                    pattern=r"^arn:aws(-us-gov)?:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_.-]{1,256}(?!\n)$",
+                    description="The ARN of an SNS topic.",
+                ),
+            ]
+        ],
+        msgspec.Meta(max_length=TOPICS_PER_PROJECT),
+    ] = []
+    """The SNS topics whose notifications about this project's mail are accepted."""
+    forward_feedback: bool = False
+    """Whether SES also mails bounces and complaints to the return path, whose domain must be verified in SES."""
 
 
 SignInMethod = Literal["PASSWORD", "EMAIL_CODE", "EMAIL_LINK", "PASSKEY"]
@@ -156,9 +204,13 @@ class ProjectSettings(Record):
     """Settings of a project. Null means the default of the instance."""
 
     transport: MailTransport | None = None
-    """`relay` sends messages through the relays, `direct` to the recipients' mail servers; `capture` only stores them
-    in the inbox."""
+    """`relay` sends messages through the relays, `direct` to the recipients' mail servers, `ses` through Amazon SES;
+    `capture` only stores them in the inbox."""
+    fallback_transports: list[FallbackTransport] | None = None
+    """The transports to use, in this order, if `transport` cannot be reached; null means none, or the server's if
+    `transport` is null, too."""
     relays: list[ProjectRelay] | None = None
+    ses: ProjectSes | None = None
     tracking_domain: str | None = None
     track_opens: bool = True
     track_clicks: bool = True

@@ -26,6 +26,7 @@ from postern.kernel.values import Body, Moment, Timestamp, fields_set, is_safe_r
 from postern.platform.audit import operations as audit
 from postern.platform.projects import store
 from postern.platform.projects.model import (
+    AWS_KEY_LIMIT,
     FREQUENCY_CAP_MAX,
     KEYS_PER_PROJECT,
     ORIGINS_LIMIT,
@@ -37,6 +38,7 @@ from postern.platform.projects.model import (
     ApiKeyMissing,
     ApiKeyWithProject,
     Color,
+    FallbackTransport,
     HostName,
     KeyType,
     LogoUrl,
@@ -45,6 +47,7 @@ from postern.platform.projects.model import (
     Name,
     Project,
     ProjectRelay,
+    ProjectSes,
     ProjectSettings,
     Redirect,
     SecurityMail,
@@ -123,7 +126,9 @@ class SettingsChange(Body):
     allowed."""
 
     transport: MailTransport | None | Unset = UNSET
+    fallback_transports: Annotated[list[FallbackTransport], msgspec.Meta(max_length=4)] | None | Unset = UNSET
     relays: Annotated[list[ProjectRelay], msgspec.Meta(max_length=RELAYS_PER_PROJECT)] | None | Unset = UNSET
+    ses: ProjectSes | None | Unset = UNSET
     tracking_domain: HostName | None | Unset = UNSET
     track_opens: bool | Unset = UNSET
     track_clicks: bool | Unset = UNSET
@@ -192,6 +197,7 @@ async def change_project(call: Call, data: ProjectChange) -> Project:
 
     `extra` is merged with the stored names, and null removes a name. A relay's `password` of `********` keeps the
     stored password of the relay with the same `host` and `username`; without such a relay, the password is removed.
+    Likewise, `ses.secretAccessKey` of `********` keeps the stored secret of the same `accessKeyId`.
     With `If-Match`, the change applies only if the project has not been changed since.
     """
     async with call.db.transaction() as tx:
@@ -335,8 +341,8 @@ async def delete_marked_project(tx: Transaction, project_id: UUID) -> None:
 
 
 async def require_project(db: Queries, project_id: UUID) -> Project:
-    """The project with this id, with encrypted relay passwords (see `relay_password`). Raises ProjectMissing if there
-    is none or it was deleted."""
+    """The project with this id, with encrypted relay passwords (see `relay_password`) and SES secret (`ses_secret`).
+    Raises ProjectMissing if there is none or it was deleted."""
     project = await store.project(db, project_id=project_id)
     if project is None:
         raise ProjectMissing
@@ -344,8 +350,8 @@ async def require_project(db: Queries, project_id: UUID) -> Project:
 
 
 async def projects_of_account(db: Queries, account_id: UUID, *, before: UUID | None = None) -> list[Project]:
-    """Up to 1,000 projects of an account, newest first, with hidden relay passwords. For the next ones, pass the last
-    id as `before`."""
+    """Up to 1,000 projects of an account, newest first, with hidden relay passwords and SES secrets. For the next ones,
+    pass the last id as `before`."""
     rows = await store.projects_of(db, account_id=account_id, before=before, limit=1_000)
     return [_mask_passwords(row) for row in rows]
 
@@ -403,13 +409,22 @@ def relay_password(world: "World", project_id: UUID, relay: ProjectRelay) -> str
     return world.secrets.open(bytes.fromhex(relay.password), f"relay:{project_id}").decode()
 
 
+def ses_secret(world: "World", project_id: UUID, ses: ProjectSes) -> str:
+    """The decrypted secret of a stored access key for SES."""
+    return world.secrets.open(bytes.fromhex(ses.secret_access_key), f"ses:{project_id}").decode()
+
+
 def _mask_passwords(project: Project) -> Project:
-    """Replace the relay passwords of a project by MASK, as responses show them."""
-    relays = project.settings.relays
-    if not relays:
-        return project
-    masked_relays = [msgspec.structs.replace(relay, password=MASK if relay.password else None) for relay in relays]
-    return msgspec.structs.replace(project, settings=msgspec.structs.replace(project.settings, relays=masked_relays))
+    """Replace the relay passwords and the SES secret of a project by MASK, as responses show them."""
+    settings = project.settings
+    if settings.relays:
+        relays = [
+            msgspec.structs.replace(relay, password=MASK if relay.password else None) for relay in settings.relays
+        ]
+        settings = msgspec.structs.replace(settings, relays=relays)
+    if settings.ses:
+        settings = msgspec.structs.replace(settings, ses=msgspec.structs.replace(settings.ses, secret_access_key=MASK))
+    return project if settings is project.settings else msgspec.structs.replace(project, settings=settings)
 
 
 def _apply_change(call: Call, settings: ProjectSettings, change: SettingsChange | Unset) -> ProjectSettings:
@@ -423,6 +438,8 @@ def _apply_change(call: Call, settings: ProjectSettings, change: SettingsChange 
         ]
         for index, relay in enumerate(changes["relays"]):
             _require_allowed_host(call, f"/settings/relays/{index}/host", relay.host)
+    if changes.get("ses"):
+        changes["ses"] = _seal_ses_secret(call, changes["ses"], settings.ses)
     if "sign_in" in changes:
         changes["sign_in"] = _apply_sign_in_change(settings.sign_in, changes["sign_in"])
     if "extra" in changes:
@@ -431,13 +448,29 @@ def _apply_change(call: Call, settings: ProjectSettings, change: SettingsChange 
         if len(msgspec.json.encode(changes["extra"])) > 65_536:
             raise Invalid.at("/settings/extra", "`extra` is larger than 64 KiB as JSON.", "too_large")
     new_settings = msgspec.structs.replace(settings, **changes)
-    if new_settings.transport == "relay" and not new_settings.relays and not call.world.settings.relay:
+    _require_transport_settings(call, new_settings)
+    return new_settings
+
+
+def _require_transport_settings(call: Call, settings: ProjectSettings) -> None:
+    """Raise Invalid if a transport that the project chooses needs settings that neither it nor the server has."""
+    chosen = {settings.transport, *(settings.fallback_transports or ())}
+    if "relay" in chosen and not settings.relays and not call.world.settings.relay:
         message = "The transport `relay` needs SMTP relays in `relays`, because this server has none configured."
         raise Invalid.at("/settings/relays", message, "required")
-    if changes.get("transport") == "direct" and not call.world.settings.offers_direct:
+    if "direct" in chosen and not call.world.settings.offers_direct:
         message = "This server does not offer the transport `direct`. Use `relay`, or ask its operator."
         raise Invalid.at("/settings/transport", message, "not_offered")
-    return new_settings
+    if "ses" in chosen and not settings.ses and not call.world.settings.ses_region:
+        message = "The transport `ses` needs an account in `ses`, because this server has none configured."
+        raise Invalid.at("/settings/ses", message, "required")
+    fallback = settings.fallback_transports or []
+    if len(set(fallback)) < len(fallback) or settings.transport in fallback:
+        message = "Each transport can be named once, and not the one in `transport`."
+        raise Invalid.at("/settings/fallbackTransports", message, "duplicate")
+    if fallback and (settings.transport or call.world.settings.transport) == "capture":
+        message = "The transport `capture` has no fall-back: it stores mail in the inbox and sends nothing."
+        raise Invalid.at("/settings/fallbackTransports", message, "not_allowed")
 
 
 def _require_allowed_host(call: Call, path: str, host: str) -> None:
@@ -502,6 +535,21 @@ def _seal_password(call: Call, relay: ProjectRelay, stored_relays: list[ProjectR
         raise Invalid.at(f"/settings/relays/{index}/password", message, "too_long")
     sealed = call.world.secrets.seal(relay.password.encode(), f"relay:{call.project_id}")
     return msgspec.structs.replace(relay, password=sealed.hex())
+
+
+def _seal_ses_secret(call: Call, ses: ProjectSes, stored: ProjectSes | None) -> ProjectSes:
+    """Encrypt the secret of an access key in a change, or keep the stored one if the secret is MASK. Raises Invalid."""
+    secret = ses.secret_access_key
+    if secret == MASK:
+        if stored is None or stored.access_key_id != ses.access_key_id:
+            message = "There is no stored secret of this access key: send the secret itself."
+            raise Invalid.at("/settings/ses/secretAccessKey", message, "required")
+        return msgspec.structs.replace(ses, secret_access_key=stored.secret_access_key)
+    if len(secret) > AWS_KEY_LIMIT or not (secret.isascii() and secret.isprintable()):
+        message = f"The secret of an access key has at most {AWS_KEY_LIMIT} printable ASCII characters."
+        raise Invalid.at("/settings/ses/secretAccessKey", message, "invalid")
+    sealed = call.world.secrets.seal(secret.encode(), f"ses:{call.project_id}")
+    return msgspec.structs.replace(ses, secret_access_key=sealed.hex())
 
 
 def _validate(call: Call, data: NewApiKey) -> None:

@@ -154,15 +154,15 @@ def _list_of(value: str) -> list[str]:
     return [_WHITESPACE.sub("", item) for item in value.split(":")]
 
 
-def sign(message: bytes, signers: Sequence[Signer], *, now: int) -> bytes:
+def sign(message: bytes, signers: Sequence[Signer], *, now: int, unsigned: Sequence[str] = ()) -> bytes:
     """Return `message` with one DKIM-Signature field per signer in front.
 
     `message` must have CRLF line ends; `now` is in seconds since 1970. Body and header fields are canonicalized once
-    for all signers.
+    for all signers. `unsigned` are names of header fields, in lower case, that are not signed.
     """
     head, _, body = message.partition(b"\r\n\r\n")
     body_hash = b64encode(sha256(canonical_body(body)).digest()).decode()
-    names, signed = _signed_fields(head)
+    names, signed = _signed_fields(head, unsigned)
     return b"".join([*[_signature(signer, names, signed, body_hash, now) for signer in signers], message])
 
 
@@ -187,7 +187,7 @@ def canonical_body(body: bytes) -> bytes:
 _FOLDED = re.compile(rb"\r\n(?=[ \t])")
 
 
-def _signed_fields(head: bytes) -> tuple[str, bytes]:
+def _signed_fields(head: bytes, unsigned: Sequence[str]) -> tuple[str, bytes]:
     """The `h=` list and the canonicalized fields in its order (RFC 6376 §3.4.2, §5.4.2)."""
     values: dict[bytes, list[bytes]] = {}
     for line in _FOLDED.sub(b"", head).split(b"\r\n"):
@@ -200,6 +200,8 @@ def _signed_fields(head: bytes) -> tuple[str, bytes]:
     names: list[str] = []
     fields: list[bytes] = []
     for name in OVERSIGNED + SIGNED_WHERE_PRESENT:
+        if name in unsigned:
+            continue
         key = name.encode()
         # Fields with the same name are signed from the last to the first. The additional entry of an oversigned name
         # refers to no field, so it adds nothing to the signed octets.

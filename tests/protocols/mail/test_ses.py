@@ -113,7 +113,7 @@ async def test_the_request_names_exactly_the_recipients_of_the_envelope(faults):
     assert not any(result.delivered for result in outcome.results)
     assert outcome.results[0].text.endswith("abc-1")
     (body,) = faults.bodies
-    assert b64decode(body.pop("Content")["Raw"]["Data"]) == MESSAGE
+    assert b64decode(body.pop("Content")["Raw"]["Data"]) == b"X-Postern-Send: ref-1\r\n" + MESSAGE
     assert body == {
         "Destination": {"ToAddresses": ["x@b.test", "hidden@xn--mller-kva.test"]},
         "FromEmailAddress": "Acme <b@a.test>",

@@ -93,6 +93,8 @@ class MessageDraft(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     """The sender's display name as a template, rendered with the same values as the content."""
     is_bulk: bool = False
     """Whether it is bulk mail, for which a faster text encoding is used."""
+    unsigned_headers: list[str] = []
+    """Header fields, in lower case, that DKIM signatures do not cover because a server replaces them."""
 
 
 class ComposeRequest(NamedTuple):
@@ -185,7 +187,10 @@ def compose(request: ComposeRequest, now: int, *, report_part: ReportPart = no_r
     try:
         message, subject = compose_unsigned(request.templates, request.draft, report_part=report_part)
         return ComposeResult(
-            message=sign(message, request.signers, now=now) if request.signers else message, subject=subject
+            message=sign(message, request.signers, now=now, unsigned=request.draft.unsigned_headers)
+            if request.signers
+            else message,
+            subject=subject,
         )
     except Problem as problem:
         return ComposeResult(reason=problem.detail[:1_000])

@@ -51,8 +51,9 @@ KEEP_ALIVE_SECONDS = 5.0
 """An idle connection is used again for this long. If SES closes a connection while a message is being written, it is
 unknown whether the message was accepted, so the time is shorter than SES keeps connections open."""
 SEND_PATH = "/v2/email/outbound-emails"
-SEND_TAG = "postern-send"
-"""The name of the message tag that has the `reference` of the envelope; notifications return it."""
+SEND_TAG, SEND_HEADER = "postern-send", "X-Postern-Send"
+"""The names of the message tag and of the header field that have the `reference` of the envelope. Published events have
+the tags, and the older feedback notifications the header fields."""
 REWRITTEN_HEADERS = ("date", "message-id")
 """SES replaces these header fields, so a DKIM signature must not cover them."""
 
@@ -356,6 +357,8 @@ class SesResponse(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _signed_request(account: SesAccount, envelope: Envelope, message: bytes, now: datetime) -> SignedRequest:
+    if envelope.reference:
+        message = f"{SEND_HEADER}: {envelope.reference}\r\n".encode() + message
     recipients = [encode_address(recipient, smtputf8=False) or b"" for recipient in envelope.recipients]
     content: dict[str, Any] = {
         "Destination": {"ToAddresses": [recipient.decode() for recipient in recipients]},
