@@ -30,7 +30,7 @@ _ENHANCED_OF_SUBTYPES = {
 """The enhanced codes (RFC 3463) of bounce subtypes, for events that have none."""
 
 
-class ReportedRecipient(msgspec.Struct, frozen=True, kw_only=True):
+class SesRecipient(msgspec.Struct, frozen=True, kw_only=True):
     """A recipient of an event, with the reply of the recipient's server."""
 
     address: str
@@ -44,7 +44,7 @@ class SesEvent(msgspec.Struct, frozen=True, kw_only=True):
     """What happened to a message after SES accepted it."""
 
     kind: Literal["DELIVERED", "DELAYED", "BOUNCED", "COMPLAINED"]
-    recipients: tuple[ReportedRecipient, ...]
+    recipients: tuple[SesRecipient, ...]
     references: tuple[str, ...] = ()
     """The values of the message tag SEND_TAG and of the header field SEND_HEADER."""
     bounce: Literal["hard", "soft"] | None = None
@@ -123,7 +123,7 @@ def _delay(details: dict[str, Any], _mail: dict[str, Any]) -> SesEvent:
 
 def _reject(_details: dict[str, Any], mail: dict[str, Any]) -> SesEvent:
     recipients = tuple(
-        ReportedRecipient(address=address, code=554, enhanced="5.7.1", text="Amazon SES found a virus in the message.")
+        SesRecipient(address=address, code=554, enhanced="5.7.1", text="Amazon SES found a virus in the message.")
         for address in _texts(mail, "destination")
     )
     return SesEvent(kind="BOUNCED", recipients=recipients)
@@ -138,17 +138,17 @@ _READERS: dict[str, Callable[[dict[str, Any], dict[str, Any]], SesEvent | None]]
 }
 
 
-def _recipients(details: dict[str, Any], name: str, default_text: str) -> tuple[ReportedRecipient, ...]:
+def _recipients(details: dict[str, Any], name: str, default_text: str) -> tuple[SesRecipient, ...]:
     entries = [entry for entry in _list(details, name)[:RECIPIENTS_LIMIT] if isinstance(entry, dict)]
     return tuple(_recipient(entry, default_text) for entry in entries)
 
 
-def _recipient(entry: dict[str, Any], default_text: str) -> ReportedRecipient:
+def _recipient(entry: dict[str, Any], default_text: str) -> SesRecipient:
     # The field is that of a DSN (RFC 3464 §2.3.6): `smtp; 550 5.1.1 user unknown`.
     type_, separator, text = _text(entry, "diagnosticCode").partition(";")
     reply = _reply((text if separator else type_).strip())
     status = _text(entry, "status")
-    return ReportedRecipient(
+    return SesRecipient(
         address=_text(entry, "emailAddress"),
         code=reply.code,
         enhanced=status if _STATUS.fullmatch(status) else reply.enhanced,
@@ -156,10 +156,10 @@ def _recipient(entry: dict[str, Any], default_text: str) -> ReportedRecipient:
     )
 
 
-def _reply(text: str) -> ReportedRecipient:
+def _reply(text: str) -> SesRecipient:
     """The codes in the reply of a server, and its text; without address."""
     code, enhanced = _REPLY.search(text[:100]), _STATUS.search(text[:100])
-    return ReportedRecipient(
+    return SesRecipient(
         address="", code=int(code[1]) if code else 0, enhanced=enhanced[0] if enhanced else "", text=text
     )
 
