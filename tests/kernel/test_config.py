@@ -41,6 +41,10 @@ from postern.kernel.config import SettingInvalid, read_settings
         ("POSTERN_SIGN_UP", "maybe"),
         ("POSTERN_OUTBOUND_ALLOW", "everything"),
         ("POSTERN_SENDING_ADDRESSES", "here"),
+        ("POSTERN_FALLBACK_TRANSPORTS", "capture"),
+        ("POSTERN_FALLBACK_TRANSPORTS", "relay, relay"),
+        ("POSTERN_SES_ENDPOINT", "email.eu-central-1.amazonaws.com"),
+        ("POSTERN_SES_FORWARD_FEEDBACK", "perhaps"),
     ],
 )
 def test_the_error_for_an_invalid_setting_names_its_variable(variable, text):
@@ -52,6 +56,14 @@ def test_the_error_for_an_invalid_setting_names_its_variable(variable, text):
         read_settings({variable: text})
     assert "\n" not in str(error.value)
     assert "secret@" not in str(error.value)
+
+
+SES = {
+    "POSTERN_TRANSPORT": "ses",
+    "POSTERN_SES_REGION": "eu-central-1",
+    "POSTERN_SES_ACCESS_KEY_ID": "AKIDEXAMPLE",
+    "POSTERN_SES_SECRET_ACCESS_KEY": "pa/ss",
+}
 
 
 @pytest.mark.parametrize(
@@ -70,6 +82,14 @@ def test_the_error_for_an_invalid_setting_names_its_variable(variable, text):
         ("POSTERN_RELAY", {"POSTERN_RELAY": "smtp://mail.example.com?weight=0"}),
         ("POSTERN_RELAY", {"POSTERN_RELAY": "smtp://mail.example.com?rate=nan"}),
         ("POSTERN_RELAY", {"POSTERN_RELAY": "smtp://mail.example.com?connections=many"}),
+        ("POSTERN_SES_SECRET_ACCESS_KEY", {"POSTERN_TRANSPORT": "ses"}),
+        ("POSTERN_SES_ACCESS_KEY_ID", {"POSTERN_SES_REGION": "eu-central-1", "POSTERN_SES_SECRET_ACCESS_KEY": "pa/ss"}),
+        ("POSTERN_SES_REGION", {**SES, "POSTERN_SES_REGION": "Frankfurt"}),
+        ("POSTERN_SES_TOPICS", {**SES, "POSTERN_SES_TOPICS": "postern"}),
+        ("POSTERN_FALLBACK_TRANSPORTS", {**SES, "POSTERN_FALLBACK_TRANSPORTS": "ses"}),
+        ("POSTERN_FALLBACK_TRANSPORTS", {"POSTERN_RELAY": "smtp://relay", "POSTERN_FALLBACK_TRANSPORTS": "relay"}),
+        ("POSTERN_RELAY", {**SES, "POSTERN_FALLBACK_TRANSPORTS": "relay"}),
+        ("POSTERN_BASE_URL", SES),
         ("POSTERN_PLAN_LIMITS", {"POSTERN_PLAN_LIMITS": "free: emails=" + "9" * 5_000}),
         ("POSTERN_PLAN_LIMITS", {"POSTERN_PLAN_LIMITS": "free: mail=9"}),
         ("POSTERN_STRIPE_SECRET_KEY", {"POSTERN_BILLING": "stripe"}),
@@ -146,6 +166,26 @@ def test_the_ready_message_names_transport_relay_and_base_url():
     text = describe_mail_transport(read_settings({}))
     assert "transport capture" in text
     assert "http://127.0.0.1:8025" in text
+
+
+def test_the_ready_message_names_all_transports_in_order():
+    settings = read_settings(
+        {
+            **SES,
+            "POSTERN_FALLBACK_TRANSPORTS": "relay",
+            "POSTERN_RELAY": "smtp://me:hidden@smtp.example.net",
+            "POSTERN_SES_TOPICS": "arn:aws:sns:eu-central-1:123456789012:mail",
+            BASE_URL: "https://mail.example.com",
+        }
+    )
+    check_settings(settings)
+    assert describe_mail_transport(settings) == (
+        "Mail is sent through https://email.eu-central-1.amazonaws.com (transport ses) and, if that cannot be reached, "
+        "smtp.example.net:587 (starttls-required) (transport relay); links in it lead to https://mail.example.com."
+    )
+    check_settings(
+        read_settings({**SES, "POSTERN_SES_ENDPOINT": "http://127.0.0.1:5000", BASE_URL: "http://127.0.0.1:8025"})
+    )
 
 
 def test_valid_settings_are_accepted():
