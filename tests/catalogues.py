@@ -1,8 +1,8 @@
-"""Writes the lists of problems and of events in docs/guide, or checks that they are up to date."""
+"""Writes the lists of problems, events and findings in docs/guide, or checks that they are up to date."""
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,8 @@ import msgspec
 from postern.kernel.http.problems import Problem
 from postern.platform.events.model import CAMPAIGN_SEND_EVENTS
 from postern.platform.events.payloads import PAYLOADS, CausedEventData, ContactEventData, EmailEventData
+from postern.protocols.mail.domain_findings import DOMAIN_RULES
+from postern.protocols.mail.findings import Rule
 from tests.contract import update_catalogue
 
 GUIDE = Path(__file__).parent.parent / "docs" / "guide"
@@ -54,6 +56,23 @@ marked with `?` are left out when there is nothing to say. If an event would be 
 `webhooks`.
 """
 
+FINDINGS = """
+# Findings
+
+This page lists every finding: a rule that a message or a DNS record does not follow. A finding has a stable `code`, a
+`severity`, the `path` that it concerns, a `message` that says what is wrong, a `fix` that says what to do, a `count`
+and the first `snippets`. The severities are:
+
+- `ERROR`: large providers reject such mail or put it into the spam folder, or sending it fails.
+- `WARNING`: some receivers or mail programs have a problem with it.
+- `ADVICE`: an improvement.
+
+New codes can be added at any time, so a program must expect codes that it does not know.
+"""
+FINDING_TABLES: list[tuple[str, Mapping[str, Rule]]] = [
+    ("DNS records of a [domain](domains.md#find-mistakes-in-the-dns-records)", DOMAIN_RULES),
+]
+
 
 def _subclasses(base: type[Problem]) -> Iterator[type[Problem]]:
     for kind in base.__subclasses__():
@@ -93,6 +112,25 @@ def event_catalogue() -> str:
     return NOTE + text + "\n" + "\n\n".join(tables) + "\n"
 
 
+def finding_catalogue() -> str:
+    """The text of findings.md: every rule about DNS records and messages."""
+    tables = [
+        "\n".join(
+            [f"## {title}", "", "| code | severity | meaning | what to do |", "|---|---|---|---|"]
+            + [
+                f"| `{code}` | {rule.severity} | {_without_values(rule.message)} | {_without_values(rule.fix)} |"
+                for code, rule in rules.items()
+            ]
+        )
+        for title, rules in FINDING_TABLES
+    ]
+    return NOTE + FINDINGS + "\n" + "\n\n".join(tables) + "\n"
+
+
+def _without_values(text: str) -> str:
+    return re.sub(r"\{\w+\}", "…", text).replace("|", "\\|")
+
+
 def fields_of_data(data: Any, besides: tuple[Any, ...] = (EmailEventData, CausedEventData)) -> list[Any]:
     """The fields of an event's data without those that all events have, or all events of a type in `besides`."""
     known = {
@@ -109,7 +147,11 @@ def _field_text(field: Any) -> str:
 
 def catalogues() -> dict[Path, str]:
     """The text of each file."""
-    return {GUIDE / "errors.md": problem_catalogue(), GUIDE / "events.md": event_catalogue()}
+    return {
+        GUIDE / "errors.md": problem_catalogue(),
+        GUIDE / "events.md": event_catalogue(),
+        GUIDE / "findings.md": finding_catalogue(),
+    }
 
 
 def main() -> None:

@@ -68,6 +68,7 @@ NOT_RUN_HERE = {
 WITHOUT_BLOCKS = {
     "sdk-react.md": "components for browsers: tests/sdk/test_react.py uses them",
     "errors.md": "a list generated from the code",
+    "findings.md": "a list generated from the code",
     "events.md": "a list generated from the code",
     "install.md": "needs tools of several systems: tests/packages and script/try-install do so",
     "growing.md": "starts processes on several machines: bench/chaos_cluster.py does so",

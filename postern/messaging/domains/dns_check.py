@@ -2,24 +2,38 @@
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Mapping, Sequence
+from datetime import timedelta
 from typing import NamedTuple
 
 from postern.messaging.domains.model import DnsRecord, PublicKey, Purpose, RecordCheck, RecordStatus
 from postern.messaging.domains.rules import BOUNCE_LABEL, PURPOSES, RecordSettings, records_of, spf_terms
 from postern.protocols.mail import dkim, dmarc, spf
 from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord, Resolver
+from postern.protocols.mail.domain_findings import (
+    domain_finding,
+    inspect_bimi,
+    inspect_dkim,
+    inspect_dmarc,
+    inspect_spf,
+    inspect_transport_security,
+    is_key_record,
+)
+from postern.protocols.mail.findings import Finding
 
 MAX_FOUND_VALUES = 10
 """Published values that are stored with a result; further ones are omitted."""
 MAX_FOUND_CHARACTERS = 1_000
 """Characters of each stored value; longer ones are truncated."""
+INSPECTION_TIMEOUT = timedelta(seconds=30)
+"""How long the search for mistakes in the records may take: a hostile record can refer to many slow servers."""
 
 
 class DnsCheckResult(NamedTuple):
-    """The result of a DNS check: one RecordCheck for each record."""
+    """The result of a DNS check: one RecordCheck for each record, and the mistakes in the records."""
 
     checks: list[RecordCheck]
+    findings: list[Finding]
 
     def verdict(self, purpose: Purpose) -> bool | None:
         """Whether the record with this purpose is published correctly; None if its lookup failed.
@@ -44,7 +58,58 @@ async def check_records(
         bounce = f"{BOUNCE_LABEL}.{domain}"
         expected.append(DnsRecord(type="TXT", name=bounce, value=bounce, purpose="SPF", required=False))
     checks = (_check(resolver, domain, record, keys_by_purpose.get(record.purpose), settings) for record in expected)
-    return DnsCheckResult(list(await asyncio.gather(*checks)))
+    results = list(await asyncio.gather(*checks))
+    return DnsCheckResult(results, await _inspect(resolver, domain, expected, results, keys_by_purpose, settings))
+
+
+async def _inspect(
+    resolver: Resolver,
+    domain: str,
+    expected: Sequence[DnsRecord],
+    checks: Sequence[RecordCheck],
+    keys: Mapping[str, PublicKey],
+    settings: RecordSettings,
+) -> list[Finding]:
+    """The mistakes in the published records. A failed lookup is a finding; nothing is raised."""
+    searches: list[tuple[str, Awaitable[list[Finding]]]] = []
+    for record, check in zip(expected, checks, strict=True):
+        if record.purpose == "SPF":
+            searches.append((record.name, _inspect_spf(resolver, record.name, check, settings)))
+        elif record.purpose in ("DKIM", "DKIM_ED25519"):
+            searches.append((record.name, _inspect_dkim(resolver, record, keys[record.purpose])))
+    searches.append((f"_dmarc.{domain}", _inspect_policies(resolver, domain)))
+    searches.append((domain, inspect_transport_security(resolver, domain)))
+    found = await asyncio.gather(*(_findings_or_failure(name, search) for name, search in searches))
+    return [finding for findings in found for finding in findings]
+
+
+async def _findings_or_failure(name: str, search: Awaitable[list[Finding]]) -> list[Finding]:
+    try:
+        async with asyncio.timeout(INSPECTION_TIMEOUT.total_seconds()):
+            return await search
+    except DnsUnavailable as error:
+        return [domain_finding("dns_unavailable", name, reason=error)]
+    except TimeoutError:
+        return [domain_finding("dns_unavailable", name, reason="The lookups took too long.")]
+
+
+async def _inspect_spf(resolver: Resolver, name: str, check: RecordCheck, settings: RecordSettings) -> list[Finding]:
+    findings = await inspect_spf(resolver, name)
+    is_valid = not any(finding.severity == "ERROR" or finding.code == "spf_missing" for finding in findings)
+    if is_valid and check.status == "WRONG":
+        terms = " ".join(spf_terms(settings))
+        findings.append(domain_finding("spf_server_missing", name, check.found, reason=check.reason or "", terms=terms))
+    return findings
+
+
+async def _inspect_dkim(resolver: Resolver, record: DnsRecord, key: PublicKey) -> list[Finding]:
+    findings = await inspect_dkim(resolver, record.name, algorithm=key.algorithm, public_key=key.public_key)
+    return findings if record.required else [finding for finding in findings if finding.code != "dkim_missing"]
+
+
+async def _inspect_policies(resolver: Resolver, domain: str) -> list[Finding]:
+    findings, policy = await inspect_dmarc(resolver, domain)
+    return [*findings, *await inspect_bimi(resolver, domain, policy)]
 
 
 async def _check(
@@ -69,18 +134,15 @@ async def _check(
 async def _check_dkim(resolver: Resolver, record: DnsRecord, key: PublicKey) -> RecordCheck:
     """Check a key record by a TXT lookup, as receivers do; the lookup follows CNAME records."""
     texts = await resolver.txt(record.name)
-    key_records = [text for text in texts if _KEY_RECORD.search(text)]
+    key_records = [text for text in texts if is_key_record(text)]
     if not key_records:
         return _result(record, "WRONG", texts, "No TXT record at this name is a DKIM key: the tag `p=` is missing.")
     if len(key_records) > 1:  # RFC 6376 §3.6.2.2: with several records, the result is undefined.
         return _result(
             record, "WRONG", texts, "There are several DKIM keys at this name; remove all but the one shown here."
         )
-    problem = dkim.key_record_problem(key_records[0], algorithm=key.algorithm, public_key=key.public_key)
-    return _result(record, "WRONG" if problem else "VERIFIED", texts, problem)
-
-
-_KEY_RECORD = re.compile(r"(?:^|;)\s*p\s*=|DKIM1")
+    fault = dkim.key_record_fault(key_records[0], algorithm=key.algorithm, public_key=key.public_key)
+    return _result(record, "WRONG" if fault else "VERIFIED", texts, fault.message if fault else None)
 
 
 async def _check_spf(resolver: Resolver, record: DnsRecord, settings: RecordSettings) -> RecordCheck:

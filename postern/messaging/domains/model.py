@@ -15,6 +15,7 @@ import msgspec
 
 from postern.kernel.http.problems import BadRequest, Conflict, Missing, Unprocessable
 from postern.kernel.values import Body, Moment, Record
+from postern.protocols.mail.findings import Finding
 
 DOMAINS_PER_PROJECT = 1_000
 SENDERS_PER_PROJECT = 20
@@ -233,6 +234,8 @@ class DomainFields(Record):
     # Since when the DKIM record has been missing; None if it is published, and while the domain is PENDING.
     failing_since: Moment | None
     last_checked_at: Moment | None
+    findings: list[Finding]
+    """The mistakes in the domain's DNS records that the last check found, and advice."""
     created_at: Moment
     updated_at: Moment
 

@@ -85,8 +85,9 @@ async def delete_domain(tx: Transaction, *, project_id: UUID, id: UUID) -> Store
 
 # Store the verification state of a domain: all columns of `domain` except its name and keys.
 @statement("""
-    update domains set status = %(status)s, checks = %(checks)s, spf_verified = %(spf_verified)s,
-        dkim_verified = %(dkim_verified)s, ed25519_verified = %(ed25519_verified)s,
+    update domains set status = %(status)s, checks = %(checks)s, findings = %(findings)s,
+        spf_verified = %(spf_verified)s, dkim_verified = %(dkim_verified)s,
+        ed25519_verified = %(ed25519_verified)s,
         return_path_verified = %(return_path_verified)s, tracking_verified = %(tracking_verified)s,
         dmarc_verified = %(dmarc_verified)s, verified_at = %(verified_at)s, watched_since = %(watched_since)s,
         failing_since = %(failing_since)s, last_checked_at = %(last_checked_at)s, due_at = %(due_at)s,

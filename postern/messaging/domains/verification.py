@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 VERSIONED_COLUMNS = (
     "status",
     "checks",
+    "findings",
     "spf_verified",
     "dkim_verified",
     "ed25519_verified",
@@ -84,6 +85,7 @@ async def record_check(
         domain,
         status=status,
         checks=result.checks,
+        findings=result.findings,
         dkim_verified=_or_previous(dkim_published, domain.dkim_verified),
         ed25519_verified=_or_previous(result.verdict("DKIM_ED25519"), domain.ed25519_verified),
         spf_verified=_or_previous(result.verdict("SPF"), domain.spf_verified),
