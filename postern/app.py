@@ -83,7 +83,7 @@ from postern.messaging.campaigns import work as campaign_work
 from postern.messaging.domains import operations as domains
 from postern.messaging.domains import senders
 from postern.messaging.domains import work as domain_work
-from postern.messaging.emails import logs, ses_notifications, suppressions, system_mail
+from postern.messaging.emails import logs, preflight, ses_notifications, suppressions, system_mail
 from postern.messaging.emails import operations as emails
 from postern.messaging.emails import work as email_work
 from postern.messaging.inbound import operations as inbound
@@ -124,7 +124,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
         *(account_pages, dashboard),
     ),
     *operations_of(projects, events, event_stream, access, domains, senders, webhooks, assets, templates),
-    *operations_of(imports, contacts, attributes, audiences, audience_preview, emails, logs, suppressions),
+    *operations_of(imports, contacts, attributes, audiences, audience_preview, emails, preflight, logs, suppressions),
     *operations_of(ses_notifications),
     *operations_of(customers, merging, end_users, tokens, sessions, sign_up, sign_in, credentials, totp, passkeys),
     *operations_of(providers, linking, identity_requests, customer_pages, sso, app_sso),

@@ -493,6 +493,7 @@ FIELDS: Mapping[str, str] = {
 
 FIELD_EXAMPLES: Mapping[str, Any] = {
     # Data of events
+    "CampaignPreflight.variantId": identifier("variant"),
     "EmailEventData.variantId": identifier("variant"),
     "EmailBouncedData.enhancedCode": "5.1.1",
     "EmailReasonData.recipient": "ada@example.com",

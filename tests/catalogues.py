@@ -14,6 +14,7 @@ from postern.platform.events.model import CAMPAIGN_SEND_EVENTS
 from postern.platform.events.payloads import PAYLOADS, CausedEventData, ContactEventData, EmailEventData
 from postern.protocols.mail.domain_findings import DOMAIN_RULES
 from postern.protocols.mail.findings import Rule
+from postern.protocols.mail.message_findings import MESSAGE_RULES
 from tests.contract import update_catalogue
 
 GUIDE = Path(__file__).parent.parent / "docs" / "guide"
@@ -70,6 +71,7 @@ and the first `snippets`. The severities are:
 New codes can be added at any time, so a program must expect codes that it does not know.
 """
 FINDING_TABLES: list[tuple[str, Mapping[str, Rule]]] = [
+    ("Messages, [before they are sent](emails.md#check-a-message-before-you-send-it)", MESSAGE_RULES),
     ("DNS records of a [domain](domains.md#find-mistakes-in-the-dns-records)", DOMAIN_RULES),
 ]
 

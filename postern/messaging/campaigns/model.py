@@ -141,6 +141,17 @@ class CampaignTest(Body):
     to: AddressText
 
 
+class CampaignPreflight(Body):
+    """How a campaign is checked."""
+
+    email: AddressText | None = None
+    """A contact whose attributes fill in the content. Null: a contact without attributes."""
+    variant_id: Identifier | None = None
+    """The variant to check. Null: the campaign's own subject and template."""
+    check_links: bool = False
+    """Open the links of the message, at most 20, with GET requests."""
+
+
 class WinnerChoice(Body):
     """The variant to declare the winner of an A/B test."""
 

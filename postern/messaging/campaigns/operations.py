@@ -22,6 +22,7 @@ from postern.kernel.http.pagination import (
 )
 from postern.kernel.http.problems import Invalid, Problem, ProblemError, require_found
 from postern.kernel.http.responses import HttpResponse
+from postern.kernel.limits import TooManyRequests
 from postern.kernel.values import Deleted, as_id, build_view, new_id
 from postern.messaging.audiences import contacts
 from postern.messaging.audiences import operations as audiences
@@ -34,6 +35,7 @@ from postern.messaging.campaigns.model import (
     CampaignDetail,
     CampaignIncomplete,
     CampaignMissing,
+    CampaignPreflight,
     CampaignProgress,
     CampaignRow,
     CampaignSendResult,
@@ -57,8 +59,9 @@ from postern.messaging.campaigns.model import (
 )
 from postern.messaging.domains import sending as domains
 from postern.messaging.emails import operations as emails
-from postern.messaging.emails.model import TEST_COPY_TAG, EmailLogEntry, SendStatus
-from postern.messaging.emails.rules import from_name_template, rate
+from postern.messaging.emails.model import MARKETING, TEST_COPY_TAG, EmailLogEntry, SendStatus
+from postern.messaging.emails.preflight import Preflight, preflight_content, preflight_of, sender_findings
+from postern.messaging.emails.rules import from_name_template, new_send, rate
 from postern.messaging.templates import operations as templates
 from postern.messaging.templates.rules import check_content, contact_variables
 from postern.platform.audit import operations as audit
@@ -67,6 +70,8 @@ from postern.platform.projects import operations as projects
 from postern.platform.projects.quotas import PlanLimitReached
 from postern.protocols.mail.address import Address, AddressInvalid, parse_address
 
+PREFLIGHT_RECIPIENT = "recipient@example.com"
+"""The recipient of a campaign's message that is checked without a contact. Nothing is sent to it."""
 NOT_FOUND: list[type[Problem]] = [CampaignMissing]
 CHANGE_PROBLEMS: list[type[Problem]] = [CampaignMissing, CampaignStateConflict, LiveKeyRequired]
 STOPPING_ACTIONS = frozenset(("pause", "delete"))
@@ -328,6 +333,46 @@ async def test_campaign(call: Call, id: UUID, data: CampaignTest) -> CampaignTes
     """Send one rendered copy with `[Test]` before its subject. It does not count in the campaign's statistics."""
     row = await require_campaign(call.db, call.project_id, id)
     return CampaignTestResult(success=True, sent=await _send_tests(call, row, [("/to", data.to)]))
+
+
+@post(
+    "/projects/{project_id}/campaigns/{id}/preflight",
+    needs="campaigns:send",
+    problems=[*NOT_FOUND, CampaignIncomplete, VariantMissing, TooManyRequests, *emails.RENDER_PROBLEMS],
+    example={"email": "ada@example.com"},
+)
+async def preflight_campaign(call: Call, id: UUID, data: CampaignPreflight) -> Preflight:
+    """Say what large providers would object to in a campaign's message, without sending it.
+
+    The message is composed as it would be sent to a contact; see `POST /projects/{projectId}/emails/preflight`.
+    """
+    row = await require_campaign(call.db, call.project_id, id)
+    variant = await _variant(call, row, data.variant_id)
+    message = await content.current_content(call.db, row, variant)
+    address = data.email or PREFLIGHT_RECIPIENT
+    try:
+        recipient = parse_address(address)
+        sender = parse_address(content.sender_of(row))
+    except AddressInvalid as error:
+        raise Invalid.at("/email" if data.email else "/fromEmail", error.detail, "address_invalid") from None
+    contact = await contacts.contact_of(call.db, call.project_id, address) if data.email else None
+    settings = (await projects.require_project(call.db, call.project_id)).settings
+    body = msgspec.structs.replace(
+        content.snapshot(row, message, settings),
+        variables=contact_variables(address, contact.attributes if contact else {}),
+    )
+    send = new_send(call.project_id, sender, recipient.spec, call.now)
+    send = msgspec.structs.replace(send, to_addresses=[recipient.spec], lane=MARKETING)
+    found = await preflight_content(call, send, body, is_marketing=True, check_links=data.check_links)
+    return preflight_of([*found.findings, *await sender_findings(call, sender)], found.report, found.opened)
+
+
+async def _variant(call: Call, row: CampaignRow, id: str | None) -> VariantRow | None:
+    """A variant of a campaign; None if `id` is None. Raises VariantMissing."""
+    if id is None:
+        return None
+    variants = await store.variants(call.db, project_id=call.project_id, campaign_id=row.id)
+    return require_found(next((variant for variant in variants if variant.id == as_id(id)), None), VariantMissing)
 
 
 @post(

@@ -13,11 +13,11 @@ from postern.messaging.domains.model import (
     BlocklistWatch,
     EntryStatus,
 )
-from postern.messaging.domains.rules import registered_domain
 from postern.platform.events.model import EventRow
 from postern.platform.events.operations import make_event, record_all
 from postern.protocols.mail import blocklists
 from postern.protocols.mail.blocklists import BlocklistFinding, BlocklistSubject, Zone
+from postern.protocols.mail.public_suffixes import registered_domain
 
 if TYPE_CHECKING:
     from postern.world import World

@@ -3,9 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import cache
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import idna
 import msgspec
@@ -27,9 +26,7 @@ from postern.messaging.domains.model import (
     Role,
     Status,
 )
-
-if TYPE_CHECKING:
-    from tldextract import TLDExtract
+from postern.protocols.mail.public_suffixes import is_public_suffix
 
 LABEL = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)")
 MAX_NAME_LENGTH = 230
@@ -82,14 +79,9 @@ def parse_domain(text: str) -> str:
         raise _invalid(f"{text!r} is not a domain name.")
     if len(labels) < 2 or labels[-1].isdigit():
         raise _invalid(f"{text!r} is not a domain name that can send mail.")
-    if _public_suffixes()(ascii_name).suffix == ascii_name:
+    if is_public_suffix(ascii_name):
         raise _invalid(f"{ascii_name} is a public suffix; use a domain registered under it.", "public_suffix")
     return ascii_name
-
-
-def registered_domain(domain: str) -> str:
-    """The registered domain by the public suffix list; the domain itself if it has no public suffix."""
-    return _public_suffixes()(domain).top_domain_under_public_suffix or domain
 
 
 def _invalid(message: str, code: str = "invalid_domain") -> Invalid:
@@ -255,11 +247,3 @@ def next_check_in(
     if age < timedelta(minutes=10):
         return timedelta(minutes=1)
     return timedelta(minutes=10) if age < timedelta(minutes=10 + 180) else timedelta(hours=1)
-
-
-@cache
-def _public_suffixes() -> "TLDExtract":
-    """The public suffix list of the tldextract package, without downloads. Imported here because it loads slowly."""
-    import tldextract
-
-    return tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)

@@ -8,8 +8,10 @@ from uuid import UUID
 
 from postern.kernel.database.statements import Queries
 from postern.messaging.domains import store
+from postern.messaging.domains.dns_check import DnsCheckResult
 from postern.messaging.domains.keys import seal_context
 from postern.messaging.domains.model import SealedKey, SendingDomain
+from postern.messaging.domains.verification import check_domain
 from postern.protocols.mail.dkim import Signer
 
 if TYPE_CHECKING:
@@ -27,6 +29,12 @@ async def sending_domain(db: Queries, project_id: UUID, name: str) -> SendingDom
 async def domains_of_project(db: Queries, project_id: UUID) -> list[SendingDomain]:
     """All sending domains of a project, newest first."""
     return await store.list_sending_domains(db, project_id=project_id)
+
+
+async def check_now(world: "World", project_id: UUID, id: UUID) -> DnsCheckResult | None:
+    """Look up and check the DNS records of a sending domain now; stores nothing. None if it does not exist."""
+    row = await store.get_domain(world.db, project_id=project_id, id=id)
+    return await check_domain(world, row) if row else None
 
 
 async def sending_domains_all(world: "World", pairs: list[tuple[UUID, str]]) -> list[SendingDomain | None]:

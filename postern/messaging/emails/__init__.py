@@ -10,6 +10,7 @@ PUBLIC_MODULES = (
     "logs",
     "outcomes",
     "pre_send_check",
+    "preflight",
     "redaction",
     "return_addresses",
     "rules",

@@ -114,11 +114,13 @@ async def check_email(
     deliver_now: bool,
     context: SubmissionContext | None = None,
     render: bool = True,
+    require_domain: bool = True,
 ) -> NewSend:
     """Validate an e-mail completely and return its send and content, not yet stored. Raises a Problem with the path.
 
     `deliver_now`: this process delivers the e-mail right after the commit, unless it is scheduled. `context` caches
-    lookups across the e-mails of a request. With `render=False` the caller must call `render_check`.
+    lookups across the e-mails of a request. With `render=False` the caller must call `render_check`, with
+    `require_domain=False` it must check the sender.
     """
     context = SubmissionContext() if context is None else context
     # Before any address is parsed, which takes long.
@@ -130,7 +132,7 @@ async def check_email(
     cc = [_address(f"/cc/{index}", text) for index, text in enumerate(data.cc or [])]
     bcc = [_address(f"/bcc/{index}", text) for index, text in enumerate(data.bcc or [])]
     body = _body(await _content_of(call, data, context), data, settings)
-    domain_id = await _require_domain_id(call, sender, settings, context)
+    domain_id = await _require_domain_id(call, sender, settings, context) if require_domain else None
     scheduled_at = _schedule(call, data)
     send = msgspec.structs.replace(
         new_send(call.project_id, sender, to[0].spec, call.now),

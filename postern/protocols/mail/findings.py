@@ -22,6 +22,7 @@ class Finding(Record):
     code: str
     """The stable name of the rule; see the guide."""
     severity: Severity
+    """ERROR, WARNING or ADVICE; see the guide."""
     path: str
     """What it concerns: a JSON pointer into the request, or the name of a DNS record."""
     message: str

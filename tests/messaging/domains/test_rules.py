@@ -14,9 +14,9 @@ from postern.messaging.domains.rules import (
     dns_outcome,
     next_check_in,
     parse_domain,
-    registered_domain,
     spf_value,
 )
+from postern.protocols.mail.public_suffixes import registered_domain
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)

@@ -17,6 +17,7 @@ from postern.kernel.http.problems import Invalid, Problem, ProblemError, Unproce
 from postern.protocols.mail import mime
 from postern.protocols.mail.address import Address, HeaderInvalid, parse_address
 from postern.protocols.mail.dkim import Signer, sign
+from postern.protocols.mail.message_findings import ContentReport, InspectedContent, inspect_content
 from postern.protocols.mail.templates.content import (
     Content,
     Part,
@@ -414,6 +415,43 @@ def preview(
     return None if subject is None else rendered.subject, rendered.html, rendered.text
 
 
+class MessageReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What is found in a composed message."""
+
+    message_octets: int
+    """The size without DKIM signatures."""
+    html_octets: int
+    content: ContentReport
+
+
+def inspect_message(report_part: ReportPart, templates: Any, draft: Any) -> Any:
+    """Compose a message as it would be sent, and look for what receivers object to.
+
+    The arguments are the built-in forms of MessageTemplates and MessageDraft; returns that of a MessageReport. Raises
+    the problems of `compose_unsigned`.
+    """
+    message_templates = msgspec.convert(templates, MessageTemplates)
+    message_draft = msgspec.convert(draft, MessageDraft)
+    message, subject = compose_unsigned(message_templates, message_draft, report_part=report_part)
+    content = content_of(message_templates, report_part=report_part)
+    values, send_id, tracking = message_draft.values, message_draft.send_id, message_draft.tracking
+    sent = content.render(values, send_id=send_id, tracking=tracking, report_part=report_part)
+    untracked = tracking and msgspec.structs.replace(tracking, opens=False, clicks=False)
+    rendered = content.render(values, send_id=send_id, tracking=untracked, report_part=report_part)
+    report_part(None)
+    html_octets = len((sent.html or "").encode("utf-8", "replace"))
+    inspected = InspectedContent(
+        subject=subject,
+        html=rendered.html,
+        text=rendered.text,
+        html_octets=html_octets,
+        content_ids=[attachment.content_id for attachment in message_draft.attachments if attachment.content_id],
+        unsubscribe_url=rendered.unsubscribe_url,
+    )
+    report = MessageReport(message_octets=len(message), html_octets=html_octets, content=inspect_content(inspected))
+    return msgspec.to_builtins(report)
+
+
 def _render_builder_json(builder_json: dict[str, Any], engine: Engine) -> str:
     # Imported here: the MJML renderer takes memory, and most render processes never need it.
     from postern.protocols.mail.templates.builder import BuilderInvalid, render_builder
@@ -431,7 +469,8 @@ def _render_builder_json(builder_json: dict[str, Any], engine: Engine) -> str:
 
 
 TASKS: Final[dict[str, Callable[..., Any]]] = {
-    task.__name__: task for task in (check_message, render_subjects, check_parts, check_template, preview)
+    task.__name__: task
+    for task in (check_message, render_subjects, check_parts, check_template, preview, inspect_message)
 }
 
 
