@@ -302,8 +302,10 @@ class _Evaluation:
             case "h":
                 return self.helo
             case _:
+                # RFC 7208 §7.3: the domain itself, or a name below it, or any other name.
                 names = await self.confirmed_names("")
-                return next((name for name in names if name == domain), (names or ["unknown"])[0])
+                below = [name for name in names if name.endswith(f".{domain.lower()}")]
+                return domain if domain.lower() in names else (below or names or ["unknown"])[0]
 
 
 MACRO = re.compile(r"%\{([slodiphv])(\d*)(r?)([.\-+,/_=]*)\}", re.IGNORECASE)
