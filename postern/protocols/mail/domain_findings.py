@@ -250,9 +250,12 @@ def domain_finding(code: str, name: str, snippets: Sequence[str] = (), **values:
 
 async def texts_of(resolver: Resolver, name: str) -> list[str]:
     """The TXT records of a name, at most RECORDS_READ; none if the name or its records do not exist. Raises
-    DnsUnavailable."""
+    DnsUnavailable.
+
+    They are sorted, because DNS servers return them in any order, and the same records must give the same findings.
+    """
     try:
-        return (await resolver.txt(name))[:RECORDS_READ]
+        return sorted(await resolver.txt(name))[:RECORDS_READ]
     except NoSuchRecord:
         return []
 

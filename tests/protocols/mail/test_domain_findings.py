@@ -174,6 +174,26 @@ async def test_reports_to_another_domain_need_its_permission(zone, resolver):
         await inspect_dmarc(resolver, "example.com")
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("v=DMARC1; p=none; rua=mailto:dmarc-feedback@example.com", ["dmarc_policy_none"]),
+        (
+            "v=DMARC1; p=none; rua=mailto:dmarc-feedback@example.com; ruf=mailto:auth-reports@thirdparty.example.net",
+            ["dmarc_policy_none"],
+        ),
+        (
+            "v=DMARC1; p=quarantine; rua=mailto:f@example.com, mailto:tld-test@thirdparty.example.net!10m; pct=25",
+            ["dmarc_obsolete_tag"],
+        ),
+    ],
+)
+async def test_the_examples_of_rfc_7489_appendix_b(zone, resolver, text, expected):
+    zone.add("_dmarc.example.com", "TXT", text)
+    zone.add("example.com._report._dmarc.thirdparty.example.net", "TXT", "v=DMARC1;")
+    assert codes((await inspect_dmarc(resolver, "example.com"))[0]) == expected
+
+
 async def test_a_subdomain_uses_the_record_of_its_organizational_domain(zone, resolver):
     zone.add("_dmarc.example.com", "TXT", "v=DMARC1; p=reject; sp=none; rua=mailto:d@example.com")
     found, _ = await inspect_dmarc(resolver, "news.example.com")
