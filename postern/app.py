@@ -80,8 +80,8 @@ from postern.messaging.automations import store as automation_store
 from postern.messaging.automations import work as automation_work
 from postern.messaging.campaigns import operations as campaigns
 from postern.messaging.campaigns import work as campaign_work
+from postern.messaging.domains import dmarc_reports, senders
 from postern.messaging.domains import operations as domains
-from postern.messaging.domains import senders
 from postern.messaging.domains import work as domain_work
 from postern.messaging.emails import logs, preflight, ses_notifications, suppressions, system_mail
 from postern.messaging.emails import operations as emails
@@ -123,7 +123,9 @@ OPERATIONS: list[Operation[Any, Any]] = [
         *(accounts, recovery, account_sessions, mfa, account_passkeys, profile, account_members, export, deletion),
         *(account_pages, dashboard),
     ),
-    *operations_of(projects, events, event_stream, access, domains, senders, webhooks, assets, templates),
+    *operations_of(
+        projects, events, event_stream, access, domains, dmarc_reports, senders, webhooks, assets, templates
+    ),
     *operations_of(imports, contacts, attributes, audiences, audience_preview, emails, preflight, logs, suppressions),
     *operations_of(ses_notifications),
     *operations_of(customers, merging, end_users, tokens, sessions, sign_up, sign_in, credentials, totp, passkeys),

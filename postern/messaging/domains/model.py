@@ -7,7 +7,7 @@ passes DMARC without them.
 """
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -37,6 +37,15 @@ KEY_ROTATION_INTERVAL = timedelta(days=180)
 zone."""
 RETIRED_KEY_KEPT_FOR = timedelta(days=7)
 """How long a retired key stays published, for mail that is still in transit, before a new key replaces it."""
+
+DMARC_RETENTION = timedelta(days=400)
+"""How long the data of DMARC reports is kept: a year and a month, to compare with the year before."""
+DMARC_ROWS_PER_DOMAIN = 200_000
+"""Rows of DMARC data (a day, a host, a domain in `From`, a receiver and a result each) of one domain."""
+DMARC_DELETED_AT_ONCE = 10_000
+"""Rows of expired DMARC data that one check of a domain deletes."""
+DMARC_SOURCES_SHOWN = 100
+DMARC_ORGANIZATIONS_SHOWN = 50
 
 Status = Literal["PENDING", "VERIFIED", "DEGRADED", "FAILED"]
 DnsOutcome = Literal["SEEN", "MISSING", "MISSING_TOO_LONG", "UNSURE", "CHECK_REQUESTED"]
@@ -122,6 +131,18 @@ class SenderLinkInvalid(BadRequest):
 
 class NextKeyUnpublished(Conflict):
     """The next DKIM key is not published in the DNS, so signatures with it would not verify. Publish it first."""
+
+
+class DmarcReportOfOtherDomain(Unprocessable):
+    """This report is about another domain."""
+
+
+class DmarcReportOutOfPeriod(Unprocessable):
+    """The period of this report is in the future, or longer ago than the 400 days for which reports are kept."""
+
+
+class TooManyDmarcRows(Unprocessable):
+    """A domain can have 200,000 rows of DMARC data in 400 days."""
 
 
 class NewDomain(Body):
@@ -319,3 +340,99 @@ class SendingDomain(Record):
     return_path_verified: bool
     tracking_verified: bool
     updated_at: Moment
+
+
+DmarcDays = Annotated[
+    int, msgspec.Meta(ge=1, le=DMARC_RETENTION.days, description="The number of past days, in UTC, with today.")
+]
+
+
+class DmarcCounts(Record):
+    """Messages by their results, as receivers reported them."""
+
+    messages: int
+    """All messages."""
+    aligned: int
+    """Those that passed DMARC: with an aligned DKIM signature or aligned SPF."""
+    dkim_aligned: int
+    """Those with an aligned DKIM signature."""
+    spf_aligned: int
+    """Those for whose sender SPF passed, in an aligned domain."""
+    quarantined: int
+    """Those that receivers put into the spam folder because of the policy."""
+    rejected: int
+    """Those that receivers rejected because of the policy."""
+
+
+class DmarcDay(DmarcCounts):
+    """The messages of one day."""
+
+    day: date
+    """The day in UTC on which the period of the report began."""
+
+
+class DmarcSource(DmarcCounts):
+    """The messages of one host."""
+
+    source_ip: str
+    """The IP address of the host."""
+    last_day: date
+    """The last day with messages."""
+
+
+class DmarcOrganization(DmarcCounts):
+    """The messages that one receiver reported."""
+
+    organization: str
+    """The name of the receiver, as it reports it."""
+    last_day: date
+    """The last day with messages."""
+
+
+class DmarcSummary(Record):
+    """What receivers reported about the mail of a domain."""
+
+    domain: str
+    totals: DmarcCounts
+    """The sums over all days, hosts and receivers."""
+    days: list[DmarcDay]
+    """Oldest first; days without messages are included."""
+    sources: list[DmarcSource]
+    """The 100 hosts with the most messages."""
+    organizations: list[DmarcOrganization]
+    """The 50 receivers that reported the most messages."""
+
+
+class StoredDmarcReport(Record):
+    """A row of `dmarc_reports`."""
+
+    project_id: UUID
+    domain_id: UUID
+    organization: str
+    report_id: str
+    email: str
+    begins: Moment
+    ends: Moment
+    policy_domain: str
+    policy: str
+    messages: int
+    received_at: Moment
+
+
+class DmarcReportResult(Record):
+    """A report that was read."""
+
+    organization: str
+    """The receiver that made the report."""
+    report_id: str
+    """The id that the receiver gave it."""
+    begins: Moment
+    """The begin of its period (UTC)."""
+    ends: Moment
+    """The end of its period (UTC)."""
+    messages: int
+    """Messages of the domain in the report."""
+    skipped: int
+    """Records of other domains, and invalid ones."""
+    duplicate: bool
+    """Whether the report was known already, so that nothing was added."""

@@ -5,11 +5,17 @@ from typing import TYPE_CHECKING, Any
 from postern.kernel.database.statements import Jsonb, Transaction
 from postern.kernel.due import Work, for_each_row
 from postern.kernel.values import Moment, to_plain
-from postern.messaging.domains import store
+from postern.messaging.domains import dmarc_store, store
 from postern.messaging.domains.blocklists import check_listings
 from postern.messaging.domains.dns_check import DnsCheckResult
 from postern.messaging.domains.keys import GeneratedKey, next_key, save_key
-from postern.messaging.domains.model import CHECK_LEASE, BlocklistWatch, StoredDomain
+from postern.messaging.domains.model import (
+    CHECK_LEASE,
+    DMARC_DELETED_AT_ONCE,
+    DMARC_RETENTION,
+    BlocklistWatch,
+    StoredDomain,
+)
 from postern.messaging.domains.rules import replaceable_key, rotate, rotation_is_due
 from postern.messaging.domains.verification import check_domain, record_check
 from postern.platform.events.operations import make_event, record_all
@@ -19,7 +25,8 @@ if TYPE_CHECKING:
 
 
 async def run_domain_check(world: "World", domain: StoredDomain) -> None:
-    """Check the DNS records of one domain, store the result, and rotate or replace its keys if that is due.
+    """Check the DNS records of one domain, store the result, and rotate or replace its keys if that is due. Also delete
+    its expired DMARC data.
 
     Records an event if the status changed. Changes nothing if the domain was deleted or a later attempt has begun.
     """
@@ -32,6 +39,13 @@ async def run_domain_check(world: "World", domain: StoredDomain) -> None:
         if current is None or current.attempt != domain.attempt:
             return  # The domain was deleted, or a later attempt has begun.
         row, event = await record_check(tx, current, result, now)
+        await dmarc_store.delete_expired(
+            tx,
+            project_id=row.project_id,
+            domain_id=row.id,
+            before=(now - DMARC_RETENTION).date(),
+            limit=DMARC_DELETED_AT_ONCE,
+        )
         if event:
             await record_all(tx, [make_event(row.project_id, event, row.id, now, domain=row.domain)])
         if row.keys == domain.keys:

@@ -1,0 +1,182 @@
+"""DMARC reports of a domain: reading and storing them, and the series that they give."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from postern.kernel.database.statements import Jsonb
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import RawRequest, get, post
+from postern.kernel.http.problems import Invalid, require_found
+from postern.kernel.values import Moment
+from postern.messaging.domains import dmarc_store, store
+from postern.messaging.domains.model import (
+    DMARC_ORGANIZATIONS_SHOWN,
+    DMARC_RETENTION,
+    DMARC_ROWS_PER_DOMAIN,
+    DMARC_SOURCES_SHOWN,
+    DmarcCounts,
+    DmarcDay,
+    DmarcDays,
+    DmarcReportOfOtherDomain,
+    DmarcReportOutOfPeriod,
+    DmarcReportResult,
+    DmarcSummary,
+    DomainMissing,
+    StoredDmarcReport,
+    TooManyDmarcRows,
+)
+from postern.protocols.mail.dmarc_report import (
+    REPORT_OCTETS,
+    DmarcReport,
+    DmarcReportInvalid,
+    DmarcReportTooLarge,
+    DmarcRow,
+    read_report,
+)
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+CLOCK_DIFFERENCE = timedelta(days=2)
+"""How far in the future the period of a report may begin, because clocks differ."""
+
+
+@post(
+    "/projects/{project_id}/domains/{id}/dmarc-reports",
+    needs="domains:write",
+    body_limit=REPORT_OCTETS,
+    takes="application/octet-stream",
+    problems=(
+        DomainMissing,
+        DmarcReportInvalid,
+        DmarcReportOfOtherDomain,
+        DmarcReportOutOfPeriod,
+        DmarcReportTooLarge,
+        TooManyDmarcRows,
+    ),
+)
+async def add_dmarc_report(call: Call, id: UUID, request: RawRequest) -> DmarcReportResult:
+    """Add an aggregate report of DMARC (RFC 9990, RFC 7489): the body is the report as XML, as gzip or zip file, or the
+    e-mail (RFC 5322) with it.
+
+    Only records of this domain and its subdomains are counted. A report with an organization and id that the domain has
+    already is not counted again, so requests can be repeated. The data is kept for 400 days.
+    """
+    body = await request.body()
+    if not body:
+        raise Invalid.at("", "The body is missing: send the report.", "required")
+    return await ingest_dmarc_message(call.world, call.project_id, id, body)
+
+
+@get("/projects/{project_id}/domains/{id}/dmarc", needs="domains:read", problems=(DomainMissing,))
+async def get_dmarc_summary(call: Call, id: UUID, days: DmarcDays = 30) -> DmarcSummary:
+    """What receivers reported about the mail of a domain, by day, by host and by receiver.
+
+    The numbers come from the reports that were added. Receivers send them once a day, and not all receivers do.
+    """
+    domain = require_found(await store.get_domain(call.db, project_id=call.project_id, id=id), DomainMissing)
+    today = call.now.date()
+    since = today - timedelta(days=days - 1)
+    ids = {"project_id": call.project_id, "domain_id": id}
+    rows = await dmarc_store.days(call.db, since=since, **ids)
+    by_day = {row.day: row for row in rows}
+    return DmarcSummary(
+        domain=domain.domain,
+        totals=DmarcCounts(**_sums(rows)),
+        days=[
+            by_day.get(day) or DmarcDay(day=day, **_sums([]))
+            for day in (since + timedelta(days=index) for index in range(days))
+        ],
+        sources=await dmarc_store.sources(call.db, since=since, limit=DMARC_SOURCES_SHOWN, **ids),
+        organizations=await dmarc_store.organizations(call.db, since=since, limit=DMARC_ORGANIZATIONS_SHOWN, **ids),
+    )
+
+
+def _sums(rows: Sequence[DmarcCounts]) -> dict[str, int]:
+    return {name: sum(getattr(row, name) for row in rows) for name in DmarcCounts.__struct_fields__}
+
+
+async def ingest_dmarc_message(world: "World", project_id: UUID, domain_id: UUID, content: bytes) -> DmarcReportResult:
+    """Read a report (a file, or the message with it) and add its numbers to those of a domain.
+
+    When this returns, the report is committed. Raises DomainMissing, DmarcReportInvalid, DmarcReportTooLarge,
+    DmarcReportOfOtherDomain, DmarcReportOutOfPeriod or TooManyDmarcRows; then nothing is stored.
+    """
+    report = await asyncio.to_thread(read_report, content)
+    domain = require_found(await store.get_domain(world.db, project_id=project_id, id=domain_id), DomainMissing)
+    now = world.clock()
+    if not now - DMARC_RETENTION <= report.begins <= now + CLOCK_DIFFERENCE:
+        raise DmarcReportOutOfPeriod
+    rows = _rows_of(report, domain.domain)
+    stored = StoredDmarcReport(
+        project_id=project_id,
+        domain_id=domain_id,
+        organization=report.organization,
+        report_id=report.report_id,
+        email=report.email,
+        begins=Moment.of(report.begins),
+        ends=Moment.of(report.ends),
+        policy_domain=report.domain,
+        policy=report.policy,
+        messages=sum(rows.values()),
+        received_at=now,
+    )
+    encoded = Jsonb(
+        [
+            {"source_ip": ip, "header_from": name, "disposition": disposition, "dkim": dkim, "spf": spf, "messages": n}
+            for (ip, name, disposition, dkim, spf), n in rows.items()
+        ]
+    )
+    async with world.db.transaction() as tx:
+        # Also against a deletion of the domain at the same time.
+        require_found(await store.lock_domain(tx, project_id=project_id, id=domain_id), DomainMissing)
+        is_new = await dmarc_store.insert_report(tx, stored)
+        if is_new:
+            limit = DMARC_ROWS_PER_DOMAIN
+            count = await dmarc_store.count_rows(tx, project_id=project_id, domain_id=domain_id, limit=limit)
+            if count + len(rows) > limit:
+                raise TooManyDmarcRows
+            await dmarc_store.add_messages(
+                tx,
+                project_id=project_id,
+                domain_id=domain_id,
+                day=report.begins.date(),
+                organization=report.organization,
+                rows=encoded,
+            )
+    return DmarcReportResult(
+        organization=report.organization,
+        report_id=report.report_id,
+        begins=stored.begins,
+        ends=stored.ends,
+        messages=stored.messages,
+        skipped=report.skipped + sum(not _is_below(row.header_from, domain.domain) for row in report.rows),
+        duplicate=not is_new,
+    )
+
+
+def _rows_of(report: DmarcReport, domain: str) -> Counter[tuple[str, str, str, bool, bool]]:
+    """The messages of a domain and its subdomains in a report, by host, domain in `From`, disposition, DKIM and SPF.
+
+    A report about the organizational domain has the mail of its subdomains. Raises DmarcReportOfOtherDomain.
+    """
+    rows: Counter[tuple[str, str, str, bool, bool]] = Counter()
+    if not _is_below(report.domain, domain) and not _is_below(domain, report.domain):
+        raise DmarcReportOfOtherDomain(f"This report is about {report.domain}.")
+    for row in report.rows:
+        if _is_below(row.header_from, domain):
+            rows[_key(row)] += row.messages
+    return rows
+
+
+def _key(row: DmarcRow) -> tuple[str, str, str, bool, bool]:
+    return row.source_ip, row.header_from, row.disposition, row.dkim, row.spf
+
+
+def _is_below(name: str, domain: str) -> bool:
+    """Whether a name is this domain or below it."""
+    return name == domain or name.endswith(f".{domain}")

@@ -1,0 +1,105 @@
+"""SQL statements of DMARC reports."""
+
+from datetime import date
+from uuid import UUID
+
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
+from postern.messaging.domains.model import DmarcDay, DmarcOrganization, DmarcSource, StoredDmarcReport
+
+
+# Insert a report; False if the domain has it already.
+@statement("""
+    insert into dmarc_reports {report} on conflict do nothing
+""")
+async def insert_report(tx: Transaction, report: StoredDmarcReport) -> bool: ...
+
+
+# Add the messages of `rows` (see DmarcRow, each combination once) to those of the day.
+@statement("""
+    insert into dmarc_sources as source (
+        project_id, domain_id, day, source_ip, header_from, organization, disposition, dkim, spf, messages
+    )
+    select %(project_id)s, %(domain_id)s, %(day)s, added.source_ip, added.header_from, %(organization)s,
+           added.disposition, added.dkim, added.spf, added.messages
+    from jsonb_to_recordset(%(rows)s) as added (
+        source_ip inet, header_from text, disposition text, dkim boolean, spf boolean, messages bigint
+    )
+    order by added.source_ip, added.header_from, added.disposition, added.dkim, added.spf
+    on conflict (project_id, domain_id, day, source_ip, header_from, organization, disposition, dkim, spf)
+    do update set messages = source.messages + excluded.messages
+""")
+async def add_messages(
+    tx: Transaction, *, project_id: UUID, domain_id: UUID, day: date, organization: str, rows: Jsonb
+) -> None: ...
+
+
+# The number of rows of a domain, counted up to `limit`.
+@statement("""
+    select count(*)::int from (
+        select from dmarc_sources where project_id = %(project_id)s and domain_id = %(domain_id)s limit %(limit)s
+    ) as counted
+""")
+async def count_rows(db: Queries, *, project_id: UUID, domain_id: UUID, limit: int) -> int: ...
+
+
+# Delete what is older than `before`: the reports, and at most `limit` rows of messages.
+@statement("""
+    with reports as (
+        delete from dmarc_reports
+        where project_id = %(project_id)s and domain_id = %(domain_id)s and begins < %(before)s
+    )
+    delete from dmarc_sources as source using (
+        select ctid from dmarc_sources
+        where project_id = %(project_id)s and domain_id = %(domain_id)s and day < %(before)s limit %(limit)s
+    ) as old
+    where source.project_id = %(project_id)s and source.ctid = old.ctid
+""")
+async def delete_expired(tx: Transaction, *, project_id: UUID, domain_id: UUID, before: date, limit: int) -> None: ...
+
+
+@statement("""
+    select day, sum(messages)::bigint as messages,
+           coalesce(sum(messages) filter (where dkim or spf), 0)::bigint as aligned,
+           coalesce(sum(messages) filter (where dkim), 0)::bigint as dkim_aligned,
+           coalesce(sum(messages) filter (where spf), 0)::bigint as spf_aligned,
+           coalesce(sum(messages) filter (where disposition = 'QUARANTINE'), 0)::bigint as quarantined,
+           coalesce(sum(messages) filter (where disposition = 'REJECT'), 0)::bigint as rejected
+    from dmarc_sources
+    where project_id = %(project_id)s and domain_id = %(domain_id)s and day >= %(since)s
+    group by day order by day
+""")
+async def days(db: Queries, *, project_id: UUID, domain_id: UUID, since: date) -> list[DmarcDay]: ...
+
+
+# The hosts with the most messages.
+@statement("""
+    select host(source_ip) as source_ip, sum(messages)::bigint as messages,
+           coalesce(sum(messages) filter (where dkim or spf), 0)::bigint as aligned,
+           coalesce(sum(messages) filter (where dkim), 0)::bigint as dkim_aligned,
+           coalesce(sum(messages) filter (where spf), 0)::bigint as spf_aligned,
+           coalesce(sum(messages) filter (where disposition = 'QUARANTINE'), 0)::bigint as quarantined,
+           coalesce(sum(messages) filter (where disposition = 'REJECT'), 0)::bigint as rejected,
+           max(day) as last_day
+    from dmarc_sources
+    where project_id = %(project_id)s and domain_id = %(domain_id)s and day >= %(since)s
+    group by dmarc_sources.source_ip order by messages desc, dmarc_sources.source_ip limit %(limit)s
+""")
+async def sources(db: Queries, *, project_id: UUID, domain_id: UUID, since: date, limit: int) -> list[DmarcSource]: ...
+
+
+# The receivers that reported the most messages.
+@statement("""
+    select organization, sum(messages)::bigint as messages,
+           coalesce(sum(messages) filter (where dkim or spf), 0)::bigint as aligned,
+           coalesce(sum(messages) filter (where dkim), 0)::bigint as dkim_aligned,
+           coalesce(sum(messages) filter (where spf), 0)::bigint as spf_aligned,
+           coalesce(sum(messages) filter (where disposition = 'QUARANTINE'), 0)::bigint as quarantined,
+           coalesce(sum(messages) filter (where disposition = 'REJECT'), 0)::bigint as rejected,
+           max(day) as last_day
+    from dmarc_sources
+    where project_id = %(project_id)s and domain_id = %(domain_id)s and day >= %(since)s
+    group by organization order by messages desc, organization limit %(limit)s
+""")
+async def organizations(
+    db: Queries, *, project_id: UUID, domain_id: UUID, since: date, limit: int
+) -> list[DmarcOrganization]: ...
