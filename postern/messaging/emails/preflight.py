@@ -181,7 +181,7 @@ async def preflight_content(
     findings += await asyncio.to_thread(_shown_url_findings, links, base if body.track_clicks else None)
     opened = 0
     if check_links:
-        urls = list(dict.fromkeys(link.url for link in links))
+        urls = list(dict.fromkeys(link.url for link in links if link.may_be_opened))
         link_findings, opened = await _open_links(call, urls)
         findings += link_findings
     return ContentFindings(findings=findings, report=report, opened=opened)
@@ -236,13 +236,12 @@ async def _open_links(call: Call, urls: Sequence[str]) -> tuple[list[Finding], i
     slots = asyncio.Semaphore(LINKS_AT_ONCE)
     broken: list[str] = []
     refused: list[str] = []
-    done = 0
+    opened: set[str] = set()
 
     async def open_link(url: str) -> None:
-        nonlocal done
         async with slots:
             outcome = await call.world.outbound.get(url, keep=LINK_OCTETS)
-        done += 1
+        opened.add(url)
         match outcome:
             case OutboundResponse(status=status) if status in (404, 410) or status >= 500:
                 broken.append(f"HTTP {status}: {url}")
@@ -268,9 +267,9 @@ async def _open_links(call: Call, urls: Sequence[str]) -> tuple[list[Finding], i
         findings.append(message_finding("link_broken", "/html", broken))
     if refused:
         findings.append(message_finding("link_refused", "/html", refused))
-    if done < len(urls):
-        findings.append(message_finding("link_unchecked", "/html", urls[done:], limit=done))
-    return findings, done
+    if unopened := [url for url in urls if url not in opened]:
+        findings.append(message_finding("link_unchecked", "/html", unopened, limit=len(opened)))
+    return findings, len(opened)
 
 
 async def sender_findings(call: Call, sender: Address) -> list[Finding]:

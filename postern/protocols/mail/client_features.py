@@ -91,7 +91,8 @@ FEATURES: Final[Sequence[ClientFeature]] = (
 """What is looked for. Properties whose loss changes little, such as rounded corners and shadows, are left out."""
 
 _PATTERNS = [(feature, re.compile(feature.pattern, re.IGNORECASE)) for feature in FEATURES if feature.kind != "element"]
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(r"/\*(?:.*?\*/|.*)", re.DOTALL)
+"""A comment; without its end, it goes on to the end of the text, so that the search is linear."""
 
 
 def unsupported_features(

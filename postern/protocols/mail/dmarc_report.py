@@ -21,7 +21,7 @@ from lxml import etree
 
 from postern.kernel.http.problems import ContentTooLarge, Unprocessable
 from postern.kernel.values import Record
-from postern.protocols.mail.findings import shorten
+from postern.protocols.mail.findings import readable, shorten
 
 REPORT_OCTETS: Final = 10_000_000
 """The largest report as it arrives: a file, or a message with one."""
@@ -34,6 +34,9 @@ ELEMENTS_PER_RECORD: Final = 200
 """Elements of one record, on average."""
 PARTS_LIMIT: Final = 50
 """Parts of a message in which a report is searched."""
+BOUNDARIES_LIMIT: Final = 10
+"""Occurrences of the word `boundary` in a message: the time to parse it is proportional to the number of nested parts
+times that of the lines."""
 ZIP_ENTRIES_LIMIT: Final = 5
 """Entries of a zip file in which a report is searched."""
 REPORT_ID_CHARACTERS: Final = 255
@@ -122,6 +125,8 @@ _XML_BLANKS: Final = b"\xef\xbb\xbf\xfe\xff\0 \t\r\n"
 
 def _attachments(content: bytes) -> Iterator[bytes]:
     """The decoded parts of a message, at most PARTS_LIMIT."""
+    if len(re.findall(rb"boundary", content, re.IGNORECASE)) > BOUNDARIES_LIMIT:
+        raise DmarcReportInvalid("The message has too many nested parts.")
     try:
         message: Message = BytesParser(policy=email_policy.compat32).parsebytes(content)
         for number, part in enumerate(message.walk()):
@@ -264,7 +269,7 @@ class _ReportReader:
             raise DmarcReportInvalid("The report has no valid period.")
         return DmarcReport(
             organization=shorten(organization),
-            report_id=shorten(report_id),
+            report_id=readable(report_id),
             email=shorten(metadata.get("email", "")),
             begins=begins,
             ends=ends,

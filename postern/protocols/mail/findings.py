@@ -62,9 +62,14 @@ def make_finding(
 
 
 def shorten(text: str) -> str:
-    """A text of somebody else on one line, without control characters and surrogates, cut to SNIPPET_CHARACTERS."""
-    text = _UNREADABLE.sub("\ufffd", _BLANKS.sub(" ", text[: 4 * SNIPPET_CHARACTERS]))
+    """A text of somebody else, readable (see `readable`) and cut to SNIPPET_CHARACTERS."""
+    text = readable(text[: 4 * SNIPPET_CHARACTERS])
     return text if len(text) <= SNIPPET_CHARACTERS else f"{text[: SNIPPET_CHARACTERS - 1]}…"
+
+
+def readable(text: str) -> str:
+    """A text on one line, without control characters and surrogates."""
+    return _UNREADABLE.sub("\ufffd", _BLANKS.sub(" ", text))
 
 
 _BLANKS = re.compile(r"[ \t\r\n]+")

@@ -12,7 +12,13 @@ import msgspec
 from postern.protocols.mail.address import Address
 from postern.protocols.mail.client_features import client_names, unsupported_features
 from postern.protocols.mail.findings import SNIPPETS_LIMIT, Finding, Rule, make_finding, shorten
-from postern.protocols.mail.link_findings import ascii_host, link_fault, looks_like_other_name, shown_host
+from postern.protocols.mail.link_findings import (
+    URL_CHARACTERS,
+    ascii_host,
+    link_fault,
+    looks_like_other_name,
+    shown_host,
+)
 from postern.protocols.mail.mime import Attachment
 from postern.protocols.mail.templates.html_tokens import HtmlToken, HtmlTokenKind, attributes, text_value, tokens
 from postern.protocols.mail.templates.links import url_of
@@ -288,6 +294,8 @@ class InspectedLink(msgspec.Struct, frozen=True, array_like=True):
     """The host name that its text shows, if the text is a URL or a name with a dot."""
     is_tracked: bool
     """Whether click tracking may replace its URL."""
+    may_be_opened: bool
+    """False for links that seem to unsubscribe."""
 
 
 class ContentReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -438,9 +446,8 @@ class _HtmlScan:
         if "href" not in values and "data-postern-unsubscribe" not in values:
             return  # A target of a link within the page.
         url = url_of(values.get("href", ""))
-        if url == self._unsubscribe_url or "data-postern-unsubscribe" in values or _UNSUBSCRIBE.search(url):
-            self.has_unsubscribe_link = True
         if url == self._unsubscribe_url or "data-postern-unsubscribe" in values:
+            self.has_unsubscribe_link = True
             return
         fault = link_fault(url)
         if fault:
@@ -458,10 +465,10 @@ class _HtmlScan:
             return
         (url, is_tracked, start), self._link = self._link, None
         text = "".join(self._text[start:])[:LINK_TEXT_CHARACTERS]
-        if _UNSUBSCRIBE.search(text):
-            self.has_unsubscribe_link = True
-        if len(self.links) < LINKS_RETURNED:
-            self.links.append(InspectedLink(url, shown_host(text), is_tracked))
+        unsubscribes = bool(_UNSUBSCRIBE.search(text) or _UNSUBSCRIBE.search(url))
+        self.has_unsubscribe_link = self.has_unsubscribe_link or unsubscribes
+        if len(self.links) < LINKS_RETURNED and len(url) <= URL_CHARACTERS:
+            self.links.append(InspectedLink(url, shown_host(text), is_tracked, not unsubscribes))
 
     def _add_text(self, html: str, token: HtmlToken) -> int:
         """Add a text; returns the number of its visible characters."""

@@ -242,9 +242,10 @@ def test_many_records_and_deep_elements_are_bounded():
 
 
 def test_a_message_with_deeply_nested_parts_is_refused():
-    head = "".join(f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(2_000))
-    with pytest.raises(DmarcReportInvalid):
-        read_report(head.encode() + b"\nhello")
+    for depth, lines in ((2_000, 1), (11, 1_000_000), (10, 100_000)):
+        head = "".join(f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(depth))
+        with pytest.raises(DmarcReportInvalid):
+            read_report(head.encode() + b"\nhello" * lines)
 
 
 @given(st.binary(max_size=300))
