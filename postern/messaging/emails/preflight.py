@@ -171,13 +171,14 @@ async def preflight_content(
     except Problem as problem:
         return ContentFindings(findings=findings_of_problem(problem))
     report = msgspec.convert(result, MessageReport)
-    findings = [*report.content.findings, *_address_findings(send, body), *inspect_attachments(draft.attachments)]
+    findings = [*report.content.findings, *inspect_attachments(draft.attachments)]
     if report.message_octets > LARGE_MESSAGE_OCTETS:
         number, limit = report.message_octets, LARGE_MESSAGE_OCTETS
         findings.append(message_finding("message_large", "", number=number, limit=limit))
     findings += _unsubscribe_findings(body, base, report, is_marketing)
     # Loading the list of public suffixes takes long the first time.
     links = report.content.links
+    findings += await asyncio.to_thread(_address_findings, send, body)
     findings += await asyncio.to_thread(_shown_url_findings, links, base if body.track_clicks else None)
     opened = 0
     if check_links:
@@ -302,6 +303,8 @@ async def _authentication_findings(call: Call, sender: Address, domain: domains.
     findings = [finding for finding in findings if finding.severity != "ADVICE"]
     has_dkim = checked.verdict("DKIM") if checked and domain and domain.may_send else False
     envelope_domain = world.settings.return_path_domain or sender.domain
+    if envelope_domain != sender.domain:  # Receivers look up SPF for the envelope sender only.
+        findings = [finding for finding in findings if not finding.code.startswith("spf_")]
     is_aligned = await _is_aligned(call, sender.domain, envelope_domain, policy)
     has_spf = checked.verdict("SPF") if checked and envelope_domain == sender.domain else False
     if has_dkim is False:

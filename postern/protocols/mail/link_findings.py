@@ -18,6 +18,8 @@ LinkFault = Literal[
 
 URL_CHARACTERS: Final = 8_000
 """Longer URLs are not analysed."""
+HOST_CHARACTERS: Final = 253
+"""The longest name in the DNS (RFC 1035 §2.3.4)."""
 SHOWN_CHARACTERS: Final = 300
 """Characters of the text of a link that can show a URL."""
 SHORTENERS: Final = frozenset([
@@ -97,6 +99,8 @@ def is_ip_address(host: str) -> bool:
 
 def ascii_host(host: str) -> str | None:
     """A host name in lower-case A-labels; None if it is not a valid name."""
+    if len(host) > HOST_CHARACTERS:
+        return None
     if host.isascii():
         return host.lower()
     try:
@@ -109,7 +113,7 @@ def _is_public_name(name: str) -> bool:
     labels = name.split(".")
     return (
         len(labels) > 1
-        and len(name) <= 253
+        and len(name) <= HOST_CHARACTERS
         and all(_LABEL.fullmatch(label) for label in labels)
         and labels[-1] not in RESERVED_SUFFIXES
     )

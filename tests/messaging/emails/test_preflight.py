@@ -127,6 +127,8 @@ async def test_the_records_are_looked_up_now(project, zone, domain):
 async def test_another_domain_of_the_envelope_sender_does_not_count_for_spf(project, zone, domain, world):
     world.settings = msgspec.structs.replace(world.settings, return_path_domain="bounces.mail.test")
     assert codes(await preflight(project, marketing=False)) == ["spf_not_aligned"]
+    zone.set("example.com", "TXT", "v=spf1 -all")
+    assert codes(await preflight(project, marketing=False)) == ["spf_not_aligned"], "SPF of this domain is not used"
 
 
 async def test_addresses_attachments_and_size(project, domain):
@@ -150,6 +152,12 @@ async def test_texts_of_links_that_show_another_domain(project, domain):
     assert codes(await preflight(project, marketing=False, html=html, trackClicks=False)) == []
 
 
+async def test_unreadable_characters_in_links_and_texts_are_no_error(project, domain):
+    html = HTML.replace("</body>", '<a href="https://a.com/&#xD800;&#0;">&#xD800;.com</a><img src="&#xDFFF;"></body>')
+    result = await preflight(project, marketing=False, html=html, subject="a\u202eb")
+    assert codes(result) == ["image_broken", "image_without_alt", "image_without_size"]
+
+
 async def test_links_are_only_opened_on_request(project, domain, zone):
     zone.set("shop.example.com", "A", "127.0.0.1")
     async with http_receiver() as receiver:
@@ -158,6 +166,7 @@ async def test_links_are_only_opened_on_request(project, domain, zone):
         for path, status in {"/gone": 404, "/broken": 500, "/private": 403, "/moved": 302}.items():
             receiver.script(path, Reply(status=status))
         links = "".join(f'<a href="{base}{path}">x</a>' for path in ("/ok", "/gone", "/broken", "/private", "/moved"))
+        links += f'<a href="{base}/unsubscribe">x</a><a href="{base}/leave">Unsubscribe</a>'
         links += f'<a href="{base}/ok">again</a><a href="http://gone.example.com/">x</a>'
         html = HTML.replace("</body>", f"{links}</body>").replace("https://shop.example.com/orders", f"{base}/orders")
         result = await preflight(project, marketing=False, html=html)
