@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import smtplib
 import socket
 import subprocess
 import sys
@@ -144,7 +145,7 @@ def base_folder() -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def first(base_folder: Path) -> Iterator[StartedServer]:
     """A server on a new data folder, shared by the tests that do not stop it."""
-    server = start(base_folder / "first")
+    server = start(base_folder / "first", POSTERN_SUBMISSION_PORT="0")
     server.wait_until_ready()
     yield server
     server.stop()
@@ -230,6 +231,21 @@ def test_the_printed_curl_command_sends_a_message(first: StartedServer) -> None:
     sent = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=True, timeout=WAIT_SECONDS)
     result = json.loads(sent.stdout)
     assert result["status"] in ("SENT", "QUEUED", "DELIVERED"), result
+
+
+def test_mail_is_submitted_at_the_printed_port(first: StartedServer) -> None:
+    """Also after the SMTP server was killed: it is started again on the same socket."""
+    printed = first.printed()
+    port = int(re.search(r"^Programs can send by SMTP at 127\.0\.0\.1:(\d+) ", printed, re.MULTILINE)[1])
+    key = dict(re.findall(r"^    export (\w+)=(\S+)$", printed, re.MULTILINE))["POSTERN_KEY"]
+    content = "From: hello@acme.example\nTo: ada@example.com\nSubject: By SMTP\n\nHello\n"
+    for _ in range(2):
+        with smtplib.SMTP("127.0.0.1", port, timeout=WAIT_SECONDS) as client:
+            client.login("apikey", key)
+            assert client.sendmail("a@acme.example", ["ada@example.com"], content) == {}
+        before = first.child("smtp")
+        os.kill(before, signal.SIGKILL)
+        eventually(lambda before=before: any("smtp" in arguments(p) for p in first.children() if p != before), first)
 
 
 GUIDE = (ROOT / "docs/guide/quickstart.md").read_text()
@@ -449,6 +465,8 @@ INVALID_SETTINGS = {
         "POSTERN_BASE_URL=https://mail.example.com",
     ),
     "host": ({"POSTERN_HOST": "a..b"}, "POSTERN_HOST"),
+    "smtp host": ({"POSTERN_SMTP_HOST": "a..b", "POSTERN_SUBMISSION_PORT": "0"}, "POSTERN_SMTP_HOST"),
+    "certificate": ({"POSTERN_SUBMISSIONS_PORT": "0"}, "POSTERN_TLS_CERTIFICATE"),
 }
 
 

@@ -54,6 +54,8 @@ NOT_RUN_HERE = {
     ("webhooks.md", "sh", "curl -N"): "does not end: tests/platform/events/test_stream.py reads streams",
     ("webhooks.md", "sh", "postern listen"): "does not end: tests/platform/webhooks/test_listen.py runs it",
     ("resend.md", "python", "*"): "reads its URL when it is imported: tests/compat/test_resend_guide.py",
+    ("smtp.md", "bash", "*"): "needs the SMTP server: tests/messaging/smtp_submission/test_guide.py",
+    ("smtp.md", "python", "*"): "needs the SMTP server: tests/messaging/smtp_submission/test_guide.py",
     ("sign-in-express.md", "sh", "*"): "is followed in tests/sdk/test_typescript_sign_in.py",
     ("sign-in-next.md", "sh", "*"): "needs a browser: tests/sdk/test_tutorial_next.py follows the page",
     ("sign-in-fastapi.md", "sh", "*"): "needs a browser: tests/sdk/test_sign_in_tutorial.py follows the page",

@@ -97,9 +97,9 @@ def _check_tls(settings: Settings) -> None:
 
 
 def describe_mail_transport(settings: Settings) -> str:
-    """Describe, for the start-up log, the ports of the SMTP server, the transports (without passwords) and the base
-    URL."""
-    return "\n".join([*_describe_ports(settings), _describe_transport(settings)])
+    """Describe, for the start-up log, the transports (without passwords) and the base URL, and the ports of the SMTP
+    server."""
+    return "\n".join([_describe_transport(settings), *_describe_ports(settings)])
 
 
 def _describe_transport(settings: Settings) -> str:
