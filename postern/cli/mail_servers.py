@@ -17,6 +17,7 @@ from postern.messaging.emails.model import RECIPIENTS_LIMIT
 from postern.messaging.inbound import model as inbound
 from postern.messaging.inbound.smtp import InboundHandler
 from postern.messaging.smtp_submission.handler import SubmissionHandler
+from postern.protocols.mail.address import parse_domain_name
 from postern.protocols.mail.mime import MESSAGE_BYTES_LIMIT
 from postern.protocols.mail.smtp_server.certificate import CertificateInvalid, ServerCertificate
 from postern.protocols.mail.smtp_server.server import SmtpServer
@@ -67,7 +68,8 @@ def inbound_server(world: World, certificate: ServerCertificate | None) -> SmtpS
 
 def host_name(settings: Settings) -> str:
     """The name of the SMTP servers in their greetings: the host of the base URL."""
-    return urlsplit(settings.public_url).hostname or "localhost"
+    name = urlsplit(settings.public_url).hostname or "localhost"
+    return name if name.isascii() else parse_domain_name(name)
 
 
 def limits_of(settings: Settings, *, recipients: int) -> SmtpLimits:

@@ -60,10 +60,6 @@ def network_of(address: str) -> str:
     return str(ip.ipv4_mapped) if ip.ipv4_mapped else f"{IPv6Network((int(ip) >> 64 << 64, 64))}"
 
 
-def _networks_of(key: str) -> str:
-    return "|".join(network_of(part) for part in key.split("|")) if ":" in key else key
-
-
 class RateLimiter:
     """Token buckets in the memory of this process. Other processes have their own: the limit applies per process."""
 
@@ -77,14 +73,10 @@ class RateLimiter:
         """
         return self.take_request(rate, key).header
 
-    def has_left(self, rate: RateLimit, key: str) -> bool:
-        """Whether `take` with this key would succeed; takes nothing."""
-        balance, since = self._balances.get((rate.name, _networks_of(key)), (float(rate.quota), 0.0))
-        return balance + (time.monotonic() - since) * rate.quota / rate.window.total_seconds() >= 1
-
     def take_request(self, rate: RateLimit, key: str) -> RateLimitState:
         """Like `take`, but returns the state of the limit."""
-        key = _networks_of(key)
+        if ":" in key:
+            key = "|".join(network_of(part) for part in key.split("|"))
         now = time.monotonic()
         per_second = rate.quota / rate.window.total_seconds()
         balance, since = self._balances.pop((rate.name, key), (float(rate.quota), now))

@@ -16,6 +16,9 @@ PATIENCE_SECONDS = 60
 """How long to wait for a reply; only a server that is broken does not reply at all."""
 
 
+QUEUED = SmtpReply(250, "2.0.0", "queued")
+
+
 @dataclass(frozen=True)
 class Taken:
     """A message that a handler has accepted."""
@@ -36,6 +39,8 @@ class RecordingHandler:
     """If set, messages are accepted only when this event is set."""
     began: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a message is complete."""
+    reply: SmtpReply = QUEUED
+    """The reply to each message."""
     failure: Exception | None = None
     """Raised for each message."""
 
@@ -61,7 +66,7 @@ class RecordingHandler:
             raise self.failure
         assert session.sender is not None
         self.taken.append(Taken(session.sender, tuple(session.recipients), content, session.is_encrypted))
-        return SmtpReply(250, "2.0.0", "queued")
+        return self.reply
 
 
 def options(**changes) -> SmtpOptions:

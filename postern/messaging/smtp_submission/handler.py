@@ -31,7 +31,7 @@ ROUTE: Final = "smtp"
 """The route of idempotency keys, which are apart from those of the API."""
 PERMISSION: Final = "emails:send"
 FAILURES = RateLimit("smtp-failures", 30, timedelta(minutes=10))
-"""Wrong credentials from one network to one process; with more, its attempts are refused unchecked."""
+"""Wrong credentials from one network to one process; each further one closes its connection."""
 LARGE_OCTETS: Final = 262_144
 """From this size on, a message is parsed in a thread."""
 LARGE_AT_ONCE: Final = 2
@@ -42,7 +42,7 @@ WELCOME = SmtpReply(235, "2.7.0", "Authenticated.")
 WRONG = SmtpReply(
     535, "5.7.8", f"Wrong user or password. The user is `{USER}`, the password a secret key of the project."
 )
-TOO_MANY_FAILURES = SmtpReply(454, "4.7.0", "There were too many wrong passwords; try again later.")
+TOO_MANY_FAILURES = SmtpReply(421, "4.7.0", "There were too many wrong passwords; try again later.")
 ACCEPTED_SENDER = SmtpReply(250, "2.1.0", "OK")
 ACCEPTED_RECIPIENT = SmtpReply(250, "2.1.5", "OK")
 
@@ -59,33 +59,27 @@ class SubmissionHandler:
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
 
     async def authenticate(self, session: SmtpSession, user: str, password: str) -> SmtpReply:
-        """Check an API key."""
-        limiter = self._world.limiter
-        if not limiter.has_left(FAILURES, session.peer):
-            return TOO_MANY_FAILURES
-        reply = await self._check(session, user, password)
-        if reply.is_success:
-            session.state = password
-        elif reply.code >= 500:
-            try:
-                limiter.take(FAILURES, session.peer)
-            except TooManyRequests:
-                return TOO_MANY_FAILURES
-        return reply
-
-    async def _check(self, session: SmtpSession, user: str, password: str) -> SmtpReply:
+        """Check an API key. A right one is never refused because of the failures of others in its network."""
         if user.strip().lower() != USER or not password.isascii():
-            return WRONG
+            return self._wrong(session)
         try:
             await self._caller(session, password)
         except Unauthenticated:
-            return WRONG
+            return self._wrong(session)
         except Exception as error:
             reply = self._reply_of(error)
             # RFC 4954 §6: 454 is a temporary failure, 535 any other.
             code, enhanced = (454, "4.7.0") if reply.code < 500 else (535, "5.7.8")
             return SmtpReply(code, enhanced, reply.text)
+        session.state = password
         return WELCOME
+
+    def _wrong(self, session: SmtpSession) -> SmtpReply:
+        try:
+            self._world.limiter.take(FAILURES, session.peer)
+        except TooManyRequests:
+            return TOO_MANY_FAILURES
+        return WRONG
 
     async def mail(self, session: SmtpSession, address: str, parameters: dict[str, str]) -> SmtpReply:
         """Accept any sender; `From` in the message is checked."""

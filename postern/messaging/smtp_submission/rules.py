@@ -1,6 +1,5 @@
 """Pure functions: the e-mail that a submitted message describes, and the SMTP replies to problems."""
 
-import mimetypes
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
@@ -18,11 +17,13 @@ from postern.kernel.http.problems import (
     Unauthenticated,
     Unavailable,
 )
+from postern.kernel.untrusted_json import JsonRefused, read_untrusted_json
 from postern.kernel.values import to_json
-from postern.messaging.emails.model import TAG_PAIR_SEPARATOR, Email
+from postern.messaging.emails.model import RECIPIENTS_LIMIT, SEPARATE_BYTES, TAG_PAIR_SEPARATOR, Email
 from postern.messaging.emails.operations import EMAIL_DECODER
 from postern.messaging.emails.rules import check_tags
 from postern.protocols.mail.address import AddressInvalid, parse_address, parsed_address_key
+from postern.protocols.mail.mime import extension_of
 from postern.protocols.mail.mime_parser import (
     Mailbox,
     MimeInvalid,
@@ -74,16 +75,20 @@ def read_message(content: bytes, recipients: Sequence[str]) -> SubmittedMessage:
     except MimeInvalid as error:
         raise Invalid(str(error)) from None
     tags = values.pop("tags")
-    addresses = _addresses_of(message, recipients)
-    emails: list[Email] = []
-    for fields in addresses:
-        try:
-            email = read_json(EMAIL_DECODER, to_json({**values, **fields}))
-        except Problem as problem:
-            raise problem.relocated(field_of_path) from None
-        emails.append(msgspec.structs.replace(email, tags=tags or None))
+    first, *others = _addresses_of(message, recipients)
+    if len(content) * (1 + len(others)) > SEPARATE_BYTES:
+        sentence = "A message that names no recipients is stored for each of them; send to fewer at a time."
+        raise Invalid.at("/To", sentence, "too_large")
+    try:
+        email = read_json(EMAIL_DECODER, to_json({**values, **first}))
+    except Problem as problem:
+        raise problem.relocated(field_of_path) from None
+    email = msgspec.structs.replace(email, tags=tags or None)
     keys = message.all(IDEMPOTENCY_FIELD)
-    return SubmittedMessage(emails=emails, idempotency_key=keys[0].strip() if keys else None)
+    return SubmittedMessage(
+        emails=[email, *(msgspec.structs.replace(email, to=other["to"]) for other in others)],
+        idempotency_key=keys[0].strip() if keys else None,
+    )
 
 
 def _values_of(message: MimePart) -> dict[str, Any]:
@@ -122,8 +127,8 @@ def _sender(message: MimePart) -> str:
     mailboxes = parse_mailboxes(message.get("From"))
     if len(mailboxes) != 1:
         raise Invalid.at("/From", "A message must have exactly one sender address.", "required")
-    sender = message.get("Sender")
-    if sender and [_key(mailbox, "Sender") for mailbox in parse_mailboxes(sender)] != [_key(mailboxes[0], "From")]:
+    senders = parse_mailboxes(message.get("Sender"))
+    if len(senders) > 1 or (senders and _key(senders[0], "Sender") != _key(mailboxes[0], "From")):
         raise Invalid.at("/Sender", "The field must have the same address as `From`, or be left out.", "not_offered")
     return str(mailboxes[0])
 
@@ -157,7 +162,10 @@ def _addresses_of(message: MimePart, recipients: Sequence[str]) -> list[dict[str
     named: dict[str, list[str]] = {}
     visible: set[str] = set()
     for field in ("To", "Cc"):
-        for mailbox in parse_mailboxes(message.get(field)):
+        mailboxes = parse_mailboxes(message.get(field))
+        if len(mailboxes) > RECIPIENTS_LIMIT:
+            raise Invalid.at(f"/{field}", f"A message can have at most {RECIPIENTS_LIMIT} recipients.", "too_many")
+        for mailbox in mailboxes:
             if not mailbox.spec:
                 continue  # An empty group, such as `undisclosed-recipients:;`.
             key = _key(mailbox, field)
@@ -214,8 +222,8 @@ def _tracking(name: str, value: str) -> dict[str, Any]:
 
 def _variables(name: str, value: str) -> dict[str, Any]:
     try:
-        variables = msgspec.json.decode(value)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        variables = read_untrusted_json(value.encode())
+    except JsonRefused:
         raise Invalid.at(f"/{name}", 'Use a JSON object, such as {"name": "Ada"}.', "invalid") from None
     return {"variables": variables}
 
@@ -289,7 +297,7 @@ def _attachment(number: int, part: MimePart, html: str) -> dict[str, Any]:
 def _default_filename(number: int, content_type: str) -> str:
     if content_type == "text/calendar":
         return "invite.ics"
-    ending = ".eml" if content_type == "message/rfc822" else mimetypes.guess_extension(content_type) or ".bin"
+    ending = ".eml" if content_type == "message/rfc822" else extension_of(content_type)
     return f"attachment-{number}{ending}"
 
 

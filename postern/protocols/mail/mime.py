@@ -380,6 +380,11 @@ def content_type_of(filename: str) -> str:
     )
 
 
+def extension_of(content_type: str) -> str:
+    """The usual extension of file names with this content type, with its dot; `.bin` if it is unknown."""
+    return _TYPES.guess_extension(content_type) or ".bin"
+
+
 _OFFICE: Final = "application/vnd.openxmlformats-officedocument"
 _MORE_TYPES: Final = {
     ".docx": f"{_OFFICE}.wordprocessingml.document",

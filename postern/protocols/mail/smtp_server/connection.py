@@ -53,6 +53,8 @@ HTTP_METHODS = frozenset(("GET", "POST", "PUT", "HEAD", "CONNECT", "OPTIONS", "P
 """First words of HTTP requests, which browsers can be made to send to a mail server."""
 PERMANENT_ERROR: Final = 500
 """The least code of a permanent error (RFC 5321 §4.2.1)."""
+SERVICE_NOT_AVAILABLE: Final = 421
+"""The code of the last reply before the server closes the connection (RFC 5321 §3.8)."""
 
 OK = SmtpReply(250, "2.0.0", "OK")
 GOODBYE = SmtpReply(221, "2.0.0", "Goodbye.")
@@ -135,7 +137,7 @@ class SmtpServerConnection(asyncio.Protocol):
             peer: Any = transport.get_extra_info("peername")
             self.session.peer = str(peer[0]) if peer else ""
             refusal = self._server.admit(self)
-        self._reply(refusal or SmtpReply(220, "", f"{self._options.host} ESMTP"))
+        self._replies.append(encode_reply(refusal or SmtpReply(220, "", f"{self._options.host} ESMTP")))
         self._flush()
         if refusal is not None:
             self._mode = Mode.CLOSING
@@ -452,7 +454,7 @@ class SmtpServerConnection(asyncio.Protocol):
     def _authenticated(self, reply: SmtpReply) -> None:
         self.session.is_authenticated = reply.is_success
         self._reply(reply)
-        if not reply.is_success:
+        if not reply.is_success and self._mode is not Mode.CLOSING:
             self._auth_failures += 1
             if self._auth_failures >= self._limits.auth_failures:
                 self._end(TOO_MANY_ERRORS)
@@ -606,7 +608,10 @@ class SmtpServerConnection(asyncio.Protocol):
         self._advance()
 
     def _reply(self, reply: SmtpReply) -> None:
-        """Add a reply to those that are sent next. Closes the connection after too many errors."""
+        """Add a reply to those that are sent next. Closes the connection after too many errors, and with a 421."""
+        if reply.code == SERVICE_NOT_AVAILABLE:
+            self._end(reply)
+            return
         self._replies.append(encode_reply(reply))
         if reply.code >= PERMANENT_ERROR:
             self._errors += 1

@@ -47,7 +47,12 @@ class SmtpServer:
         self._is_empty = asyncio.Event()
 
     async def listen(self, listener: socket.socket, *, implicit_tls: bool = False) -> None:
-        """Accept connections on a listening socket until `stop`, which also closes the socket."""
+        """Accept connections on a listening socket until `stop`, which also closes the socket.
+
+        Raises ValueError for `implicit_tls` without a certificate.
+        """
+        if implicit_tls and self.options.tls is None:
+            raise ValueError("implicit TLS needs a certificate")
         loop = asyncio.get_running_loop()
         listener.setblocking(False)
         if implicit_tls:

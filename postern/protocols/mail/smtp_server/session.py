@@ -89,7 +89,7 @@ class SmtpHandler(Protocol):
     """What a server does with credentials, addresses and messages.
 
     The server has checked the syntax, the order of commands and its limits. It sends the reply that a method returns; a
-    2xx reply means success. An exception is logged and gets the reply 451.
+    2xx reply means success, and a 421 closes the connection. An exception is logged and gets the reply 451.
     """
 
     async def authenticate(self, session: SmtpSession, user: str, password: str) -> SmtpReply:

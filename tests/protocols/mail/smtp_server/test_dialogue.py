@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from postern.protocols.mail.smtp import SmtpReply
 from postern.protocols.mail.smtp_server.connection import LINE_OCTETS
 from tests.peers.smtp_dialogue import RecordingHandler, replies_to, smtp_dialogue, smtp_server
 from tests.peers.smtp_sink import client_context, server_context
@@ -182,6 +183,19 @@ async def test_implicit_tls(handler: RecordingHandler):
         smtp_dialogue(port, tls=client_context()) as client,
     ):
         assert "STARTTLS" not in (await client.ask("EHLO me"))
+
+
+async def test_implicit_tls_needs_a_certificate(handler: RecordingHandler):
+    with pytest.raises(ValueError, match="needs a certificate"):
+        async with smtp_server(handler, implicit_tls=True):
+            pass
+
+
+async def test_a_handler_that_replies_421_closes_the_connection(handler: RecordingHandler):
+    handler.reply = SmtpReply(421, "4.7.0", "Enough.")
+    async with smtp_server(handler) as (_, port), smtp_dialogue(port) as client:
+        await client.send("EHLO me", "MAIL FROM:<a@a.test>", "RCPT TO:<b@b.test>", "DATA", "x", ".", "NOOP")
+        assert (await client.rest()).endswith("421 4.7.0 Enough.\r\n")
 
 
 async def test_a_failed_handshake_ends_the_connection(handler: RecordingHandler):

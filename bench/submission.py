@@ -1,0 +1,251 @@
+"""Measurements of submission by SMTP: rate beside Postfix and beside the API, and open connections.
+
+Run: python -m bench.submission [rate] [connections]
+
+PostgreSQL (durable), the SMTP server, Postfix and the load share the machine, and run one after the other, so only the
+ratios are meaningful. Postfix, if it is installed and this is root, accepts the same messages without authentication,
+writes them to its queue (with fsync), and discards them.
+"""
+
+import argparse
+import asyncio
+import base64
+import os
+import resource
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import uvloop
+
+from bench.emails import START_SECONDS, Server, free_port, load, percentile, post
+from postern.kernel.database.embedded import run_embedded
+from postern.kernel.database.migrations import migrate
+
+SECONDS = 8.0
+CONNECTIONS = 32
+OPEN = 10_000
+TEXT = "A line of ordinary text that goes on for a while, as lines in mail do.\r\n" * 40
+CONTENT = (
+    "From: Acme <a@acme.example>\r\nTo: ada@example.com\r\nSubject: Hello\r\nMIME-Version: 1.0\r\n"
+    f"Content-Type: text/plain; charset=utf-8\r\n\r\n{TEXT}"
+)
+
+
+async def submit(port: int, key: str | None, seconds: float) -> tuple[float, list[float]]:
+    """Submit messages on CONNECTIONS connections; returns messages per second, and the duration of each."""
+    times: list[float] = []
+    ends = time.perf_counter() + seconds
+    commands = b"MAIL FROM:<a@acme.example>\r\nRCPT TO:<ada@example.com>\r\nDATA\r\n"
+
+    async def repeat() -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        await expect(reader, b"220")
+        writer.write(b"EHLO bench.example\r\n")
+        await expect(reader, b"250")
+        if key is not None:
+            writer.write(b"AUTH PLAIN " + base64.b64encode(f"\0apikey\0{key}".encode()) + b"\r\n")
+            await expect(reader, b"235")
+        while time.perf_counter() < ends:
+            began = time.perf_counter()
+            writer.write(commands)
+            for code in (b"250", b"250", b"354"):
+                await expect(reader, code)
+            writer.write(CONTENT.encode() + b".\r\n")
+            await expect(reader, b"250")
+            times.append(time.perf_counter() - began)
+        writer.close()
+
+    began = time.perf_counter()
+    await asyncio.gather(*(repeat() for _ in range(CONNECTIONS)))
+    return len(times) / (time.perf_counter() - began), times
+
+
+async def expect(reader: asyncio.StreamReader, code: bytes) -> None:
+    """Read a reply. Raises AssertionError if it has another code."""
+    while True:
+        line = await reader.readline()
+        assert line.startswith(code), line
+        if line[3:4] == b" ":
+            return
+
+
+def wait_until_open(port: int) -> None:
+    """Wait until a server listens on a port. Raises OSError after START_SECONDS."""
+    ends = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=5).close()
+        except OSError:
+            if time.monotonic() > ends:
+                raise
+            time.sleep(0.05)
+        else:
+            return
+
+
+@contextmanager
+def postfix() -> Iterator[int]:
+    """A Postfix of its own, with its files in a temporary folder, that accepts and discards; yields its port."""
+    port = free_port()
+    folder = Path(tempfile.mkdtemp(prefix="postfix-"))
+    folder.chmod(0o755)
+    (folder / "queue").mkdir()
+    (folder / "data").mkdir()
+    shutil.chown(folder / "data", "postfix")
+    settings = {
+        "compatibility_level": "3.6",
+        "queue_directory": folder / "queue",
+        "data_directory": folder / "data",
+        "mynetworks": "127.0.0.0/8",
+        "mydestination": "",
+        "inet_interfaces": "127.0.0.1",
+        "default_transport": "discard:",
+        "maillog_file_prefixes": folder,
+        "maillog_file": folder / "log",
+        "default_process_limit": "200",
+        "smtpd_client_connection_count_limit": "0",
+    }
+    (folder / "main.cf").write_text("".join(f"{name} = {value}\n" for name, value in settings.items()))
+    services = [
+        f"127.0.0.1:{port} inet n - n - - smtpd",
+        "cleanup unix n - n - 0 cleanup",
+        "qmgr unix n - n 300 1 qmgr",
+    ]
+    services += [
+        "rewrite unix - - n - - trivial-rewrite",
+        "bounce unix - - n - 0 bounce",
+        "defer unix - - n - 0 bounce",
+    ]
+    services += ["trace unix - - n - 0 bounce", "anvil unix - - n - 1 anvil", "scache unix - - n - 1 scache"]
+    services += [
+        "discard unix - - n - - discard",
+        "error unix - - n - - error",
+        "postlog unix-dgram n - n - 1 postlogd",
+    ]
+    services += [
+        "proxymap unix - - n - - proxymap",
+        "tlsmgr unix - - n 1000? 1 tlsmgr",
+        "pickup unix n - n 60 1 pickup",
+    ]
+    (folder / "master.cf").write_text("".join(f"{service}\n" for service in services))
+    subprocess.run(["postfix", "-c", folder, "start"], check=True, capture_output=True)
+    try:
+        wait_until_open(port)
+        yield port
+    finally:
+        subprocess.run(["postfix", "-c", folder, "stop"], check=False, capture_output=True)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def rate(server: Server, port: int) -> list[tuple[str, str]]:
+    project, key, _ = server.project()
+    rows = []
+    mail = {
+        "to": ["ada@example.com"],
+        "from": "Acme <a@acme.example>",
+        "subject": "Hello",
+        "text": TEXT,
+        "engine": "none",
+    }
+    request = post(f"/projects/{project}/emails", key, mail, "Prefer: wait=0")
+    uvloop.run(load(server.port, request, connections=CONNECTIONS, seconds=1))
+    api_rate, times, statuses = uvloop.run(load(server.port, request, connections=CONNECTIONS, seconds=SECONDS))
+    assert set(statuses) == {b"201"}, statuses
+    rows.append((f"POST /emails (wait=0), {CONNECTIONS} connections", described(api_rate, times)))
+    uvloop.run(submit(port, key, 1))
+    smtp_rate, times = uvloop.run(submit(port, key, SECONDS))
+    row = f"{described(smtp_rate, times)}, {smtp_rate / api_rate:.2f} of POST /emails"
+    if shutil.which("postfix") and os.geteuid() == 0:
+        with postfix() as postfix_port:
+            uvloop.run(submit(postfix_port, None, 1))
+            postfix_rate, times = uvloop.run(submit(postfix_port, None, SECONDS))
+        rows.append((f"Postfix, {CONNECTIONS} connections, without AUTH", described(postfix_rate, times)))
+        row += f", {smtp_rate / postfix_rate:.2f} of Postfix"
+    return [*rows, (f"submission by SMTP, {CONNECTIONS} connections", row)]
+
+
+def described(messages_per_second: float, times: list[float]) -> str:
+    """A rate with percentiles."""
+    p50, p99 = percentile(times, 0.5), percentile(times, 0.99)
+    return f"{messages_per_second:,.0f} messages/s, p50 {p50:.1f} ms, p99 {p99:.1f} ms"
+
+
+def connections(server: Server, port: int, process_id: int) -> list[tuple[str, str]]:
+    """Open OPEN connections that then send a part of a message each; and submit beside them."""
+    _, key, _ = server.project()
+    uvloop.run(submit(port, key, 2))
+    before = resident_megabytes(process_id)
+
+    async def run() -> tuple[float, float, float, list[float]]:
+        opened = []
+        for _ in range(OPEN // 100):
+            opened += await asyncio.gather(*(asyncio.open_connection("127.0.0.1", port) for _ in range(100)))
+        await asyncio.gather(*(expect(reader, b"220") for reader, _ in opened))
+        idle = resident_megabytes(process_id)
+        login = b"AUTH PLAIN " + base64.b64encode(f"\0apikey\0{key}".encode()) + b"\r\n"
+        for _, writer in opened:
+            writer.write(b"EHLO bench.example\r\n" + login)
+            writer.write(b"MAIL FROM:<a@acme.example>\r\nRCPT TO:<ada@example.com>\r\nDATA\r\n" + CONTENT.encode())
+        for reader, _ in opened:
+            for code in (b"250", b"235", b"250", b"250", b"354"):
+                await expect(reader, code)
+        receiving = resident_megabytes(process_id)
+        beside, times = await submit(port, key, SECONDS)
+        for _, writer in opened:
+            writer.transport.abort()
+        return idle, receiving, beside, times
+
+    idle, receiving, beside, times = uvloop.run(run())
+    return [
+        ("memory of the SMTP server", f"{before:.0f} MB"),
+        (f"with {OPEN:,} connections", f"{idle:.0f} MB, {(idle - before) * 1_000 / OPEN:.1f} kB each"),
+        (f"each has sent {len(CONTENT)} octets of a message", f"{receiving:.0f} MB"),
+        ("submission beside them", described(beside, times)),
+    ]
+
+
+def resident_megabytes(process_id: int) -> float:
+    """The resident memory of a process."""
+    pages = int(Path(f"/proc/{process_id}/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 1_000_000
+
+
+def main() -> None:
+    """Run the chosen measurements, or all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("measurements", nargs="*", choices=[[], "rate", "connections"])
+    chosen = parser.parse_args().measurements or ["rate", "connections"]
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    folder = Path(tempfile.mkdtemp(prefix="bench-"))
+    with run_embedded() as database:
+        url = database.url("postgres")
+        migrate(url)
+        port = free_port()
+        limits = {"POSTERN_SMTP_CONNECTIONS": "20000", "POSTERN_SMTP_CONNECTIONS_PER_ADDRESS": "20000"}
+        server = Server(folder, url, POSTERN_SUBMISSION_PORT=str(port), **limits)
+        rows: list[tuple[str, str]] = []
+        try:
+            server.start("api")
+            smtp = server.start("smtp")
+            wait_until_open(port)
+            if "rate" in chosen:
+                rows += rate(server, port)
+            if "connections" in chosen:
+                rows += connections(server, port, smtp.pid)
+        finally:
+            server.stop()
+            shutil.rmtree(folder, ignore_errors=True)
+    for name, result in rows:
+        print(f"{name:60} {result}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
