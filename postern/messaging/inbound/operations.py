@@ -12,7 +12,7 @@ from postern.messaging.emails import engagement
 from postern.messaging.emails.signals import SendInTransmission
 from postern.messaging.inbound import rules, store
 from postern.messaging.inbound.model import MESSAGE_OCTETS, ReportMissing, ReportReceipt, UnrecognizedMessage
-from postern.messaging.inbound.receiving import RECEIVED, keep_message, process_report
+from postern.messaging.inbound.receiving import keep_message, process_report
 from postern.protocols.mail.arf import ComplaintReport
 from postern.protocols.mail.dsn import DeliveryReport
 from postern.protocols.mail.reports import envelope_addresses, original_message_ids, read_report
@@ -50,7 +50,6 @@ async def receive_report(call: Call, request: RawRequest) -> ReportReceipt:
         else:
             reason = getattr(report, "reason", NO_SEND)
             receipt = await keep_message(tx, call.project_id, None, reason, content, source="api", now=call.now)
-    RECEIVED.labels(receipt.type).inc()
     return receipt
 
 

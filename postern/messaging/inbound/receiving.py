@@ -4,7 +4,7 @@ import asyncio
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from prometheus_client import Counter
+import structlog
 
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.problems import Unprocessable
@@ -32,7 +32,8 @@ from postern.protocols.mail.reports import AutomaticReply, MailReport, Unrecogni
 if TYPE_CHECKING:
     from postern.world import World
 
-RECEIVED = Counter("postern_inbound_messages_total", "Received messages about sent mail.", ["type"])
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
 SUBJECT_CHARACTERS = 500
 """Longer subjects and senders of kept messages are cut."""
 
@@ -65,9 +66,9 @@ async def receive(world: "World", recipients: list[str], content: bytes) -> None
             for send in await engagement.tracked_sends(tx, sorted(reported))
         ]
     for receipt in receipts:
-        RECEIVED.labels(receipt.type).inc()
-    if unsubscribed:
-        RECEIVED.labels("unsubscribe").inc()
+        log.info("report_received", type=receipt.type, send=str(receipt.email_id), reason=receipt.reason)
+    for send_id in unsubscribed:
+        log.info("unsubscribe_received", send=str(send_id))
 
 
 async def process_report(

@@ -247,7 +247,10 @@ def _failure(address: str, text: str, *, is_delayed: bool) -> Failure:
 
 def _is_bounce(message: ReceivedMessage, text: str) -> bool:
     is_from_daemon = bool(_DAEMON.search(message.field("from")))
-    is_report = message.content_type == "multipart/report"
+    # A gateway or webmail server returns the original message as a part.
+    is_report = message.content_type == "multipart/report" or (
+        any(part.content_type in ("message/rfc822", "text/rfc822-headers") for part in message.parts)
+    )
     says_failed = bool(_FAILED.search(text) or _DELAYED.search(text))
     return says_failed and (is_from_daemon or is_report or _says_bounce(message.subject))
 

@@ -1,13 +1,17 @@
 """Bounces, complaints and requests to unsubscribe by SMTP, about mail that was sent over a relay."""
 
 import asyncio
+import os
 import re
 import smtplib
 import socket
+import subprocess
+import sys
 from datetime import timedelta
 from uuid import UUID, uuid4
 
 import msgspec
+import psycopg
 import pytest
 from psycopg import OperationalError
 
@@ -26,6 +30,7 @@ from postern.messaging.inbound import receiving
 from postern.messaging.inbound.model import KEPT_OCTETS, KEPT_PER_PROJECT, MESSAGE_OCTETS
 from tests.messaging.emails.test_relay import MAIL, entry, sender, sink
 from tests.peers.http_receiver import http_receiver
+from tests.peers.ports import reserved_port
 
 __all__ = ["sender", "sink"]
 
@@ -428,3 +433,58 @@ async def test_without_inbound_mail_there_is_no_address_for_unsubscribing(sender
     assert len(unsubscribe_addresses(raw)) == 1
     world.settings = msgspec.structs.replace(world.settings, return_path_domain=None)
     assert (await send_one(sender, sink))[2] == "hello@example.com"
+
+
+async def test_a_process_that_is_killed_before_the_commit_acknowledges_nothing(sender, sink, database_url, settings):
+    sent, address, return_path, _ = await send_one(sender, sink)
+    with reserved_port() as reserved:
+        port = reserved.getsockname()[1]
+        environment = {
+            **os.environ,
+            "DATABASE_URL": database_url,
+            "POSTERN_SECRET": settings.secret,
+            "POSTERN_DATA": str(settings.data),
+            "POSTERN_RETURN_PATH_DOMAIN": DOMAIN,
+            "POSTERN_INBOUND_PORT": str(port),
+        }
+        command = [sys.executable, "-m", "postern", "smtp"]
+        for kill in (True, False):
+            process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                await until_listening(port, process)
+                async with await psycopg.AsyncConnection.connect(database_url) as blocker:
+                    await blocker.execute("select from sends where id = %s for update", [sent["id"]])
+                    delivering = asyncio.create_task(deliver(port, [return_path], dsn(address)))
+                    await until_waiting(database_url)
+                    if kill:
+                        process.kill()
+                        with pytest.raises(smtplib.SMTPServerDisconnected):
+                            await delivering
+                if not kill:
+                    assert await delivering == ([250], 250)
+            finally:
+                process.terminate()
+                process.wait()
+            log = await entry(sender, sent["id"])
+            assert log["status"] == ("SENT" if kill else "BOUNCED")
+            assert await suppression_reason(sender, address) == (None if kill else "BOUNCE")
+
+
+async def until_listening(port, process):
+    while True:
+        assert process.poll() is None, "the server has ended"
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+        except ConnectionRefusedError:
+            await asyncio.sleep(0.1)
+        else:
+            writer.close()
+            return
+
+
+async def until_waiting(database_url):
+    """Wait until a transaction waits for the lock of another one."""
+    async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as connection:
+        query = "select count(*) from pg_locks where not granted and locktype in ('transactionid', 'tuple')"
+        while not (await (await connection.execute(query)).fetchone())[0]:
+            await asyncio.sleep(0.05)
