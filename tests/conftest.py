@@ -27,6 +27,7 @@ from postern.kernel.database.statements import Database, open_database
 from postern.kernel.due import drain
 from postern.kernel.http.call import NOBODY, Call, Origin
 from postern.kernel.values import NO_ID, FixedClock, new_id
+from postern.messaging.emails import work as emails_work
 from postern.platform.accounts import operations as accounts
 from postern.platform.accounts.model import DeveloperSignUp
 from postern.protocols.mail.templates.rendering import RenderProcesses, RunningProcess
@@ -351,8 +352,14 @@ async def project(new_project: Callable[[], Awaitable[Tenant]]) -> Tenant:
 
 
 @pytest.fixture
-async def run_due_work(world: World, database: Database) -> Callable[[], Awaitable[int]]:
-    """A function that does all work that is due now, as a worker would, but none that earlier tests have left."""
+async def run_due_work(
+    world: World, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[], Awaitable[int]]:
+    """A function that does all work that is due now, as a worker would, but none that earlier tests have left.
+
+    It returns when all of it is done: no deliveries go on in the background, unless the test changes SHARE_SECONDS.
+    """
+    monkeypatch.setattr(emails_work, "SHARE_SECONDS", PATIENT["lookup_timeout"].total_seconds())
     async with database._pool.connection() as connection:
         for table, partition in {work.table: work.partition_column for work in WORK}.items():
             names = {"table": Identifier(table), "partition": Identifier(partition)}

@@ -160,7 +160,7 @@ def _open_direct(world: "World", project_id: UUID, settings: ProjectSettings) ->
     if "direct" not in world.transports:
         server = world.settings
         sources = parse_sources(server.sources)
-        is_validating = server.dnssec == "yes" or (server.dnssec == "auto" and world.resolver.uses_loopback)
+        is_validating = server.dnssec == "yes" or (server.dnssec == "auto" and world.resolver.is_local)
         routes = MailRoutes(
             world.resolver.caching(dnssec=is_validating),
             port=server.direct_port,

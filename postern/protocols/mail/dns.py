@@ -31,6 +31,8 @@ CONCURRENT_LOOKUPS = 64
 CONCURRENT_CACHED_LOOKUPS = 200
 """More, because domains of recipients whose name servers do not respond must not delay the lookups of others."""
 CACHED_RESPONSES = 10_000
+DOCKER_DNS = "127.0.0.11"
+"""The resolver in Docker's containers, which forwards responses of other machines without validating them."""
 MAX_AUTHORITIES = 4
 """Maximum name servers of a zone whose addresses are looked up."""
 
@@ -176,10 +178,10 @@ class Resolver:
         return resolver
 
     @property
-    def uses_loopback(self) -> bool:
-        """Whether all servers that are queried have loopback addresses."""
+    def is_local(self) -> bool:
+        """Whether all servers that are queried run on this machine, so that their AD flag can be trusted."""
         addresses = [str(getattr(server, "address", server)) for server in self._resolver.nameservers]
-        return bool(addresses) and all(is_loopback(address) for address in addresses)
+        return bool(addresses) and all(is_loopback(address) and address != DOCKER_DNS for address in addresses)
 
     async def txt(self, name: str) -> list[str]:
         """The TXT records: the strings of a record are joined (RFC 7208 §3.3), and invalid UTF-8 is replaced."""

@@ -1,7 +1,7 @@
 """The check right before transmission: the campaign's state, and the recipient's suppression and subscription."""
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from types import SimpleNamespace
 from typing import Any, cast
 from uuid import uuid4
@@ -261,3 +261,32 @@ async def test_an_attempt_ends_after_the_check_that_may_commit_its_mark(monkeypa
     async with asyncio.timeout(WAIT_SECONDS):
         await attempt
     assert turn.check is None
+
+
+async def test_messages_to_a_slow_server_do_not_take_the_place_of_others_in_checks(monkeypatch):
+    """They wait for a connection that does not become free; each is checked ahead at most twice."""
+    checked: list[set[str]] = []
+
+    async def check_sends(world, turns):
+        checked.append({turn.addresses[0] for turn in turns})
+        return {turn.send.id: True for turn in turns}
+
+    def new_turn(name):
+        send = cast(Any, SimpleNamespace(id=uuid4()))
+        return pre_send_check.SendTurn(send, [name], skip_unsubscribed=False, needs_mark=False)
+
+    monkeypatch.setattr(pre_send_check, "check_sends", check_sends)
+    monkeypatch.setattr(pre_send_check, "MAX_FRESH_SECONDS", 0.0)
+    queue = pre_send_check.SendQueue(cast(Any, None))
+    slow = [new_turn(f"slow {number}") for number in range(pre_send_check.AHEAD_AT_LEAST)]
+    async with AsyncExitStack() as stack:
+        for turn in slow:
+            await stack.enter_async_context(queue.holding(turn))
+        for number in range(4):
+            turns = [new_turn(f"fast {number}"), new_turn(f"next {number}")]
+            for turn in turns:
+                await stack.enter_async_context(queue.holding(turn))
+            await queue.admit(turns[0])
+            queue._waiting.pop(turns[1])
+    assert all(turn.checks == pre_send_check.MAX_UNUSED_CHECKS for turn in slow)
+    assert checked[-1] == {"fast 3", "next 3"}

@@ -11,6 +11,7 @@ from postern.protocols.mail.dns import (
     Nameserver,
     NoSuchRecord,
     Resolver,
+    TlsaRecord,
     as_dns_name,
     parse_nameservers,
 )
@@ -184,3 +185,31 @@ def test_nameservers_are_configurable():
     for invalid in ("localhost", "127.0.0.1:0", "127.0.0.1:x", "1.2.3.4:70000", "[::1]:x"):
         with pytest.raises(ValueError):
             parse_nameservers(invalid)
+
+
+@pytest.mark.parametrize(
+    ("servers", "is_local"),
+    [
+        (["127.0.0.1"], True),
+        (["::1", "127.0.0.53"], True),
+        (["127.0.0.1", "192.0.2.1"], False),
+        (["127.0.0.11"], False),
+    ],
+)
+def test_only_resolvers_on_this_machine_are_trusted_with_dnssec(servers, is_local):
+    """Docker's resolver, 127.0.0.11, forwards the responses of other machines."""
+    resolver = Resolver([Nameserver(server) for server in servers])
+    assert resolver.is_local is is_local
+    assert resolver.caching(dnssec=True).is_local is is_local
+
+
+async def test_only_a_trusted_resolver_authenticates_records():
+    async with dns_zone("a.test MX 10 mx.a.test.\n_25._tcp.mx.a.test TLSA 3 1 1 " + "00" * 32) as zone:
+        zone.is_authenticated = True
+        assert (await patient(zone, dnssec=True).mail_exchangers("a.test")).authenticated
+        assert not (await patient(zone).mail_exchangers("a.test")).authenticated
+        assert await patient(zone, dnssec=True).tlsa("_25._tcp.mx.a.test") == [TlsaRecord(3, 1, 1, bytes(32))]
+        assert await patient(zone).tlsa("_25._tcp.mx.a.test") == []
+        with pytest.raises(NoSuchRecord) as missing:
+            await patient(zone, dnssec=True).mx("_25._tcp.mx.a.test")
+        assert missing.value.authenticated
