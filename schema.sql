@@ -50,8 +50,11 @@ begin
     select c.project_id, coalesce(c.campaign_id, '00000000-0000-0000-0000-000000000000'),
            coalesce(c.variant_id, '00000000-0000-0000-0000-000000000000'), m.measure, pg_backend_pid() % 16, sum(m.step)
     from (select o.status as old_status, n.status as new_status, n.project_id, n.campaign_id, n.variant_id,
-                 o.sent_at is null and n.sent_at is not null as sent,
-                 o.delivered_at is null and n.delivered_at is not null as delivered,
+                 (n.sent_at is not null and (n.bounced_at is null or n.bounced_at < n.sent_at))::int
+                     - (o.sent_at is not null and (o.bounced_at is null or o.bounced_at < o.sent_at))::int as sent,
+                 (n.delivered_at is not null and (n.bounced_at is null or n.bounced_at < n.delivered_at))::int
+                     - (o.delivered_at is not null and (o.bounced_at is null or o.bounced_at < o.delivered_at))::int
+                     as delivered,
                  o.human_opened_at is null and n.human_opened_at is not null as opened,
                  o.human_clicked_at is null and n.human_clicked_at is not null as clicked,
                  o.opened_at is null and n.opened_at is not null as open_touched,
@@ -68,8 +71,8 @@ begin
     cross join lateral (values
         (case when old_status <> new_status then old_status end, -1),
         (case when old_status <> new_status then new_status end, 1),
-        (case when sent then 'sent' end, 1),
-        (case when delivered then 'delivered' end, 1),
+        (case when sent <> 0 then 'sent' end, sent),
+        (case when delivered <> 0 then 'delivered' end, delivered),
         (case when opened then 'opened' end, 1),
         (case when clicked then 'clicked' end, 1),
         (case when open_touched then 'open_touched' end, 1),
@@ -238,14 +241,23 @@ begin
                coalesce(sum(m.step) filter (where m.measure = 'complained'), 0) as complained,
                coalesce(sum(m.step) filter (where m.measure = 'failed'), 0) as failed
         from old_rows o join new_rows n using (project_id, id)
+        cross join lateral (select
+            case when o.bounced_at is null or o.bounced_at < o.sent_at then o.sent_at end as old_sent,
+            case when n.bounced_at is null or n.bounced_at < n.sent_at then n.sent_at end as new_sent,
+            case when o.bounced_at is null or o.bounced_at < o.delivered_at then o.delivered_at end as old_delivered,
+            case when n.bounced_at is null or n.bounced_at < n.delivered_at then n.delivered_at end as new_delivered
+        ) as t
         cross join lateral (values
-            ('sent', case when o.sent_at is null then n.sent_at end, 1),
-            ('delivered', case when o.delivered_at is null then n.delivered_at end, 1),
+            ('sent', case when t.old_sent is distinct from t.new_sent then t.new_sent end, 1),
+            ('sent', case when t.old_sent is distinct from t.new_sent then t.old_sent end, -1),
+            ('delivered', case when t.old_delivered is distinct from t.new_delivered then t.new_delivered end, 1),
+            ('delivered', case when t.old_delivered is distinct from t.new_delivered then t.old_delivered end, -1),
             ('opened', case when o.human_opened_at is null then n.human_opened_at end, 1),
             ('clicked', case when o.human_clicked_at is null then n.human_clicked_at end, 1),
             ('open_touched', case when o.opened_at is null then n.opened_at end, 1),
             ('click_touched', case when o.clicked_at is null then n.clicked_at end, 1),
-            ('bounced', case when o.bounced_at is null then n.bounced_at end, 1),
+            ('bounced', case when o.bounced_at is distinct from n.bounced_at then n.bounced_at end, 1),
+            ('bounced', case when o.bounced_at is distinct from n.bounced_at then o.bounced_at end, -1),
             ('complained', case when o.complained_at is null then n.complained_at end, 1),
             ('failed', case when o.status <> n.status and n.status in ('FAILED', 'EXPIRED', 'SUPPRESSED')
                             then n.updated_at end, 1),
@@ -947,6 +959,34 @@ CREATE TABLE public.developers (
     CONSTRAINT developers_role_check CHECK ((role = ANY (ARRAY['OWNER'::text, 'ADMIN'::text, 'DEVELOPER'::text, 'VIEWER'::text])))
 );
 
+CREATE TABLE public.dmarc_reports (
+    project_id uuid NOT NULL,
+    domain_id uuid NOT NULL,
+    organization text NOT NULL,
+    report_id text NOT NULL,
+    email text NOT NULL,
+    begins timestamp with time zone NOT NULL,
+    ends timestamp with time zone NOT NULL,
+    policy_domain text NOT NULL,
+    policy text NOT NULL,
+    messages bigint NOT NULL,
+    received_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.dmarc_sources (
+    project_id uuid NOT NULL,
+    domain_id uuid NOT NULL,
+    day date NOT NULL,
+    source_ip inet NOT NULL,
+    header_from text NOT NULL,
+    organization text NOT NULL,
+    disposition text NOT NULL,
+    dkim boolean NOT NULL,
+    spf boolean NOT NULL,
+    messages bigint NOT NULL,
+    CONSTRAINT dmarc_sources_disposition_check CHECK ((disposition = ANY (ARRAY['NONE'::text, 'QUARANTINE'::text, 'REJECT'::text])))
+);
+
 CREATE TABLE public.domain_keys (
     project_id uuid NOT NULL,
     domain_id uuid NOT NULL,
@@ -976,6 +1016,7 @@ CREATE TABLE public.domains (
     attempt integer DEFAULT 0 NOT NULL,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    findings jsonb DEFAULT '[]'::jsonb NOT NULL,
     CONSTRAINT domains_check CHECK (((verified_at IS NOT NULL) OR (status = ANY (ARRAY['PENDING'::text, 'FAILED'::text])))),
     CONSTRAINT domains_domain_check CHECK (((length(domain) >= 3) AND (length(domain) <= 253) AND (domain = lower(domain)))),
     CONSTRAINT domains_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'VERIFIED'::text, 'DEGRADED'::text, 'FAILED'::text])))
@@ -1296,6 +1337,8 @@ CREATE TABLE public.send_attempts (
     finished_at timestamp with time zone NOT NULL,
     signatures text,
     links_base text,
+    unsubscribe_domain text,
+    transport text,
     CONSTRAINT send_attempts_outcome_check CHECK ((outcome = ANY (ARRAY['ACCEPTED'::text, 'DEFERRED'::text, 'REJECTED'::text, 'AMBIGUOUS'::text, 'FAILED'::text])))
 );
 
@@ -1315,6 +1358,26 @@ CREATE TABLE public.send_counters (
     count bigint NOT NULL
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.01');
+
+CREATE TABLE public.send_reports (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    send_id uuid NOT NULL,
+    kind text NOT NULL,
+    recipient text NOT NULL,
+    source text NOT NULL,
+    type text,
+    code integer NOT NULL,
+    enhanced_code text NOT NULL,
+    text text NOT NULL,
+    host text NOT NULL,
+    feedback_type text,
+    changed boolean NOT NULL,
+    times integer DEFAULT 1 NOT NULL,
+    occurred_at timestamp with time zone NOT NULL,
+    received_at timestamp with time zone NOT NULL,
+    CONSTRAINT send_reports_kind_check CHECK ((kind = ANY (ARRAY['DELIVERED'::text, 'DELAYED'::text, 'BOUNCED'::text, 'COMPLAINED'::text])))
+);
 
 CREATE TABLE public.send_rollups (
     project_id uuid NOT NULL,
@@ -1458,7 +1521,8 @@ CREATE TABLE public.soft_bounces (
     address text NOT NULL,
     times integer NOT NULL,
     first_at timestamp with time zone NOT NULL,
-    last_at timestamp with time zone NOT NULL
+    last_at timestamp with time zone NOT NULL,
+    reported boolean DEFAULT false NOT NULL
 );
 
 CREATE TABLE public.sso_connections (
@@ -1625,6 +1689,22 @@ CREATE TABLE public.tracking_hits (
     occurred_at timestamp with time zone NOT NULL,
     CONSTRAINT tracking_hits_kind_check CHECK ((kind = ANY (ARRAY['OPEN'::text, 'CLICK'::text, 'UNSUBSCRIBE'::text]))),
     CONSTRAINT tracking_hits_verdict_check CHECK ((verdict = ANY (ARRAY['human'::text, 'machine'::text, 'proxy'::text])))
+);
+
+CREATE TABLE public.unrecognized_reports (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    send_id uuid,
+    source text NOT NULL,
+    reason text NOT NULL,
+    sender text NOT NULL,
+    subject text NOT NULL,
+    size integer NOT NULL,
+    message bytea NOT NULL,
+    received_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    CONSTRAINT unrecognized_reports_source_check CHECK ((source = ANY (ARRAY['smtp'::text, 'api'::text])))
 );
 
 CREATE TABLE public.unsubscribed_addresses (
@@ -1845,6 +1925,12 @@ ALTER TABLE ONLY public.developer_tokens
 ALTER TABLE ONLY public.developers
     ADD CONSTRAINT developers_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.dmarc_reports
+    ADD CONSTRAINT dmarc_reports_pkey PRIMARY KEY (project_id, domain_id, organization, report_id);
+
+ALTER TABLE ONLY public.dmarc_sources
+    ADD CONSTRAINT dmarc_sources_pkey PRIMARY KEY (project_id, domain_id, day, source_ip, header_from, organization, disposition, dkim, spf);
+
 ALTER TABLE ONLY public.domain_keys
     ADD CONSTRAINT domain_keys_pkey PRIMARY KEY (project_id, domain_id, selector);
 
@@ -1956,6 +2042,12 @@ ALTER TABLE ONLY public.send_bodies
 ALTER TABLE ONLY public.send_counters
     ADD CONSTRAINT send_counters_pkey PRIMARY KEY (project_id, campaign_id, variant_id, measure, slot);
 
+ALTER TABLE ONLY public.send_reports
+    ADD CONSTRAINT send_reports_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.send_reports
+    ADD CONSTRAINT send_reports_project_id_send_id_kind_recipient_source_key UNIQUE (project_id, send_id, kind, recipient, source);
+
 ALTER TABLE ONLY public.send_rollups
     ADD CONSTRAINT send_rollups_pkey PRIMARY KEY (project_id, campaign_id, bucket, domain_id, slot);
 
@@ -2021,6 +2113,9 @@ ALTER TABLE ONLY public.templates
 
 ALTER TABLE ONLY public.tracking_hits
     ADD CONSTRAINT tracking_hits_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.unrecognized_reports
+    ADD CONSTRAINT unrecognized_reports_pkey PRIMARY KEY (project_id, id);
 
 ALTER TABLE ONLY public.unsubscribed_addresses
     ADD CONSTRAINT unsubscribed_addresses_pkey PRIMARY KEY (project_id, digest);
@@ -2314,6 +2409,8 @@ CREATE INDEX templates_updated ON public.templates USING btree (project_id, upda
 
 CREATE INDEX tracking_hits_send ON public.tracking_hits USING btree (project_id, send_id, id);
 
+CREATE INDEX unrecognized_reports_due ON public.unrecognized_reports USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (project_id, webhook_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX webhook_deliveries_list ON public.webhook_deliveries USING btree (project_id, webhook_id, id);
@@ -2459,6 +2556,12 @@ ALTER TABLE ONLY public.developer_tokens
 ALTER TABLE ONLY public.developers
     ADD CONSTRAINT developers_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);
 
+ALTER TABLE ONLY public.dmarc_reports
+    ADD CONSTRAINT dmarc_reports_project_id_domain_id_fkey FOREIGN KEY (project_id, domain_id) REFERENCES public.domains(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.dmarc_sources
+    ADD CONSTRAINT dmarc_sources_project_id_domain_id_fkey FOREIGN KEY (project_id, domain_id) REFERENCES public.domains(project_id, id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.domain_keys
     ADD CONSTRAINT domain_keys_project_id_domain_id_fkey FOREIGN KEY (project_id, domain_id) REFERENCES public.domains(project_id, id) ON DELETE CASCADE;
 
@@ -2590,6 +2693,9 @@ ALTER TABLE ONLY public.template_versions
 
 ALTER TABLE ONLY public.templates
     ADD CONSTRAINT templates_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.unrecognized_reports
+    ADD CONSTRAINT unrecognized_reports_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
 ALTER TABLE ONLY public.webhook_deliveries
     ADD CONSTRAINT webhook_deliveries_project_id_webhook_id_fkey FOREIGN KEY (project_id, webhook_id) REFERENCES public.webhooks(project_id, id) ON DELETE CASCADE;
