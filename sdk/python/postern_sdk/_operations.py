@@ -413,6 +413,24 @@ GET_DOMAIN_BLOCKLIST_STATUS = Operation(
     many=True,
     permission="domains:read",
 )
+ADD_DMARC_REPORT = Operation(
+    "addDmarcReport",
+    "POST",
+    "/projects/{projectId}/domains/{id}/dmarc-reports",
+    "json",
+    result="DmarcReportResult",
+    permission="domains:write",
+    body="bytes",
+    media_type="application/octet-stream",
+)
+GET_DMARC_SUMMARY = Operation(
+    "getDmarcSummary",
+    "GET",
+    "/projects/{projectId}/domains/{id}/dmarc",
+    "json",
+    result="DmarcSummary",
+    permission="domains:read",
+)
 LIST_SENDERS = Operation(
     "listSenders", "GET", "/projects/{projectId}/senders", "json", result="Sender", many=True, permission="domains:read"
 )
@@ -935,6 +953,15 @@ LIST_EMAIL_ATTEMPTS = Operation(
     many=True,
     permission="emails:read",
 )
+LIST_EMAIL_REPORTS = Operation(
+    "listEmailReports",
+    "GET",
+    "/projects/{projectId}/emails/logs/{sendId}/reports",
+    "json",
+    result="SendReport",
+    many=True,
+    permission="emails:read",
+)
 RESCHEDULE_EMAIL = Operation(
     "rescheduleEmail",
     "PATCH",
@@ -960,6 +987,16 @@ RETRY_EMAIL = Operation(
     "json",
     result="EmailLogEntry",
     permission="emails:write",
+)
+PREFLIGHT_EMAIL = Operation(
+    "preflightEmail",
+    "POST",
+    "/projects/{projectId}/emails/preflight",
+    "json",
+    result="Preflight",
+    permission="emails:send",
+    body="json",
+    media_type="application/json",
 )
 LIST_EMAIL_LOGS = Operation(
     "listEmailLogs",
@@ -2063,6 +2100,16 @@ TEST_CAMPAIGN = Operation(
     body="json",
     media_type="application/json",
 )
+PREFLIGHT_CAMPAIGN = Operation(
+    "preflightCampaign",
+    "POST",
+    "/projects/{projectId}/campaigns/{id}/preflight",
+    "json",
+    result="Preflight",
+    permission="campaigns:send",
+    body="json",
+    media_type="application/json",
+)
 TEST_CAMPAIGN_WITH_SEED_LIST = Operation(
     "testCampaignWithSeedList",
     "POST",
@@ -2135,6 +2182,32 @@ LIST_EMAIL_HITS = Operation(
     "json",
     result="TrackingHit",
     many=True,
+    permission="emails:read",
+)
+RECEIVE_REPORT = Operation(
+    "receiveReport",
+    "POST",
+    "/projects/{projectId}/inbound/reports",
+    "json",
+    result="ReportReceipt",
+    permission="emails:write",
+    body="bytes",
+    media_type="message/rfc822",
+)
+LIST_UNRECOGNIZED_REPORTS = Operation(
+    "listUnrecognizedReports",
+    "GET",
+    "/projects/{projectId}/inbound/reports",
+    "json",
+    result="UnrecognizedMessage",
+    page="links",
+    permission="emails:read",
+)
+GET_UNRECOGNIZED_REPORT = Operation(
+    "getUnrecognizedReport",
+    "GET",
+    "/projects/{projectId}/inbound/reports/{id}/message",
+    "bytes",
     permission="emails:read",
 )
 LIST_INBOX = Operation(

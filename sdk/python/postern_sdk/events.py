@@ -128,7 +128,7 @@ class EmailSentEvent(WebhookEvent, frozen=True, kw_only=True):
 class EmailDeliveredEvent(WebhookEvent, frozen=True, kw_only=True):
     """The recipient's mail server accepted the e-mail."""
 
-    data: types.EmailEventData
+    data: types.EmailReportData
     type: Literal["email.delivered"] = "email.delivered"
 
 
@@ -149,7 +149,7 @@ class EmailBouncedEvent(WebhookEvent, frozen=True, kw_only=True):
 class EmailComplainedEvent(WebhookEvent, frozen=True, kw_only=True):
     """The recipient marked the e-mail as spam."""
 
-    data: types.EmailEventData
+    data: types.EmailComplainedData
     type: Literal["email.complained"] = "email.complained"
 
 

@@ -241,6 +241,25 @@ class ProjectRelayDict(TypedDict):
     """Maximum messages per second; null for no limit."""
 
 
+class ProjectSesDict(TypedDict):
+    """An account of Amazon SES for the project's mail, in one AWS region."""
+
+    region: str
+    """The name of an AWS region, such as `eu-central-1`."""
+    accessKeyId: str
+    """The id of the access key."""
+    secretAccessKey: str
+    """At most 128 characters. Returned as `********`; sending that value keeps the secret of the same access key."""
+    configurationSet: NotRequired[str | None]
+    """SES configuration set, which determines where SES publishes events; null for none."""
+    topics: NotRequired[Sequence[str]]
+    """The SNS topics whose notifications about this project's mail are accepted."""
+    forwardFeedback: NotRequired[bool]
+    """Whether SES also mails bounces and complaints to the return path, whose domain must be verified in SES.
+    Default: `false`.
+    """
+
+
 class RemoveFromAudienceDict(TypedDict):
     """Remove the contact from a STATIC audience."""
 
@@ -309,10 +328,18 @@ class SettingsChangeDict(TypedDict):
     allowed.
     """
 
-    transport: NotRequired[Literal["capture", "relay"] | str | None]
-    """How mail is sent; `capture` only stores it in the inbox. Null uses the server's default."""
+    transport: NotRequired[Literal["capture", "direct", "relay", "ses"] | str | None]
+    """How mail is sent: `relay` through an SMTP relay, `ses` through Amazon SES, `direct` to the recipients' mail
+    servers if the server offers it; `capture` only stores it in the inbox. Null uses the server's default.
+    """
+    fallbackTransports: NotRequired[Sequence[Literal["direct", "relay", "ses"] | str] | None]
+    """Transports to use, in this order, if `transport` cannot be reached. Null: none, or those of the server if
+    `transport` is null.
+    """
     relays: NotRequired[Sequence[types.ProjectRelay | ProjectRelayDict] | None]
     """SMTP relays to send through; null uses the server's relays."""
+    ses: NotRequired[types.ProjectSes | ProjectSesDict | None]
+    """Account of Amazon SES to send through; null uses the server's account."""
     trackingDomain: NotRequired[str | None]
     """Host name of tracking links; null uses the server's host name."""
     trackOpens: NotRequired[bool]

@@ -182,6 +182,32 @@ class DeliveryMissing(NotFoundError):
     """`delivery_missing` (404): There is no such webhook delivery."""
 
 
+class DirectNotOffered(ServerError):
+    """`direct_not_offered` (503): This project sends to the recipients' mail servers, which this server does not
+    offer: set POSTERN_SOURCES, or change `transport` in the settings of the project.
+    """
+
+
+class DmarcReportInvalid(UnprocessableEntityError):
+    """`dmarc_report_invalid` (422): This is not an aggregate report of DMARC: XML, also as gzip or zip file, or an
+    e-mail with one.
+    """
+
+
+class DmarcReportOfOtherDomain(UnprocessableEntityError):
+    """`dmarc_report_of_other_domain` (422): This report is about another domain."""
+
+
+class DmarcReportOutOfPeriod(UnprocessableEntityError):
+    """`dmarc_report_out_of_period` (422): The period of this report is in the future, or longer ago than the 400
+    days for which reports are kept.
+    """
+
+
+class DmarcReportTooLarge(PayloadTooLargeError):
+    """`dmarc_report_too_large` (413): A report can have 10 MB, 20 MB after decompression, and 20,000 records."""
+
+
 class DomainExists(ConflictError):
     """`domain_exists` (409): This project already has this sending domain."""
 
@@ -200,6 +226,10 @@ class DomainInUse(ConflictError):
 
 class DomainListed(ConflictError):
     """`domain_listed` (409): The organization has this domain already."""
+
+
+class DomainMissing(NotFoundError):
+    """`domain_missing` (404): There is no such sending domain."""
 
 
 class DomainNotProved(ConflictError):
@@ -603,6 +633,12 @@ class RenderingBusy(RateLimitError):
     """
 
 
+class ReportMissing(NotFoundError):
+    """`report_missing` (404): There is no such report; reports that were not understood are kept for 30 days, the
+    newest 100 of a project.
+    """
+
+
 class ResentTooSoon(RateLimitError):
     """`resent_too_soon` (429): An invitation can be resent at most once a minute; retry later."""
 
@@ -639,6 +675,10 @@ class RunNotFailed(ConflictError):
 
 class SeedListEmpty(ConflictError):
     """`seed_list_empty` (409): The project has no seed list; add addresses to `seedList` in the project's settings."""
+
+
+class SendInTransmission(ConflictError):
+    """`send_in_transmission` (409): The message is being transmitted right now. Repeat the report shortly."""
 
 
 class SenderExists(ConflictError):
@@ -801,6 +841,10 @@ class TooManyContactAttributes(ConflictError):
     """
 
 
+class TooManyDmarcRows(UnprocessableEntityError):
+    """`too_many_dmarc_rows` (422): A domain can have 200,000 rows of DMARC data in 400 days."""
+
+
 class TooManyDomains(UnprocessableEntityError):
     """`too_many_domains` (422): A project can have at most 1,000 sending domains. Delete one first."""
 
@@ -938,10 +982,16 @@ BY_CODE: dict[str, type[APIError]] = {
     "customer_owns_organizations": CustomerOwnsOrganizations,
     "database_away": DatabaseAway,
     "delivery_missing": DeliveryMissing,
+    "direct_not_offered": DirectNotOffered,
+    "dmarc_report_invalid": DmarcReportInvalid,
+    "dmarc_report_of_other_domain": DmarcReportOfOtherDomain,
+    "dmarc_report_out_of_period": DmarcReportOutOfPeriod,
+    "dmarc_report_too_large": DmarcReportTooLarge,
     "domain_exists": DomainExists,
     "domain_has_waiting_sends": DomainHasWaitingSends,
     "domain_in_use": DomainInUse,
     "domain_listed": DomainListed,
+    "domain_missing": DomainMissing,
     "domain_not_proved": DomainNotProved,
     "domain_not_verified": DomainNotVerified,
     "domain_taken": DomainTaken,
@@ -1031,6 +1081,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "render_failed": RenderFailed,
     "rendering_away": RenderingAway,
     "rendering_busy": RenderingBusy,
+    "report_missing": ReportMissing,
     "resent_too_soon": ResentTooSoon,
     "role_exists": RoleExists,
     "role_in_use": RoleInUse,
@@ -1040,6 +1091,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "run_missing": RunMissing,
     "run_not_failed": RunNotFailed,
     "seed_list_empty": SeedListEmpty,
+    "send_in_transmission": SendInTransmission,
     "sender_exists": SenderExists,
     "sender_link_invalid": SenderLinkInvalid,
     "sender_missing": SenderMissing,
@@ -1073,6 +1125,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "too_many_audiences": TooManyAudiences,
     "too_many_automations": TooManyAutomations,
     "too_many_contact_attributes": TooManyContactAttributes,
+    "too_many_dmarc_rows": TooManyDmarcRows,
     "too_many_domains": TooManyDomains,
     "too_many_features": TooManyFeatures,
     "too_many_imports": TooManyImports,

@@ -155,6 +155,7 @@ if TYPE_CHECKING:
     EntitlementType: TypeAlias = Literal["BOOLEAN", "LIMIT"] | str
     EntitlementSource: TypeAlias = Literal["DEFAULT", "NONE", "OVERRIDE", "PLAN"] | str
     FeatureType: TypeAlias = Literal["BOOLEAN", "LIMIT"] | str
+    FindingSeverity: TypeAlias = Literal["ADVICE", "ERROR", "WARNING"] | str
     FormerReasonReason: TypeAlias = Literal["BOUNCE", "COMPLAINT", "MANUAL", "UNSUBSCRIBE"] | str
     IdentityRequestStatus: TypeAlias = Literal["APPROVED", "PENDING", "REJECTED"] | str
     InvitationPreviewStatus: TypeAlias = Literal["ACCEPTED", "EXPIRED", "PENDING", "REVOKED"] | str
@@ -172,7 +173,8 @@ if TYPE_CHECKING:
     OrganizationMemberSource: TypeAlias = Literal["API", "DOMAIN", "INVITATION", "SSO"] | str
     OrganizationMembershipStatus: TypeAlias = Literal["ACTIVE", "SUSPENDED"] | str
     ProjectRelayTls: TypeAlias = Literal["implicit", "none", "starttls", "starttls-required"] | str
-    ProjectSettingsTransport: TypeAlias = Literal["capture", "relay"] | str
+    ProjectSettingsTransport: TypeAlias = Literal["capture", "direct", "relay", "ses"] | str
+    ProjectSettingsFallbackTransports: TypeAlias = Literal["direct", "relay", "ses"] | str
     ProjectSettingsOnAmbiguous: TypeAlias = Literal["hold", "retry"] | str
     RecipientMessageStatus: TypeAlias = (
         Literal[
@@ -207,6 +209,9 @@ if TYPE_CHECKING:
         ]
         | str
     )
+    ReportReceiptType: TypeAlias = Literal["automatic_reply", "complaint", "delivery", "unrecognized"] | str
+    ReportedResultKind: TypeAlias = Literal["BOUNCED", "COMPLAINED", "DELAYED", "DELIVERED"] | str
+    ReportedResultResult: TypeAlias = Literal["applied", "unchanged", "unknown_send"] | str
     RoleScope: TypeAlias = Literal["ORGANIZATION", "PROJECT"] | str
     RuleConditionMatch: TypeAlias = Literal["all", "any"] | str
     RulesMatch: TypeAlias = Literal["all", "any"] | str
@@ -214,6 +219,7 @@ if TYPE_CHECKING:
     SendEventType: TypeAlias = (
         Literal["Bounce", "Click", "Complaint", "Delivery", "DeliveryDelay", "Open", "Reject", "Send"] | str
     )
+    SendReportKind: TypeAlias = Literal["BOUNCED", "COMPLAINED", "DELAYED", "DELIVERED"] | str
     SendResultStatus: TypeAlias = (
         Literal[
             "BOUNCED",
@@ -231,7 +237,8 @@ if TYPE_CHECKING:
         | str
     )
     SenderStatus: TypeAlias = Literal["PENDING", "VERIFIED"] | str
-    SettingsChangeTransport: TypeAlias = Literal["capture", "relay"] | str
+    SettingsChangeTransport: TypeAlias = Literal["capture", "direct", "relay", "ses"] | str
+    SettingsChangeFallbackTransports: TypeAlias = Literal["direct", "relay", "ses"] | str
     SettingsChangeOnAmbiguous: TypeAlias = Literal["hold", "retry"] | str
     SignInChangeMethods: TypeAlias = Literal["EMAIL_CODE", "EMAIL_LINK", "PASSKEY", "PASSWORD"] | str
     SignInChangeVerifyEmail: TypeAlias = Literal["LATER", "REQUIRED"] | str
@@ -266,6 +273,7 @@ if TYPE_CHECKING:
     TrackingHitKind: TypeAlias = Literal["CLICK", "OPEN", "UNSUBSCRIBE"] | str
     TrackingHitVerdict: TypeAlias = Literal["human", "machine", "proxy"] | str
     TriggerType: TypeAlias = Literal["AUDIENCE_JOINED", "AUDIENCE_LEFT", "CONTACT_CREATED", "EVENT"] | str
+    UnrecognizedMessageSource: TypeAlias = Literal["api", "smtp"] | str
     WebhookFormat: TypeAlias = Literal["postern", "resend"] | str
     WebhookDeliveryStatus: TypeAlias = Literal["FAILED", "PENDING", "SUCCEEDED"] | str
     WebhookDeliveryDetailStatus: TypeAlias = Literal["FAILED", "PENDING", "SUCCEEDED"] | str
@@ -320,6 +328,7 @@ else:
     EntitlementType = str
     EntitlementSource = str
     FeatureType = str
+    FindingSeverity = str
     FormerReasonReason = str
     IdentityRequestStatus = str
     InvitationPreviewStatus = str
@@ -334,18 +343,24 @@ else:
     OrganizationMembershipStatus = str
     ProjectRelayTls = str
     ProjectSettingsTransport = str
+    ProjectSettingsFallbackTransports = str
     ProjectSettingsOnAmbiguous = str
     RecipientMessageStatus = str
     RecipientOutcomeField = str
     RecipientOutcomeStatus = str
+    ReportReceiptType = str
+    ReportedResultKind = str
+    ReportedResultResult = str
     RoleScope = str
     RuleConditionMatch = str
     RulesMatch = str
     SendAttemptOutcome = str
     SendEventType = str
+    SendReportKind = str
     SendResultStatus = str
     SenderStatus = str
     SettingsChangeTransport = str
+    SettingsChangeFallbackTransports = str
     SettingsChangeOnAmbiguous = str
     SignInChangeMethods = str
     SignInChangeVerifyEmail = str
@@ -376,6 +391,7 @@ else:
     TrackingHitKind = str
     TrackingHitVerdict = str
     TriggerType = str
+    UnrecognizedMessageSource = str
     WebhookFormat = str
     WebhookDeliveryStatus = str
     WebhookDeliveryDetailStatus = str
@@ -2389,6 +2405,118 @@ class DeveloperTotpEnrolment(Record, frozen=True, kw_only=True):
     """`otpauth://` URI to show as a QR code."""
 
 
+class DmarcCounts(Record, frozen=True, kw_only=True):
+    """Messages by their results, as receivers reported them."""
+
+    messages: int
+    """All messages."""
+    aligned: int
+    """Those that passed DMARC: with an aligned DKIM signature or aligned SPF."""
+    dkim_aligned: int
+    """Those with an aligned DKIM signature."""
+    spf_aligned: int
+    """Those for whose sender SPF passed, in an aligned domain."""
+    quarantined: int
+    """Those that receivers put into the spam folder because of the policy."""
+    rejected: int
+    """Those that receivers rejected because of the policy."""
+
+
+class DmarcDay(Record, frozen=True, kw_only=True):
+    """The messages of one day."""
+
+    messages: int
+    """All messages."""
+    aligned: int
+    """Those that passed DMARC: with an aligned DKIM signature or aligned SPF."""
+    dkim_aligned: int
+    """Those with an aligned DKIM signature."""
+    spf_aligned: int
+    """Those for whose sender SPF passed, in an aligned domain."""
+    quarantined: int
+    """Those that receivers put into the spam folder because of the policy."""
+    rejected: int
+    """Those that receivers rejected because of the policy."""
+    day: date
+    """The day in UTC on which the period of the report began."""
+
+
+class DmarcOrganization(Record, frozen=True, kw_only=True):
+    """The messages that one receiver reported."""
+
+    messages: int
+    """All messages."""
+    aligned: int
+    """Those that passed DMARC: with an aligned DKIM signature or aligned SPF."""
+    dkim_aligned: int
+    """Those with an aligned DKIM signature."""
+    spf_aligned: int
+    """Those for whose sender SPF passed, in an aligned domain."""
+    quarantined: int
+    """Those that receivers put into the spam folder because of the policy."""
+    rejected: int
+    """Those that receivers rejected because of the policy."""
+    organization: str
+    """The name of the receiver, as it reports it."""
+    last_day: date
+    """The last day with messages."""
+
+
+class DmarcReportResult(Record, frozen=True, kw_only=True):
+    """A report that was read."""
+
+    organization: str
+    """The receiver that made the report."""
+    report_id: str
+    """The id that the receiver gave it."""
+    begins: datetime
+    """The begin of its period (UTC)."""
+    ends: datetime
+    """The end of its period (UTC)."""
+    messages: int
+    """Messages of the domain in the report."""
+    skipped: int
+    """Records of other domains, and invalid ones."""
+    duplicate: bool
+    """Whether the report was known already, so that nothing was added."""
+
+
+class DmarcSource(Record, frozen=True, kw_only=True):
+    """The messages of one host."""
+
+    messages: int
+    """All messages."""
+    aligned: int
+    """Those that passed DMARC: with an aligned DKIM signature or aligned SPF."""
+    dkim_aligned: int
+    """Those with an aligned DKIM signature."""
+    spf_aligned: int
+    """Those for whose sender SPF passed, in an aligned domain."""
+    quarantined: int
+    """Those that receivers put into the spam folder because of the policy."""
+    rejected: int
+    """Those that receivers rejected because of the policy."""
+    source_ip: str
+    """The IP address of the host."""
+    last_day: date
+    """The last day with messages."""
+
+
+class DmarcSummary(Record, frozen=True, kw_only=True):
+    """What receivers reported about the mail of a domain."""
+
+    domain: str
+    """Domain name."""
+    totals: DmarcCounts
+    """The sums over all days, hosts and receivers."""
+    days: list[DmarcDay]
+    """Oldest first; days without messages are included."""
+    sources: list[DmarcSource]
+    """The 100 hosts with the most messages."""
+    organizations: list[DmarcOrganization]
+    """The 50 receivers that reported the most messages."""
+
+
 class DnsRecord(Record, frozen=True, kw_only=True):
     """A DNS record to publish, with the result of the last check."""
 
@@ -2433,6 +2561,8 @@ class Domain(Record, frozen=True, kw_only=True):
     """Since when the check fails (UTC); null if it succeeds."""
     last_checked_at: datetime | None
     """When it was last checked (UTC); null before the first check."""
+    findings: list[Finding]
+    """The mistakes in the domain's DNS records that the last check found, and advice."""
     created_at: datetime
     """When the record was created (UTC)."""
     updated_at: datetime
@@ -2700,6 +2830,10 @@ class EmailBouncedData(Record, frozen=True, kw_only=True):
     """Id of the sending domain; null if the sender has none."""
     test: bool
     """Whether the e-mail was sent with a TEST key, so that it was captured."""
+    source: str | None = None
+    """How the report arrived: `dsn`, `bounce`, `arf`, or the name of a provider such as `ses`. Absent if the reply
+    of a mail server caused the event.
+    """
     recipient: str
     """The address that refused the e-mail."""
     type: str
@@ -2761,6 +2895,49 @@ class EmailClickedData(Record, frozen=True, kw_only=True):
     """URL of the link."""
 
 
+class EmailComplainedData(Record, frozen=True, kw_only=True):
+    """Data of `email.complained`."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    contact: EventContact | None
+    """The contact that the event is about; null if there is none."""
+    email_id: str
+    """Id of the e-mail."""
+    message_id: str
+    """The `Message-ID` header (RFC 5322)."""
+    from_: str
+    """The sender, as in the message."""
+    to: list[str]
+    """The recipients in `To`."""
+    subject: str | None
+    """The subject; null if a campaign's e-mail was never composed."""
+    tags: list[str]
+    """Tags of the e-mail."""
+    contact_id: str | None
+    """Id of the contact; null if the e-mail is for none."""
+    campaign_id: str | None
+    """Id of the campaign; null if there is none."""
+    variant_id: str | None
+    """Id of the A/B test variant; null if there is none."""
+    domain_id: str | None
+    """Id of the sending domain; null if the sender has none."""
+    test: bool
+    """Whether the e-mail was sent with a TEST key, so that it was captured."""
+    source: str | None = None
+    """How the report arrived: `dsn`, `bounce`, `arf`, or the name of a provider such as `ses`. Absent if the reply
+    of a mail server caused the event.
+    """
+    recipient: str | None = None
+    """The address that complained; null if the report does not say. Absent for the test address."""
+    feedback_type: str | None = None
+    """The type of the complaint (RFC 5965), such as `abuse`."""
+
+
 class EmailDelayedData(Record, frozen=True, kw_only=True):
     """Data of `email.delayed`."""
 
@@ -2794,10 +2971,14 @@ class EmailDelayedData(Record, frozen=True, kw_only=True):
     """Id of the sending domain; null if the sender has none."""
     test: bool
     """Whether the e-mail was sent with a TEST key, so that it was captured."""
+    source: str | None = None
+    """How the report arrived: `dsn`, `bounce`, `arf`, or the name of a provider such as `ses`. Absent if the reply
+    of a mail server caused the event.
+    """
     reason: str
     """Why the last attempt did not succeed."""
     next_attempt_at: datetime | None
-    """When the next attempt is made (UTC)."""
+    """When the next attempt is made (UTC); null if a later mail server makes it."""
 
 
 class EmailEventData(Record, frozen=True, kw_only=True):
@@ -3068,6 +3249,45 @@ class EmailReasonData(Record, frozen=True, kw_only=True):
     """The address that it concerns, if it concerns one."""
 
 
+class EmailReportData(Record, frozen=True, kw_only=True):
+    """Data of events about an e-mail that can also come from a report after the attempts."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    contact: EventContact | None
+    """The contact that the event is about; null if there is none."""
+    email_id: str
+    """Id of the e-mail."""
+    message_id: str
+    """The `Message-ID` header (RFC 5322)."""
+    from_: str
+    """The sender, as in the message."""
+    to: list[str]
+    """The recipients in `To`."""
+    subject: str | None
+    """The subject; null if a campaign's e-mail was never composed."""
+    tags: list[str]
+    """Tags of the e-mail."""
+    contact_id: str | None
+    """Id of the contact; null if the e-mail is for none."""
+    campaign_id: str | None
+    """Id of the campaign; null if there is none."""
+    variant_id: str | None
+    """Id of the A/B test variant; null if there is none."""
+    domain_id: str | None
+    """Id of the sending domain; null if the sender has none."""
+    test: bool
+    """Whether the e-mail was sent with a TEST key, so that it was captured."""
+    source: str | None = None
+    """How the report arrived: `dsn`, `bounce`, `arf`, or the name of a provider such as `ses`. Absent if the reply
+    of a mail server caused the event.
+    """
+
+
 class EmailScheduledData(Record, frozen=True, kw_only=True):
     """Data of `email.scheduled`."""
 
@@ -3321,6 +3541,25 @@ class Feature(Record, frozen=True, kw_only=True):
     """When the record was created (UTC)."""
     updated_at: datetime
     """When the record was last changed (UTC)."""
+
+
+class Finding(Record, frozen=True, kw_only=True):
+    """One rule that a message or a DNS record does not follow, with what to do about it."""
+
+    code: str
+    """The stable name of the rule; see the guide."""
+    severity: FindingSeverity
+    """ERROR, WARNING or ADVICE; see the guide."""
+    path: str
+    """What it concerns: a JSON pointer into the request, or the name of a DNS record."""
+    message: str
+    """What is wrong, and why it matters."""
+    fix: str
+    """What to do."""
+    count: int
+    """How often the rule is not followed. Default: `1`."""
+    snippets: list[str]
+    """The first such places or values, shortened."""
 
 
 class FormerReason(Record, frozen=True, kw_only=True):
@@ -4045,6 +4284,21 @@ class PlanLimits(Record, frozen=True, kw_only=True):
     """Per calendar month (UTC)."""
 
 
+class Preflight(Record, frozen=True, kw_only=True):
+    """What large providers would object to in a message."""
+
+    ok: bool
+    """Whether there is no finding with the severity ERROR."""
+    findings: list[Finding]
+    """The most severe first."""
+    message_octets: int | None
+    """The size of the message without DKIM signatures; null if it cannot be composed."""
+    html_octets: int | None
+    """The size of the html with tracked links; null if the message cannot be composed."""
+    links_opened: int
+    """How many links were opened."""
+
+
 class ProblemError(Record, frozen=True, kw_only=True):
     """One error in a request, with its location."""
 
@@ -4094,13 +4348,40 @@ class ProjectRelay(Record, frozen=True, kw_only=True):
     """Maximum messages per second; null for no limit."""
 
 
+class ProjectSes(Record, frozen=True, kw_only=True):
+    """An account of Amazon SES for the project's mail, in one AWS region."""
+
+    region: str
+    """The name of an AWS region, such as `eu-central-1`."""
+    access_key_id: str
+    """The id of the access key."""
+    secret_access_key: str
+    """At most 128 characters. Returned as `********`; sending that value keeps the secret of the same access key."""
+    configuration_set: str | None | UnsetType = UNSET
+    """SES configuration set, which determines where SES publishes events; null for none."""
+    topics: list[str] | UnsetType = UNSET
+    """The SNS topics whose notifications about this project's mail are accepted."""
+    forward_feedback: bool | UnsetType = UNSET
+    """Whether SES also mails bounces and complaints to the return path, whose domain must be verified in SES.
+    Default: `false`.
+    """
+
+
 class ProjectSettings(Record, frozen=True, kw_only=True):
     """Settings of a project. Null means the default of the instance."""
 
     transport: ProjectSettingsTransport | None
-    """`relay` sends messages through the relays; `capture` only stores them in the inbox."""
+    """`relay` sends messages through the relays, `direct` to the recipients' mail servers, `ses` through Amazon
+    SES; `capture` only stores them in the inbox.
+    """
+    fallback_transports: list[ProjectSettingsFallbackTransports] | None
+    """The transports to use, in this order, if `transport` cannot be reached; null means none, or the server's if
+    `transport` is null, too.
+    """
     relays: list[ProjectRelay] | None
     """SMTP relays to send through; null uses the server's relays."""
+    ses: ProjectSes | None
+    """Account of Amazon SES to send through; null uses the server's account."""
     tracking_domain: str | None
     """Host name of tracking links; null uses the server's host name."""
     track_opens: bool
@@ -4201,6 +4482,32 @@ class RenderedDraft(Record, frozen=True, kw_only=True):
     """The errors; empty if the content can be sent."""
 
 
+class ReportReceipt(Record, frozen=True, kw_only=True):
+    """How a message was understood."""
+
+    type: ReportReceiptType
+    """A delivery report, a complaint, an automatic reply such as a vacation notice, or something else."""
+    email_id: str | None
+    """The id of the e-mail that it is about; null if it names none of the project."""
+    results: list[ReportedResult]
+    """What it did, for each recipient."""
+    report_id: str | None
+    """The id under which it was kept, if it was not understood."""
+    reason: str | None
+    """Why it was not understood."""
+
+
+class ReportedResult(Record, frozen=True, kw_only=True):
+    """What a report did for one recipient."""
+
+    kind: ReportedResultKind
+    """Kind of the entry."""
+    recipient: str | None
+    """The address that the report names; null if it names none."""
+    result: ReportedResultResult
+    """`unchanged`: it was reported before, is out of order, or is about nobody to whom the e-mail was sent."""
+
+
 class Role(Record, frozen=True, kw_only=True):
     """A named set of permissions."""
 
@@ -4275,12 +4582,14 @@ class SendAttempt(Record, frozen=True, kw_only=True):
     """Number of the attempt, from 1."""
     outcome: SendAttemptOutcome
     """Outcome of the attempt."""
+    transport: str | None
+    """`capture`, `relay` or `ses`; null if no transport was used, or if that is not known."""
     host: str
     """Host name of the server."""
     results: list[dict[str, Any]]
     """One result for each item, in the order of the request."""
     dialogue: list[str]
-    """SMTP dialogue, line by line: `C:` is this server, `S:` the remote server."""
+    """SMTP dialogue, line by line: `C:` is this server, `S:` the remote server, `TLS:` the encryption."""
     duration_ms: int
     """Duration in milliseconds."""
     finished_at: datetime
@@ -4313,6 +4622,41 @@ class SendEvent(Record, frozen=True, kw_only=True):
     """Type of the record."""
     created_at: datetime
     """When the record was created (UTC)."""
+
+
+class SendReport(Record, frozen=True, kw_only=True):
+    """A report about a send that arrived after its attempts: a bounce, a complaint, a delay or a delivery."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    kind: SendReportKind
+    """Kind of the entry."""
+    recipient: str
+    """The address that the report is about; empty if it does not say."""
+    source: str
+    """How it arrived: `dsn` (RFC 3464), `bounce` (a bounce in another form), `arf` (RFC 5965), or the name of a
+    provider such as `ses`.
+    """
+    type: str | None
+    """The kind of bounce: `hard`, `soft`, `block` or `policy`; null for other reports."""
+    code: int
+    """SMTP reply code (RFC 5321); 0 if the report has none."""
+    enhanced_code: str
+    """Enhanced status code (RFC 3463); empty if the report has none."""
+    text: str
+    """The text of the server that refused or delayed the message, or of the report."""
+    host: str
+    """The server that made the report; empty if it does not say."""
+    feedback_type: str | None
+    """The type of a complaint (RFC 5965 §3.5), such as `abuse`; null for other reports."""
+    changed: bool
+    """Whether it changed the send. It does not if, for example, the send had bounced before."""
+    times: int
+    """How often the same was reported."""
+    occurred_at: datetime
+    """When it happened (UTC)."""
+    received_at: datetime
+    """When the latest of these reports arrived."""
 
 
 class SendResult(Record, frozen=True, kw_only=True):
@@ -4407,9 +4751,17 @@ class SettingsChange(Record, frozen=True, kw_only=True):
     """
 
     transport: SettingsChangeTransport | None | UnsetType = UNSET
-    """How mail is sent; `capture` only stores it in the inbox. Null uses the server's default."""
+    """How mail is sent: `relay` through an SMTP relay, `ses` through Amazon SES, `direct` to the recipients' mail
+    servers if the server offers it; `capture` only stores it in the inbox. Null uses the server's default.
+    """
+    fallback_transports: list[SettingsChangeFallbackTransports] | None | UnsetType = UNSET
+    """Transports to use, in this order, if `transport` cannot be reached. Null: none, or those of the server if
+    `transport` is null.
+    """
     relays: list[ProjectRelay] | None | UnsetType = UNSET
     """SMTP relays to send through; null uses the server's relays."""
+    ses: ProjectSes | None | UnsetType = UNSET
+    """Account of Amazon SES to send through; null uses the server's account."""
     tracking_domain: str | None | UnsetType = UNSET
     """Host name of tracking links; null uses the server's host name."""
     track_opens: bool | UnsetType = UNSET
@@ -5133,6 +5485,27 @@ class Trigger(Record, frozen=True, kw_only=True):
     an unfinished run, and at most `maxRunsPerHour` within an hour. Runs that TEST keys start are counted
     separately. Default: `true`.
     """
+
+
+class UnrecognizedMessage(Record, frozen=True, kw_only=True):
+    """A message about e-mail that was not understood, without its content."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    email_id: str | None
+    """The id of the e-mail to whose return path it was sent, if it is known."""
+    source: UnrecognizedMessageSource
+    """Source of the record."""
+    reason: str
+    """Why it was not understood."""
+    from_: str
+    """Sender: `ada@example.com` or `Ada <ada@example.com>`."""
+    subject: str
+    """Subject line."""
+    size: int
+    """Its size in octets. Of a larger message, only the first 262,144 are kept."""
+    received_at: datetime
+    """When the latest of these reports arrived."""
 
 
 class UpdateContact(Record, frozen=True, kw_only=True, tag_field="type", tag="UPDATE_CONTACT"):

@@ -7555,6 +7555,7 @@ class AsyncCampaigns:
         Raises:
             CampaignIncomplete
             CampaignMissing
+            DirectNotOffered
             DomainNotVerified
             EmailInvalid
             IdempotencyKeyInProgress
@@ -7568,6 +7569,50 @@ class AsyncCampaigns:
         """
         return await self._client._call(
             operations.TEST_CAMPAIGN, (id,), body={"to": to}, project=project, timeout=timeout
+        )
+
+    async def preflight(
+        self,
+        id: str,
+        *,
+        email: str | None | NotGiven = NOT_GIVEN,
+        variant_id: str | None | NotGiven = NOT_GIVEN,
+        check_links: bool | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Preflight:
+        """Say what large providers would object to in a campaign's message, without sending it.
+
+        The message is composed as it would be sent to a contact; see `POST
+        /projects/{projectId}/emails/preflight`.
+
+        Permission: `campaigns:send`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            email: A contact whose attributes fill in the content. Null: a contact without attributes.
+            variant_id: The variant to check. Null: the campaign's own subject and template.
+            check_links: Open the links of the message, at most 20, with GET requests. Default: `false`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CampaignIncomplete
+            CampaignMissing
+            RenderingAway
+            RenderingBusy
+            TemplateCrashed
+            TemplateTooExpensive
+            VariantMissing
+        """
+        return await self._client._call(
+            operations.PREFLIGHT_CAMPAIGN,
+            (id,),
+            body={"email": email, "variantId": variant_id, "checkLinks": check_links},
+            project=project,
+            timeout=timeout,
         )
 
     async def send_test_to_seed_list(
@@ -7591,6 +7636,7 @@ class AsyncCampaigns:
         Raises:
             CampaignIncomplete
             CampaignMissing
+            DirectNotOffered
             DomainNotVerified
             EmailInvalid
             IdempotencyKeyInProgress
@@ -9178,6 +9224,70 @@ class AsyncDomains:
         """
         return await self._client._call(operations.GET_DOMAIN_BLOCKLIST_STATUS, (id,), project=project, timeout=timeout)
 
+    async def add_dmarc_report(
+        self,
+        id: str,
+        *,
+        data: AsyncContent,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.DmarcReportResult:
+        """Add an aggregate report of DMARC (RFC 9990, RFC 7489): the body is the report as XML, as gzip or zip
+        file, or the e-mail (RFC 5322) with it.
+
+        Only records of this domain and its subdomains are counted. A report with an organization and id that the
+        domain has already is not counted again, so requests can be repeated. The data is kept for 400 days.
+
+        Permission: `domains:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            data: The content.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            DmarcReportInvalid
+            DmarcReportOfOtherDomain
+            DmarcReportOutOfPeriod
+            DmarcReportTooLarge
+            DomainMissing
+            TooManyDmarcRows
+        """
+        return await self._client._call(operations.ADD_DMARC_REPORT, (id,), data=data, project=project, timeout=timeout)
+
+    async def get_dmarc_summary(
+        self,
+        id: str,
+        *,
+        days: int | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.DmarcSummary:
+        """What receivers reported about the mail of a domain, by day, by host and by receiver.
+
+        The numbers come from the reports that were added. Receivers send them once a day, and not all receivers
+        do.
+
+        Permission: `domains:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            days: The number of past days, in UTC, with today.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            DomainMissing
+        """
+        return await self._client._call(
+            operations.GET_DMARC_SUMMARY, (id,), query={"days": days}, project=project, timeout=timeout
+        )
+
 
 class AsyncEmails:
     """The methods of `client.emails`."""
@@ -9255,6 +9365,7 @@ class AsyncEmails:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            DirectNotOffered
             DomainNotVerified
             EmailInvalid
             IdempotencyKeyInProgress
@@ -9321,6 +9432,7 @@ class AsyncEmails:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            DirectNotOffered
             DomainNotVerified
             EmailInvalid
             IdempotencyKeyInProgress
@@ -9416,6 +9528,32 @@ class AsyncEmails:
         """
         return await self._client._call(operations.LIST_EMAIL_ATTEMPTS, (send_id,), project=project, timeout=timeout)
 
+    async def list_reports(
+        self,
+        send_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[types.SendReport]:
+        """The reports about a send that arrived after its attempts, oldest first: bounces, complaints, delays,
+        deliveries.
+
+        The same report that arrives again is counted in `times` and changes nothing.
+
+        Permission: `emails:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            send_id: The send id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            EmailMissing
+        """
+        return await self._client._call(operations.LIST_EMAIL_REPORTS, (send_id,), project=project, timeout=timeout)
+
     async def reschedule(
         self,
         send_id: str,
@@ -9504,6 +9642,111 @@ class AsyncEmails:
             NotRetriable
         """
         return await self._client._call(operations.RETRY_EMAIL, (send_id,), project=project, timeout=timeout)
+
+    async def preflight(
+        self,
+        *,
+        to: Sequence[str],
+        from_: str,
+        subject: str | None | NotGiven = NOT_GIVEN,
+        html: str | None | NotGiven = NOT_GIVEN,
+        text: str | None | NotGiven = NOT_GIVEN,
+        template_id: str | None | NotGiven = NOT_GIVEN,
+        engine: Literal["minijinja", "none"] | str | None | NotGiven = NOT_GIVEN,
+        variables: Mapping[str, Any] | NotGiven = NOT_GIVEN,
+        cc: Sequence[str] | None | NotGiven = NOT_GIVEN,
+        bcc: Sequence[str] | None | NotGiven = NOT_GIVEN,
+        reply_to: str | Sequence[str] | None | NotGiven = NOT_GIVEN,
+        headers: Mapping[str, str] | None | NotGiven = NOT_GIVEN,
+        attachments: Sequence[types.EmailAttachment | params.EmailAttachmentDict] | None | NotGiven = NOT_GIVEN,
+        tags: Sequence[str] | None | NotGiven = NOT_GIVEN,
+        scheduled_at: datetime | str | None | NotGiven = NOT_GIVEN,
+        track_opens: bool | None | NotGiven = NOT_GIVEN,
+        track_clicks: bool | None | NotGiven = NOT_GIVEN,
+        expires_at: datetime | str | None | NotGiven = NOT_GIVEN,
+        unsubscribable: bool | NotGiven = NOT_GIVEN,
+        marketing: bool | None | NotGiven = NOT_GIVEN,
+        check_links: bool | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Preflight:
+        """Say what large providers would object to in an e-mail, without sending it.
+
+        The body is that of an e-mail to send. The message is composed as it would be sent; what would make
+        sending fail, such as an error in a template, is a finding with the code of the problem. Checked are the
+        authentication of the sender's domain (SPF, DKIM, DMARC), one-click unsubscribing, size, text and images,
+        links, attachments, addresses, and features that mail clients do not support. Links are only opened with
+        `checkLinks`.
+
+        Permission: `emails:send`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            to: Recipients.
+            from_: Sender: `ada@example.com` or `Ada <ada@example.com>`.
+            subject: Subject line.
+            html: HTML body.
+            text: Plain text body.
+            template_id: Id of the template that provides subject, html and text.
+            engine: `minijinja` renders tags such as `{{name}}`. `none` sends subject, html and text unchanged,
+                including `{{`, `{%` and `{#`, and ignores `variables`. Null: the template's engine, or
+                `minijinja` without a template.
+            variables: Values of template variables such as `{{name}}`; of a template, the names of its
+                variables.
+            cc: Recipients of a copy (Cc).
+            bcc: Recipients of a blind copy (Bcc).
+            reply_to: Address for replies (`Reply-To` header).
+            headers: Message headers, by name.
+            attachments: Attached files, at most 20.
+            tags: Tags by which messages can be filtered, at most 75.
+            scheduled_at: At most 30 days in the future; a time in the past means now.
+            track_opens: Whether opens are tracked; null uses the project's setting.
+            track_clicks: Whether clicks are tracked; null uses the project's setting.
+            expires_at: The message is not sent after this time; useful for one-time codes.
+            unsubscribable: Adds `List-Unsubscribe` with one-click unsubscribing (RFC 8058). Several recipients
+                each get a separate message with their own unsubscribe link. Default: `false`.
+            marketing: Whether it is marketing mail, which needs one-click unsubscribing. Null: not known, so
+                that is only advised.
+            check_links: Open the links of the message, at most 20, with GET requests. Default: `false`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            RenderingAway
+            RenderingBusy
+            TemplateCrashed
+            TemplateTooExpensive
+        """
+        return await self._client._call(
+            operations.PREFLIGHT_EMAIL,
+            (),
+            body={
+                "to": to,
+                "from": from_,
+                "subject": subject,
+                "html": html,
+                "text": text,
+                "templateId": template_id,
+                "engine": engine,
+                "variables": variables,
+                "cc": cc,
+                "bcc": bcc,
+                "replyTo": reply_to,
+                "headers": headers,
+                "attachments": attachments,
+                "tags": tags,
+                "scheduledAt": scheduled_at,
+                "trackOpens": track_opens,
+                "trackClicks": track_clicks,
+                "expiresAt": expires_at,
+                "unsubscribable": unsubscribable,
+                "marketing": marketing,
+                "checkLinks": check_links,
+            },
+            project=project,
+            timeout=timeout,
+        )
 
     def list(
         self,
@@ -10170,6 +10413,91 @@ class AsyncFeatures:
         return await self._client._call(
             operations.DELETE_FEATURE, (key,), if_match=if_match, project=project, timeout=timeout
         )
+
+
+class AsyncInbound:
+    """The methods of `client.inbound`."""
+
+    def __init__(self, client: AsyncTransport) -> None:
+        self._client = client
+
+    async def receive_report(
+        self,
+        *,
+        data: AsyncContent,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ReportReceipt:
+        """Process a bounce or a complaint that another mail server received: the body is the message (RFC 5322).
+
+        The e-mail is found by its return path, which is in the addresses of the message or in the original
+        message, or else by its `Message-ID`. A message that is not understood, or names no e-mail of the
+        project, is kept for 30 days. The same report again changes nothing.
+
+        Permission: `emails:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            data: The content.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SendInTransmission
+        """
+        return await self._client._call(operations.RECEIVE_REPORT, (), data=data, project=project, timeout=timeout)
+
+    def list_unrecognized(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncPaged[types.UnrecognizedMessage]:
+        """The messages about e-mail that were not understood, newest first: at most 100, of the last 30 days.
+
+        Permission: `emails:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_UNRECOGNIZED_REPORTS,
+            (),
+            query={"limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    async def get_unrecognized(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> bytes:
+        """A message that was not understood, as an `.eml` file: its first 262,144 octets.
+
+        Permission: `emails:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            ReportMissing
+        """
+        return await self._client._call(operations.GET_UNRECOGNIZED_REPORT, (id,), project=project, timeout=timeout)
 
 
 class AsyncInbox:
@@ -12256,7 +12584,8 @@ class AsyncProjects:
 
         `extra` is merged with the stored names, and null removes a name. A relay's `password` of `********`
         keeps the stored password of the relay with the same `host` and `username`; without such a relay, the
-        password is removed. With `If-Match`, the change applies only if the project has not been changed since.
+        password is removed. Likewise, `ses.secretAccessKey` of `********` keeps the stored secret of the same
+        `accessKeyId`. With `If-Match`, the change applies only if the project has not been changed since.
 
         Permission: `projects:write`.
 
@@ -14444,6 +14773,11 @@ class AsyncPostern(AsyncTransport):
     def features(self) -> AsyncFeatures:
         """Methods of `client.features`."""
         return AsyncFeatures(self)
+
+    @cached_property
+    def inbound(self) -> AsyncInbound:
+        """Methods of `client.inbound`."""
+        return AsyncInbound(self)
 
     @cached_property
     def inbox(self) -> AsyncInbox:

@@ -44,6 +44,7 @@ import type {
   Campaign,
   CampaignChange,
   CampaignDetail,
+  CampaignPreflight,
   CampaignSendResult,
   CampaignTest,
   CampaignTestResult,
@@ -88,6 +89,8 @@ import type {
   DeveloperSignUp,
   DeveloperTokenRefresh,
   DeveloperTotpEnrolment,
+  DmarcReportResult,
+  DmarcSummary,
   Domain,
   DomainJoin,
   DomainJoinRequest,
@@ -175,6 +178,8 @@ import type {
   Plan,
   PlanChange,
   PlanChoice,
+  Preflight,
+  PreflightEmail,
   PreviewOptions,
   PreviewVariables,
   Project,
@@ -183,6 +188,7 @@ import type {
   ProviderSettings,
   Removed,
   RenderedDraft,
+  ReportReceipt,
   ResetPassword,
   Role,
   RoleChange,
@@ -192,6 +198,7 @@ import type {
   SecondFactorProof,
   SecondFactorSignIn,
   SendAttempt,
+  SendReport,
   SendResult,
   Sender,
   SenderToken,
@@ -218,6 +225,7 @@ import type {
   TotpConfirmation,
   TotpEnrolment,
   TrackingHit,
+  UnrecognizedMessage,
   VerifiedEmail,
   VerifyEmail,
   Webhook,
@@ -338,6 +346,12 @@ export interface DomainsListParams {
 export interface DomainsDeleteParams {
   /** Delete the domain even if messages wait to be sent from it. */
   force?: boolean | undefined;
+}
+
+/** Parameters of `domains.getDmarcSummary`. */
+export interface DomainsGetDmarcSummaryParams {
+  /** The number of past days, in UTC, with today. */
+  days?: number | undefined;
 }
 
 /** Parameters of `webhooks.list`. */
@@ -1344,6 +1358,14 @@ export interface TrackingUnsubscribeParams {
   s?: string | undefined;
 }
 
+/** Parameters of `inbound.listUnrecognized`. */
+export interface InboundListUnrecognizedParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
 /** Parameters of `inbox.list`. */
 export interface InboxListParams {
   /** Q. */
@@ -1586,6 +1608,7 @@ export interface Operations {
   readonly campaigns: CampaignsApi;
   readonly analytics: AnalyticsApi;
   readonly tracking: TrackingApi;
+  readonly inbound: InboundApi;
   readonly inbox: InboxApi;
   readonly automations: AutomationsApi;
   readonly organizations: OrganizationsApi;
@@ -2060,7 +2083,8 @@ export interface ProjectsApi {
    *
    * `extra` is merged with the stored names, and null removes a name. A relay's `password` of `********` keeps the
    * stored password of the relay with the same `host` and `username`; without such a relay, the password is removed.
-   * With `If-Match`, the change applies only if the project has not been changed since.
+   * Likewise, `ses.secretAccessKey` of `********` keeps the stored secret of the same `accessKeyId`. With `If-Match`,
+   * the change applies only if the project has not been changed since.
    *
    * Permission: `projects:write`.
    *
@@ -2423,6 +2447,33 @@ export interface DomainsApi {
    * Problems: `too_many_requests`, `database_away`.
    */
   getBlocklistStatus(id: string, options?: RequestOptions): Promise<BlocklistEntry[]>;
+  /**
+   * Add an aggregate report of DMARC (RFC 9990, RFC 7489): the body is the report as XML, as gzip or zip file, or the
+   * e-mail (RFC 5322) with it
+   *
+   * Only records of this domain and its subdomains are counted. A report with an organization and id that the domain
+   * has already is not counted again, so requests can be repeated. The data is kept for 400 days.
+   *
+   * Permission: `domains:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `domain_missing`, `dmarc_report_too_large`, `dmarc_report_invalid`, `dmarc_report_of_other_domain`,
+   * `dmarc_report_out_of_period`, `too_many_dmarc_rows`, `too_many_requests`, `database_away`.
+   */
+  addDmarcReport(id: string, body: RawBody, options?: RequestOptions): Promise<DmarcReportResult>;
+  /**
+   * What receivers reported about the mail of a domain, by day, by host and by receiver
+   *
+   * The numbers come from the reports that were added. Receivers send them once a day, and not all receivers do.
+   *
+   * Permission: `domains:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `domain_missing`, `too_many_requests`, `database_away`.
+   */
+  getDmarcSummary(id: string, params?: DomainsGetDmarcSummaryParams, options?: RequestOptions): Promise<DmarcSummary>;
 }
 
 /** The methods of `client.senders`. */
@@ -3250,7 +3301,7 @@ export interface EmailsApi {
    *
    * Problems: `email_invalid`, `domain_not_verified`, `idempotency_key_in_progress`, `message_too_large`,
    * `idempotency_key_reused`, `template_too_expensive`, `template_crashed`, `rendering_busy`, `too_many_requests`,
-   * `no_smart_host`, `rendering_away`, `database_away`.
+   * `no_smart_host`, `direct_not_offered`, `rendering_away`, `database_away`.
    */
   send(params: Email, options?: RequestOptions): Promise<SendResult>;
   /**
@@ -3265,7 +3316,7 @@ export interface EmailsApi {
    *
    * Problems: `email_invalid`, `domain_not_verified`, `idempotency_key_in_progress`, `message_too_large`,
    * `idempotency_key_reused`, `template_too_expensive`, `template_crashed`, `rendering_busy`, `too_many_requests`,
-   * `no_smart_host`, `rendering_away`, `database_away`.
+   * `no_smart_host`, `direct_not_offered`, `rendering_away`, `database_away`.
    */
   sendBatch(params: EmailBatch, options?: RequestOptions): Promise<EmailBatchResult>;
   /**
@@ -3304,6 +3355,18 @@ export interface EmailsApi {
    */
   listAttempts(sendId: string, options?: RequestOptions): Promise<SendAttempt[]>;
   /**
+   * The reports about a send that arrived after its attempts, oldest first: bounces, complaints, delays, deliveries
+   *
+   * The same report that arrives again is counted in `times` and changes nothing.
+   *
+   * Permission: `emails:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `email_missing`, `too_many_requests`, `database_away`.
+   */
+  listReports(sendId: string, options?: RequestOptions): Promise<SendReport[]>;
+  /**
    * Reschedule a SCHEDULED send to a time at most 30 days in the future; a time in the past means now
    *
    * Permission: `emails:write`.
@@ -3340,6 +3403,22 @@ export interface EmailsApi {
    * Problems: `live_key_required`, `email_missing`, `not_retriable`, `too_many_requests`, `database_away`.
    */
   retry(sendId: string, options?: RequestOptions): Promise<EmailLogEntry>;
+  /**
+   * Say what large providers would object to in an e-mail, without sending it
+   *
+   * The body is that of an e-mail to send. The message is composed as it would be sent; what would make sending fail,
+   * such as an error in a template, is a finding with the code of the problem. Checked are the authentication of the
+   * sender's domain (SPF, DKIM, DMARC), one-click unsubscribing, size, text and images, links, attachments, addresses,
+   * and features that mail clients do not support. Links are only opened with `checkLinks`.
+   *
+   * Permission: `emails:send`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `template_too_expensive`, `template_crashed`, `too_many_requests`, `rendering_busy`, `rendering_away`,
+   * `database_away`.
+   */
+  preflight(params: PreflightEmail, options?: RequestOptions): Promise<Preflight>;
   /**
    * The log of sends, newest first
    *
@@ -5260,9 +5339,23 @@ export interface CampaignsApi {
    *
    * Problems: `email_invalid`, `domain_not_verified`, `campaign_missing`, `campaign_incomplete`,
    * `idempotency_key_in_progress`, `message_too_large`, `idempotency_key_reused`, `template_too_expensive`,
-   * `template_crashed`, `rendering_busy`, `too_many_requests`, `no_smart_host`, `rendering_away`, `database_away`.
+   * `template_crashed`, `rendering_busy`, `too_many_requests`, `no_smart_host`, `direct_not_offered`, `rendering_away`,
+   * `database_away`.
    */
   sendTest(id: string, params: CampaignTest, options?: RequestOptions): Promise<CampaignTestResult>;
+  /**
+   * Say what large providers would object to in a campaign's message, without sending it
+   *
+   * The message is composed as it would be sent to a contact; see `POST /projects/{projectId}/emails/preflight`.
+   *
+   * Permission: `campaigns:send`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `campaign_missing`, `variant_missing`, `campaign_incomplete`, `template_too_expensive`,
+   * `template_crashed`, `too_many_requests`, `rendering_busy`, `rendering_away`, `database_away`.
+   */
+  preflight(id: string, params: CampaignPreflight, options?: RequestOptions): Promise<Preflight>;
   /**
    * Send a test copy to every address of the project's seed list
    *
@@ -5272,7 +5365,8 @@ export interface CampaignsApi {
    *
    * Problems: `email_invalid`, `domain_not_verified`, `campaign_missing`, `campaign_incomplete`, `seed_list_empty`,
    * `idempotency_key_in_progress`, `message_too_large`, `idempotency_key_reused`, `template_too_expensive`,
-   * `template_crashed`, `rendering_busy`, `too_many_requests`, `no_smart_host`, `rendering_away`, `database_away`.
+   * `template_crashed`, `rendering_busy`, `too_many_requests`, `no_smart_host`, `direct_not_offered`, `rendering_away`,
+   * `database_away`.
    */
   sendTestToSeedList(id: string, options?: RequestOptions): Promise<CampaignTestResult>;
   /**
@@ -5400,6 +5494,44 @@ export interface TrackingApi {
    * Problems: `database_away`.
    */
   unsubscribe(sendId: string, params?: TrackingUnsubscribeParams, options?: RequestOptions): Promise<string>;
+}
+
+/** The methods of `client.inbound`. */
+export interface InboundApi {
+  /**
+   * Process a bounce or a complaint that another mail server received: the body is the message (RFC 5322)
+   *
+   * The e-mail is found by its return path, which is in the addresses of the message or in the original message, or
+   * else by its `Message-ID`. A message that is not understood, or names no e-mail of the project, is kept for 30 days.
+   * The same report again changes nothing.
+   *
+   * Permission: `emails:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `send_in_transmission`, `too_many_requests`, `database_away`.
+   */
+  receiveReport(body: RawBody, options?: RequestOptions): Promise<ReportReceipt>;
+  /**
+   * The messages about e-mail that were not understood, newest first: at most 100, of the last 30 days
+   *
+   * Permission: `emails:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  listUnrecognized(params?: InboundListUnrecognizedParams, options?: RequestOptions): PagePromise<UnrecognizedMessage>;
+  /**
+   * A message that was not understood, as an `.eml` file: its first 262,144 octets
+   *
+   * Permission: `emails:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `report_missing`, `too_many_requests`, `database_away`.
+   */
+  getUnrecognized(id: string, options?: RequestOptions): Promise<Uint8Array>;
 }
 
 /** The methods of `client.inbox`. */

@@ -138,6 +138,30 @@ export class DatabaseAway extends ServerError {}
 /** 404 `delivery_missing`: There is no such webhook delivery. */
 export class DeliveryMissing extends NotFoundError {}
 
+/**
+ * 503 `direct_not_offered`: This project sends to the recipients' mail servers, which this server does not offer: set
+ * POSTERN_SOURCES, or change `transport` in the settings of the project.
+ */
+export class DirectNotOffered extends ServerError {}
+
+/**
+ * 422 `dmarc_report_invalid`: This is not an aggregate report of DMARC: XML, also as gzip or zip file, or an e-mail
+ * with one.
+ */
+export class DmarcReportInvalid extends UnprocessableEntityError {}
+
+/** 422 `dmarc_report_of_other_domain`: This report is about another domain. */
+export class DmarcReportOfOtherDomain extends UnprocessableEntityError {}
+
+/**
+ * 422 `dmarc_report_out_of_period`: The period of this report is in the future, or longer ago than the 400 days for
+ * which reports are kept.
+ */
+export class DmarcReportOutOfPeriod extends UnprocessableEntityError {}
+
+/** 413 `dmarc_report_too_large`: A report can have 10 MB, 20 MB after decompression, and 20,000 records. */
+export class DmarcReportTooLarge extends PayloadTooLargeError {}
+
 /** 409 `domain_exists`: This project already has this sending domain. */
 export class DomainExists extends ConflictError {}
 
@@ -155,6 +179,9 @@ export class DomainInUse extends ConflictError {}
 
 /** 409 `domain_listed`: The organization has this domain already. */
 export class DomainListed extends ConflictError {}
+
+/** 404 `domain_missing`: There is no such sending domain. */
+export class DomainMissing extends NotFoundError {}
 
 /** 409 `domain_not_proved`: Automatic joining requires a VERIFIED domain; verify it first. */
 export class DomainNotProved extends ConflictError {}
@@ -473,6 +500,12 @@ export class RenderingAway extends ServerError {}
  */
 export class RenderingBusy extends RateLimitError {}
 
+/**
+ * 404 `report_missing`: There is no such report; reports that were not understood are kept for 30 days, the newest 100
+ * of a project.
+ */
+export class ReportMissing extends NotFoundError {}
+
 /** 429 `resent_too_soon`: An invitation can be resent at most once a minute; retry later. */
 export class ResentTooSoon extends RateLimitError {}
 
@@ -502,6 +535,9 @@ export class RunNotFailed extends ConflictError {}
 
 /** 409 `seed_list_empty`: The project has no seed list; add addresses to `seedList` in the project's settings. */
 export class SeedListEmpty extends ConflictError {}
+
+/** 409 `send_in_transmission`: The message is being transmitted right now. Repeat the report shortly. */
+export class SendInTransmission extends ConflictError {}
 
 /**
  * 409 `sender_exists`: This project already has this single sender. If it is not confirmed yet, resend its confirmation
@@ -635,6 +671,9 @@ export class TooManyAutomations extends UnprocessableEntityError {}
  */
 export class TooManyContactAttributes extends ConflictError {}
 
+/** 422 `too_many_dmarc_rows`: A domain can have 200,000 rows of DMARC data in 400 days. */
+export class TooManyDmarcRows extends UnprocessableEntityError {}
+
 /** 422 `too_many_domains`: A project can have at most 1,000 sending domains. Delete one first. */
 export class TooManyDomains extends UnprocessableEntityError {}
 
@@ -750,10 +789,16 @@ export const PROBLEMS = {
   CustomerOwnsOrganizations,
   DatabaseAway,
   DeliveryMissing,
+  DirectNotOffered,
+  DmarcReportInvalid,
+  DmarcReportOfOtherDomain,
+  DmarcReportOutOfPeriod,
+  DmarcReportTooLarge,
   DomainExists,
   DomainHasWaitingSends,
   DomainInUse,
   DomainListed,
+  DomainMissing,
   DomainNotProved,
   DomainNotVerified,
   DomainTaken,
@@ -843,6 +888,7 @@ export const PROBLEMS = {
   RenderFailed,
   RenderingAway,
   RenderingBusy,
+  ReportMissing,
   ResentTooSoon,
   RoleExists,
   RoleInUse,
@@ -852,6 +898,7 @@ export const PROBLEMS = {
   RunMissing,
   RunNotFailed,
   SeedListEmpty,
+  SendInTransmission,
   SenderExists,
   SenderLinkInvalid,
   SenderMissing,
@@ -885,6 +932,7 @@ export const PROBLEMS = {
   TooManyAudiences,
   TooManyAutomations,
   TooManyContactAttributes,
+  TooManyDmarcRows,
   TooManyDomains,
   TooManyFeatures,
   TooManyImports,

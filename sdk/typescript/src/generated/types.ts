@@ -977,6 +977,16 @@ export interface CampaignFailedData {
   total?: number | null | undefined;
 }
 
+/** How a campaign is checked. */
+export interface CampaignPreflight {
+  /** A contact whose attributes fill in the content. Null: a contact without attributes. */
+  email?: string | null | undefined;
+  /** The variant to check. Null: the campaign's own subject and template. */
+  variantId?: string | null | undefined;
+  /** Open the links of the message, at most 20, with GET requests. Default: `false`. */
+  checkLinks?: boolean | undefined;
+}
+
 /** The progress of a campaign. */
 export interface CampaignProgress {
   /** Contacts in the audience when the campaign started; 0 before the start. */
@@ -2264,6 +2274,112 @@ export interface DeveloperTotpEnrolment {
   uri: string;
 }
 
+/** Messages by their results, as receivers reported them. */
+export interface DmarcCounts {
+  /** All messages. */
+  messages: number;
+  /** Those that passed DMARC: with an aligned DKIM signature or aligned SPF. */
+  aligned: number;
+  /** Those with an aligned DKIM signature. */
+  dkimAligned: number;
+  /** Those for whose sender SPF passed, in an aligned domain. */
+  spfAligned: number;
+  /** Those that receivers put into the spam folder because of the policy. */
+  quarantined: number;
+  /** Those that receivers rejected because of the policy. */
+  rejected: number;
+}
+
+/** The messages of one day. */
+export interface DmarcDay {
+  /** All messages. */
+  messages: number;
+  /** Those that passed DMARC: with an aligned DKIM signature or aligned SPF. */
+  aligned: number;
+  /** Those with an aligned DKIM signature. */
+  dkimAligned: number;
+  /** Those for whose sender SPF passed, in an aligned domain. */
+  spfAligned: number;
+  /** Those that receivers put into the spam folder because of the policy. */
+  quarantined: number;
+  /** Those that receivers rejected because of the policy. */
+  rejected: number;
+  /** The day in UTC on which the period of the report began. */
+  day: string;
+}
+
+/** The messages that one receiver reported. */
+export interface DmarcOrganization {
+  /** All messages. */
+  messages: number;
+  /** Those that passed DMARC: with an aligned DKIM signature or aligned SPF. */
+  aligned: number;
+  /** Those with an aligned DKIM signature. */
+  dkimAligned: number;
+  /** Those for whose sender SPF passed, in an aligned domain. */
+  spfAligned: number;
+  /** Those that receivers put into the spam folder because of the policy. */
+  quarantined: number;
+  /** Those that receivers rejected because of the policy. */
+  rejected: number;
+  /** The name of the receiver, as it reports it. */
+  organization: string;
+  /** The last day with messages. */
+  lastDay: string;
+}
+
+/** A report that was read. */
+export interface DmarcReportResult {
+  /** The receiver that made the report. */
+  organization: string;
+  /** The id that the receiver gave it. */
+  reportId: string;
+  /** The begin of its period (UTC). */
+  begins: string;
+  /** The end of its period (UTC). */
+  ends: string;
+  /** Messages of the domain in the report. */
+  messages: number;
+  /** Records of other domains, and invalid ones. */
+  skipped: number;
+  /** Whether the report was known already, so that nothing was added. */
+  duplicate: boolean;
+}
+
+/** The messages of one host. */
+export interface DmarcSource {
+  /** All messages. */
+  messages: number;
+  /** Those that passed DMARC: with an aligned DKIM signature or aligned SPF. */
+  aligned: number;
+  /** Those with an aligned DKIM signature. */
+  dkimAligned: number;
+  /** Those for whose sender SPF passed, in an aligned domain. */
+  spfAligned: number;
+  /** Those that receivers put into the spam folder because of the policy. */
+  quarantined: number;
+  /** Those that receivers rejected because of the policy. */
+  rejected: number;
+  /** The IP address of the host. */
+  sourceIp: string;
+  /** The last day with messages. */
+  lastDay: string;
+}
+
+/** What receivers reported about the mail of a domain. */
+export interface DmarcSummary {
+  /** Domain name. */
+  domain: string;
+  /** The sums over all days, hosts and receivers. */
+  totals: DmarcCounts;
+  /** Oldest first; days without messages are included. */
+  days: DmarcDay[];
+  /** The 100 hosts with the most messages. */
+  sources: DmarcSource[];
+  /** The 50 receivers that reported the most messages. */
+  organizations: DmarcOrganization[];
+}
+
 /** A DNS record to publish, with the result of the last check. */
 export interface DnsRecord {
   /** Type of the DNS record. */
@@ -2304,6 +2420,8 @@ export interface Domain {
   failingSince: string | null;
   /** When it was last checked (UTC); null before the first check. */
   lastCheckedAt: string | null;
+  /** The mistakes in the domain's DNS records that the last check found, and advice. */
+  findings: Finding[];
   /** When the record was created (UTC). */
   createdAt: string;
   /** When the record was last changed (UTC). */
@@ -2589,6 +2707,11 @@ export interface EmailBouncedData {
   domainId: string | null;
   /** Whether the e-mail was sent with a TEST key, so that it was captured. */
   test: boolean;
+  /**
+   * How the report arrived: `dsn`, `bounce`, `arf`, or the name of a provider such as `ses`. Absent if the reply of a
+   * mail server caused the event.
+   */
+  source?: string | null | undefined;
   /** The address that refused the e-mail. */
   recipient: string;
   /** Kind of bounce. */
@@ -2649,6 +2772,49 @@ export interface EmailClickedData {
   link: string;
 }
 
+/** Data of `email.complained`. */
+export interface EmailComplainedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** The contact that the event is about; null if there is none. */
+  contact: EventContact | null;
+  /** Id of the e-mail. */
+  emailId: string;
+  /** The `Message-ID` header (RFC 5322). */
+  messageId: string;
+  /** The sender, as in the message. */
+  from: string;
+  /** The recipients in `To`. */
+  to: string[];
+  /** The subject; null if a campaign's e-mail was never composed. */
+  subject: string | null;
+  /** Tags of the e-mail. */
+  tags: string[];
+  /** Id of the contact; null if the e-mail is for none. */
+  contactId: string | null;
+  /** Id of the campaign; null if there is none. */
+  campaignId: string | null;
+  /** Id of the A/B test variant; null if there is none. */
+  variantId: string | null;
+  /** Id of the sending domain; null if the sender has none. */
+  domainId: string | null;
+  /** Whether the e-mail was sent with a TEST key, so that it was captured. */
+  test: boolean;
+  /**
+   * How the report arrived: `dsn`, `bounce`, `arf`, or the name of a provider such as `ses`. Absent if the reply of a
+   * mail server caused the event.
+   */
+  source?: string | null | undefined;
+  /** The address that complained; null if the report does not say. Absent for the test address. */
+  recipient?: string | null | undefined;
+  /** The type of the complaint (RFC 5965), such as `abuse`. */
+  feedbackType?: string | null | undefined;
+}
+
 /** Data of `email.delayed`. */
 export interface EmailDelayedData {
   /** Id of the record that the event is about. */
@@ -2681,9 +2847,14 @@ export interface EmailDelayedData {
   domainId: string | null;
   /** Whether the e-mail was sent with a TEST key, so that it was captured. */
   test: boolean;
+  /**
+   * How the report arrived: `dsn`, `bounce`, `arf`, or the name of a provider such as `ses`. Absent if the reply of a
+   * mail server caused the event.
+   */
+  source?: string | null | undefined;
   /** Why the last attempt did not succeed. */
   reason: string;
-  /** When the next attempt is made (UTC). */
+  /** When the next attempt is made (UTC); null if a later mail server makes it. */
   nextAttemptAt: string | null;
 }
 
@@ -2967,6 +3138,45 @@ export interface EmailReasonData {
   reason?: string | null | undefined;
   /** The address that it concerns, if it concerns one. */
   recipient?: string | null | undefined;
+}
+
+/** Data of events about an e-mail that can also come from a report after the attempts. */
+export interface EmailReportData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** The contact that the event is about; null if there is none. */
+  contact: EventContact | null;
+  /** Id of the e-mail. */
+  emailId: string;
+  /** The `Message-ID` header (RFC 5322). */
+  messageId: string;
+  /** The sender, as in the message. */
+  from: string;
+  /** The recipients in `To`. */
+  to: string[];
+  /** The subject; null if a campaign's e-mail was never composed. */
+  subject: string | null;
+  /** Tags of the e-mail. */
+  tags: string[];
+  /** Id of the contact; null if the e-mail is for none. */
+  contactId: string | null;
+  /** Id of the campaign; null if there is none. */
+  campaignId: string | null;
+  /** Id of the A/B test variant; null if there is none. */
+  variantId: string | null;
+  /** Id of the sending domain; null if the sender has none. */
+  domainId: string | null;
+  /** Whether the e-mail was sent with a TEST key, so that it was captured. */
+  test: boolean;
+  /**
+   * How the report arrived: `dsn`, `bounce`, `arf`, or the name of a provider such as `ses`. Absent if the reply of a
+   * mail server caused the event.
+   */
+  source?: string | null | undefined;
 }
 
 /** The new time of a scheduled send. */
@@ -3289,6 +3499,24 @@ export interface FeatureChange {
   defaultEnabled?: boolean | undefined;
   /** Limit for organizations without a plan; null for unlimited. */
   defaultLimit?: number | null | undefined;
+}
+
+/** One rule that a message or a DNS record does not follow, with what to do about it. */
+export interface Finding {
+  /** The stable name of the rule; see the guide. */
+  code: string;
+  /** ERROR, WARNING or ADVICE; see the guide. */
+  severity: "ADVICE" | "ERROR" | "WARNING" | (string & {});
+  /** What it concerns: a JSON pointer into the request, or the name of a DNS record. */
+  path: string;
+  /** What is wrong, and why it matters. */
+  message: string;
+  /** What to do. */
+  fix: string;
+  /** How often the rule is not followed. Default: `1`. */
+  count: number;
+  /** The first such places or values, shortened. */
+  snippets: string[];
 }
 
 /** The address of the developer account. */
@@ -4474,6 +4702,72 @@ export interface PlanLimits {
   emails: number | null;
 }
 
+/** What large providers would object to in a message. */
+export interface Preflight {
+  /** Whether there is no finding with the severity ERROR. */
+  ok: boolean;
+  /** The most severe first. */
+  findings: Finding[];
+  /** The size of the message without DKIM signatures; null if it cannot be composed. */
+  messageOctets: number | null;
+  /** The size of the html with tracked links; null if the message cannot be composed. */
+  htmlOctets: number | null;
+  /** How many links were opened. */
+  linksOpened: number;
+}
+
+/** An e-mail to check. The fields are those of an e-mail to send. */
+export interface PreflightEmail {
+  /** Recipients. */
+  to: string[];
+  /** Sender: `ada@example.com` or `Ada <ada@example.com>`. */
+  from: string;
+  /** Subject line. */
+  subject?: string | null | undefined;
+  /** HTML body. */
+  html?: string | null | undefined;
+  /** Plain text body. */
+  text?: string | null | undefined;
+  /** Id of the template that provides subject, html and text. */
+  templateId?: string | null | undefined;
+  /**
+   * `minijinja` renders tags such as `{{name}}`. `none` sends subject, html and text unchanged, including `{{`, `{%`
+   * and `{#`, and ignores `variables`. Null: the template's engine, or `minijinja` without a template.
+   */
+  engine?: "minijinja" | "none" | (string & {}) | null | undefined;
+  /** Values of template variables such as `{{name}}`; of a template, the names of its variables. */
+  variables?: { [key: string]: unknown } | undefined;
+  /** Recipients of a copy (Cc). */
+  cc?: string[] | null | undefined;
+  /** Recipients of a blind copy (Bcc). */
+  bcc?: string[] | null | undefined;
+  /** Address for replies (`Reply-To` header). */
+  replyTo?: string | string[] | null | undefined;
+  /** Message headers, by name. */
+  headers?: { [key: string]: string } | null | undefined;
+  /** Attached files, at most 20. */
+  attachments?: EmailAttachment[] | null | undefined;
+  /** Tags by which messages can be filtered, at most 75. */
+  tags?: string[] | null | undefined;
+  /** At most 30 days in the future; a time in the past means now. */
+  scheduledAt?: string | null | undefined;
+  /** Whether opens are tracked; null uses the project's setting. */
+  trackOpens?: boolean | null | undefined;
+  /** Whether clicks are tracked; null uses the project's setting. */
+  trackClicks?: boolean | null | undefined;
+  /** The message is not sent after this time; useful for one-time codes. */
+  expiresAt?: string | null | undefined;
+  /**
+   * Adds `List-Unsubscribe` with one-click unsubscribing (RFC 8058). Several recipients each get a separate message
+   * with their own unsubscribe link. Default: `false`.
+   */
+  unsubscribable?: boolean | undefined;
+  /** Whether it is marketing mail, which needs one-click unsubscribing. Null: not known, so that is only advised. */
+  marketing?: boolean | null | undefined;
+  /** Open the links of the message, at most 20, with GET requests. Default: `false`. */
+  checkLinks?: boolean | undefined;
+}
+
 /** How to show the message. */
 export interface PreviewOptions {
   /**
@@ -4562,12 +4856,41 @@ export interface ProjectRelay {
   messagesPerSecond?: number | null | undefined;
 }
 
+/** An account of Amazon SES for the project's mail, in one AWS region. */
+export interface ProjectSes {
+  /** The name of an AWS region, such as `eu-central-1`. */
+  region: string;
+  /** The id of the access key. */
+  accessKeyId: string;
+  /** At most 128 characters. Returned as `********`; sending that value keeps the secret of the same access key. */
+  secretAccessKey: string;
+  /** SES configuration set, which determines where SES publishes events; null for none. */
+  configurationSet?: string | null | undefined;
+  /** The SNS topics whose notifications about this project's mail are accepted. */
+  topics?: string[] | undefined;
+  /**
+   * Whether SES also mails bounces and complaints to the return path, whose domain must be verified in SES. Default:
+   * `false`.
+   */
+  forwardFeedback?: boolean | undefined;
+}
+
 /** Settings of a project. Null means the default of the instance. */
 export interface ProjectSettings {
-  /** `relay` sends messages through the relays; `capture` only stores them in the inbox. */
-  transport: "capture" | "relay" | (string & {}) | null;
+  /**
+   * `relay` sends messages through the relays, `direct` to the recipients' mail servers, `ses` through Amazon SES;
+   * `capture` only stores them in the inbox.
+   */
+  transport: "capture" | "direct" | "relay" | "ses" | (string & {}) | null;
+  /**
+   * The transports to use, in this order, if `transport` cannot be reached; null means none, or the server's if
+   * `transport` is null, too.
+   */
+  fallbackTransports: ("direct" | "relay" | "ses" | (string & {}))[] | null;
   /** SMTP relays to send through; null uses the server's relays. */
   relays: ProjectRelay[] | null;
+  /** Account of Amazon SES to send through; null uses the server's account. */
+  ses: ProjectSes | null;
   /** Host name of tracking links; null uses the server's host name. */
   trackingDomain: string | null;
   /** Whether opens are tracked; null uses the project's setting. Default: `true`. */
@@ -4702,6 +5025,30 @@ export interface RenderedDraft {
   problems: TemplateFault[];
 }
 
+/** How a message was understood. */
+export interface ReportReceipt {
+  /** A delivery report, a complaint, an automatic reply such as a vacation notice, or something else. */
+  type: "automatic_reply" | "complaint" | "delivery" | "unrecognized" | (string & {});
+  /** The id of the e-mail that it is about; null if it names none of the project. */
+  emailId: string | null;
+  /** What it did, for each recipient. */
+  results: ReportedResult[];
+  /** The id under which it was kept, if it was not understood. */
+  reportId: string | null;
+  /** Why it was not understood. */
+  reason: string | null;
+}
+
+/** What a report did for one recipient. */
+export interface ReportedResult {
+  /** Kind of the entry. */
+  kind: "BOUNCED" | "COMPLAINED" | "DELAYED" | "DELIVERED" | (string & {});
+  /** The address that the report names; null if it names none. */
+  recipient: string | null;
+  /** `unchanged`: it was reported before, is out of order, or is about nobody to whom the e-mail was sent. */
+  result: "applied" | "unchanged" | "unknown_send" | (string & {});
+}
+
 /** The token from the mail, and the new password. */
 export interface ResetPassword {
   /** Token from the link in the mail. */
@@ -4814,11 +5161,13 @@ export interface SendAttempt {
   attempt: number;
   /** Outcome of the attempt. */
   outcome: "ACCEPTED" | "AMBIGUOUS" | "DEFERRED" | "FAILED" | "REJECTED" | (string & {});
+  /** `capture`, `relay` or `ses`; null if no transport was used, or if that is not known. */
+  transport: string | null;
   /** Host name of the server. */
   host: string;
   /** One result for each item, in the order of the request. */
   results: ({ [key: string]: unknown })[];
-  /** SMTP dialogue, line by line: `C:` is this server, `S:` the remote server. */
+  /** SMTP dialogue, line by line: `C:` is this server, `S:` the remote server, `TLS:` the encryption. */
   dialogue: string[];
   /** Duration in milliseconds. */
   durationMs: number;
@@ -4852,6 +5201,41 @@ export interface SendEvent {
   type: "Bounce" | "Click" | "Complaint" | "Delivery" | "DeliveryDelay" | "Open" | "Reject" | "Send" | (string & {});
   /** When the record was created (UTC). */
   createdAt: string;
+}
+
+/** A report about a send that arrived after its attempts: a bounce, a complaint, a delay or a delivery. */
+export interface SendReport {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Kind of the entry. */
+  kind: "BOUNCED" | "COMPLAINED" | "DELAYED" | "DELIVERED" | (string & {});
+  /** The address that the report is about; empty if it does not say. */
+  recipient: string;
+  /**
+   * How it arrived: `dsn` (RFC 3464), `bounce` (a bounce in another form), `arf` (RFC 5965), or the name of a provider
+   * such as `ses`.
+   */
+  source: string;
+  /** The kind of bounce: `hard`, `soft`, `block` or `policy`; null for other reports. */
+  type: string | null;
+  /** SMTP reply code (RFC 5321); 0 if the report has none. */
+  code: number;
+  /** Enhanced status code (RFC 3463); empty if the report has none. */
+  enhancedCode: string;
+  /** The text of the server that refused or delayed the message, or of the report. */
+  text: string;
+  /** The server that made the report; empty if it does not say. */
+  host: string;
+  /** The type of a complaint (RFC 5965 §3.5), such as `abuse`; null for other reports. */
+  feedbackType: string | null;
+  /** Whether it changed the send. It does not if, for example, the send had bounced before. */
+  changed: boolean;
+  /** How often the same was reported. */
+  times: number;
+  /** When it happened (UTC). */
+  occurredAt: string;
+  /** When the latest of these reports arrived. */
+  receivedAt: string;
 }
 
 /** An accepted send. `status` is its status at the time of the response. */
@@ -4948,10 +5332,20 @@ export interface SenderToken {
  *     allowed.
  */
 export interface SettingsChange {
-  /** How mail is sent; `capture` only stores it in the inbox. Null uses the server's default. */
-  transport?: "capture" | "relay" | (string & {}) | null | undefined;
+  /**
+   * How mail is sent: `relay` through an SMTP relay, `ses` through Amazon SES, `direct` to the recipients' mail servers
+   * if the server offers it; `capture` only stores it in the inbox. Null uses the server's default.
+   */
+  transport?: "capture" | "direct" | "relay" | "ses" | (string & {}) | null | undefined;
+  /**
+   * Transports to use, in this order, if `transport` cannot be reached. Null: none, or those of the server if
+   * `transport` is null.
+   */
+  fallbackTransports?: ("direct" | "relay" | "ses" | (string & {}))[] | null | undefined;
   /** SMTP relays to send through; null uses the server's relays. */
   relays?: ProjectRelay[] | null | undefined;
+  /** Account of Amazon SES to send through; null uses the server's account. */
+  ses?: ProjectSes | null | undefined;
   /** Host name of tracking links; null uses the server's host name. */
   trackingDomain?: string | null | undefined;
   /** Whether opens are tracked; null uses the project's setting. */
@@ -5808,6 +6202,26 @@ export interface Trigger {
   once?: boolean | undefined;
 }
 
+/** A message about e-mail that was not understood, without its content. */
+export interface UnrecognizedMessage {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** The id of the e-mail to whose return path it was sent, if it is known. */
+  emailId: string | null;
+  /** Source of the record. */
+  source: "api" | "smtp" | (string & {});
+  /** Why it was not understood. */
+  reason: string;
+  /** Sender: `ada@example.com` or `Ada <ada@example.com>`. */
+  from: string;
+  /** Subject line. */
+  subject: string;
+  /** Its size in octets. Of a larger message, only the first 262,144 are kept. */
+  size: number;
+  /** When the latest of these reports arrived. */
+  receivedAt: string;
+}
+
 /** Merge attributes into the contact; null removes one. */
 export interface UpdateContact {
   /** Type of the record. */
@@ -6095,7 +6509,7 @@ export interface EmailSentEvent extends WebhookEventBase {
 /** The recipient's mail server accepted the e-mail. */
 export interface EmailDeliveredEvent extends WebhookEventBase {
   type: "email.delivered";
-  data: EmailEventData;
+  data: EmailReportData;
 }
 
 /** An attempt failed; the e-mail will be tried again. */
@@ -6113,7 +6527,7 @@ export interface EmailBouncedEvent extends WebhookEventBase {
 /** The recipient marked the e-mail as spam. */
 export interface EmailComplainedEvent extends WebhookEventBase {
   type: "email.complained";
-  data: EmailEventData;
+  data: EmailComplainedData;
 }
 
 /** The e-mail was opened, by a person or a machine (`verdict`). */
