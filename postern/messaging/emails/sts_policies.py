@@ -45,6 +45,7 @@ class StsPolicies:
 
     def __init__(self, world: "World") -> None:
         self._world = world
+        self._resolver = world.resolver.separate()
         self._checked: OrderedDict[str, _CheckedPolicy] = OrderedDict()
         self._checks: dict[str, asyncio.Task[StsPolicy | None]] = {}
 
@@ -84,7 +85,7 @@ class StsPolicies:
     async def _record_id(self, domain: str) -> str | None:
         """The id of the policy that the domain announces; None if it announces none, or if the lookup failed."""
         try:
-            return policy_id(await self._world.resolver.txt(f"_mta-sts.{domain}"))
+            return policy_id(await self._resolver.txt(f"_mta-sts.{domain}"))
         except (NoSuchRecord, DnsUnavailable):
             return None
 

@@ -162,7 +162,7 @@ def _open_direct(world: "World", project_id: UUID, settings: ProjectSettings) ->
         sources = parse_sources(server.sources)
         is_validating = server.dnssec == "yes" or (server.dnssec == "auto" and world.resolver.is_local)
         routes = MailRoutes(
-            world.resolver.caching(dnssec=is_validating),
+            world.resolver.separate(cache=True, dnssec=is_validating),
             port=server.direct_port,
             check_addresses=partial(permitted, allowed=server.outbound_allow),
             find_policy=sts_policies(world).find,

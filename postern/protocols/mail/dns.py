@@ -28,8 +28,8 @@ TRY_TIMEOUT = timedelta(seconds=2)
 LOOKUP_TIMEOUT = timedelta(seconds=6)
 """How long one lookup may take in total."""
 CONCURRENT_LOOKUPS = 64
-CONCURRENT_CACHED_LOOKUPS = 200
-"""More, because domains of recipients whose name servers do not respond must not delay the lookups of others."""
+SEPARATE_CONCURRENT_LOOKUPS = 200
+"""For domains of recipients: more, because those whose name servers do not respond must not delay other lookups."""
 CACHED_RESPONSES = 10_000
 DOCKER_DNS = "127.0.0.11"
 """The resolver in Docker's containers, which forwards responses of other machines without validating them."""
@@ -161,17 +161,17 @@ class Resolver:
             # With AD in the query, the response has it without all the signatures that DO would add (RFC 6840 §5.7).
             self._resolver.flags = dns.flags.RD | dns.flags.AD
 
-    def caching(self, *, dnssec: bool = False) -> "Resolver":
-        """A resolver that queries the same servers and caches responses for their TTL; `dnssec` as in the constructor.
+    def separate(self, *, cache: bool = False, dnssec: bool = False) -> "Resolver":
+        """A resolver that queries the same servers, with a limit of concurrent lookups of its own.
 
-        It has its own limit of concurrent lookups.
+        `cache` and `dnssec` as in the constructor.
         """
         resolver = Resolver(
             [Nameserver("127.0.0.1")],  # Replaced below; without any, the constructor would read the system's.
             try_timeout=timedelta(seconds=self._resolver.timeout),
             lookup_timeout=timedelta(seconds=self._resolver.lifetime),
-            concurrency=CONCURRENT_CACHED_LOOKUPS,
-            cache=True,
+            concurrency=SEPARATE_CONCURRENT_LOOKUPS,
+            cache=cache,
             dnssec=dnssec,
         )
         resolver._resolver.nameservers = self._resolver.nameservers

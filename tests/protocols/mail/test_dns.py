@@ -200,7 +200,7 @@ def test_only_resolvers_on_this_machine_are_trusted_with_dnssec(servers, is_loca
     """Docker's resolver, 127.0.0.11, forwards the responses of other machines."""
     resolver = Resolver([Nameserver(server) for server in servers])
     assert resolver.is_local is is_local
-    assert resolver.caching(dnssec=True).is_local is is_local
+    assert resolver.separate(dnssec=True).is_local is is_local
 
 
 async def test_only_a_trusted_resolver_authenticates_records():
