@@ -73,7 +73,7 @@ async def _settle_together(world: "World", attempts: list[FinishedAttempt]) -> l
         await _write_attempts(
             tx, [*latest, *[finished for finished in attempts if rules.was_interrupted(finished.send)]], now
         )
-        await erase_secrets_of_settled(tx, latest)
+        await _erase_secrets(tx, latest)
         await suppress_failing_recipients(tx, latest, now, source="reply", is_reported=False)
         await _count_skipped(tx, latest)
         await events.record_all(tx, [event for finished in latest for event in events_of(finished, now)])
@@ -110,7 +110,7 @@ async def _settle(tx: Transaction, attempts: list[FinishedAttempt], now: Moment)
     )
 
 
-async def erase_secrets_of_settled(tx: Transaction, attempts: list[FinishedAttempt]) -> None:
+async def _erase_secrets(tx: Transaction, attempts: list[FinishedAttempt]) -> None:
     """Erase the one-time secrets of sends that are not tried again."""
     not_tried_again = [
         finished.send for finished in attempts if finished.has_secrets and finished.verdict.due_at is None

@@ -117,12 +117,13 @@ async def apply_signals_in(tx: Transaction, signals: Sequence[DeliverySignal], n
         project_id=sorted({signal.project_id for signal in signals}),
         ids=sorted({signal.send_id for signal in signals}),
     )
-    sends = {(send.project_id, send.id): send for send in rows}
-    if any(_is_in_transmission(send) for send in rows):
+    named = {(signal.project_id, signal.send_id) for signal in signals}
+    sends = {key: send for send in rows if (key := (send.project_id, send.id)) in named}
+    if any(map(_is_in_transmission, sends.values())):
         raise SendInTransmission
     before = dict(sends)
     results: list[SignalResult] = []
-    finished: dict[str, list[FinishedAttempt]] = {}
+    finished: list[tuple[str, FinishedAttempt]] = []
     complaints: dict[tuple[UUID, str], tuple[Send, DeliverySignal]] = {}
     reports: dict[tuple[Any, ...], dict[str, Any]] = {}
     for signal in signals:
@@ -136,23 +137,23 @@ async def apply_signals_in(tx: Transaction, signals: Sequence[DeliverySignal], n
         verdict = _outcome(send, signal, recipient, now)
         if verdict is not None:
             sends[key] = _after(send, signal, recipient, verdict, now)
-            finished.setdefault(signal.source, []).append(FinishedAttempt(send=send, verdict=verdict))
+            finished.append((signal.source[:NAME_CHARACTERS], FinishedAttempt(send=send, verdict=verdict)))
             if signal.kind == "COMPLAINED" and recipient is not None and _can_be_suppressed(send, recipient):
                 complaints[send.project_id, recipient.lower()] = (send, signal)
         results.append(SignalResult.UNCHANGED if verdict is None else SignalResult.APPLIED)
         _add_report(reports, signal, recipient, changed=verdict is not None)
-    project_ids = sorted({send.project_id for send in rows})
+    project_ids = sorted({send.project_id for send in sends.values()})
     changed = [(before[key], send) for key, send in sends.items() if send != before[key]]
     if changed:
         await store.store_reported(tx, project_id=project_ids, rows=Jsonb([_row(*pair) for pair in changed]), now=now)
     if reports:
         await store.insert_reports(tx, project_id=project_ids, rows=Jsonb(list(reports.values())), now=now)
     await _erase_secrets(tx, changed)
-    for source, attempts in sorted(finished.items()):
-        await outcomes.suppress_failing_recipients(tx, attempts, now, source=source[:NAME_CHARACTERS], is_reported=True)
+    for source in sorted({source for source, _ in finished}):
+        attempts = [attempt for source_of_attempt, attempt in finished if source_of_attempt == source]
+        await outcomes.suppress_failing_recipients(tx, attempts, now, source=source, is_reported=True)
     await _suppress_complaining(tx, complaints, now)
-    new_events = [outcomes.events_of(attempt, now) for attempts in finished.values() for attempt in attempts]
-    await events.record_all(tx, [event for events_of_attempt in new_events for event in events_of_attempt])
+    await events.record_all(tx, [event for _, attempt in finished for event in outcomes.events_of(attempt, now)])
     return results
 
 
