@@ -36,7 +36,8 @@ COPY --from=build /opt/postern /opt/postern
 ENV PATH=/opt/postern/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     PYTHONDONTWRITEBYTECODE=1 \
     POSTERN_DATA=/var/lib/postern \
-    POSTERN_HOST=0.0.0.0
+    POSTERN_HOST=0.0.0.0 \
+    POSTERN_SMTP_HOST=0.0.0.0
 # Only the data folder and /tmp are written to; the rest may be read-only.
 USER 10001:10001
 WORKDIR /var/lib/postern

@@ -144,7 +144,7 @@ def postfix() -> Iterator[int]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def rate(server: Server, port: int) -> list[tuple[str, str]]:
+def rate(server: Server, port: int, api_id: int, smtp_id: int) -> list[tuple[str, str]]:
     project, key, _ = server.project()
     rows = []
     mail = {
@@ -156,12 +156,18 @@ def rate(server: Server, port: int) -> list[tuple[str, str]]:
     }
     request = post(f"/projects/{project}/emails", key, mail, "Prefer: wait=0")
     uvloop.run(load(server.port, request, connections=CONNECTIONS, seconds=1))
+    used = cpu_seconds(api_id)
     api_rate, times, statuses = uvloop.run(load(server.port, request, connections=CONNECTIONS, seconds=SECONDS))
+    used = (cpu_seconds(api_id) - used) * 1e6 / len(times)
     assert set(statuses) == {b"201"}, statuses
-    rows.append((f"POST /emails (wait=0), {CONNECTIONS} connections", described(api_rate, times)))
+    row = f"{described(api_rate, times)}, {used:.0f} µs of the API's CPU time each"
+    rows.append((f"POST /emails (wait=0), {CONNECTIONS} connections", row))
     uvloop.run(submit(port, key, 1))
+    used = cpu_seconds(smtp_id)
     smtp_rate, times = uvloop.run(submit(port, key, SECONDS))
-    row = f"{described(smtp_rate, times)}, {smtp_rate / api_rate:.2f} of POST /emails"
+    used = (cpu_seconds(smtp_id) - used) * 1e6 / len(times)
+    row = f"{described(smtp_rate, times)}, {used:.0f} µs of the server's CPU time each"
+    row += f", {smtp_rate / api_rate:.2f} of POST /emails"
     if shutil.which("postfix") and os.geteuid() == 0:
         with postfix() as postfix_port:
             uvloop.run(submit(postfix_port, None, 1))
@@ -211,6 +217,12 @@ def connections(server: Server, port: int, process_id: int) -> list[tuple[str, s
     ]
 
 
+def cpu_seconds(process_id: int) -> float:
+    """The CPU time that a process has used, without its children."""
+    fields = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def resident_megabytes(process_id: int) -> float:
     """The resident memory of a process."""
     pages = int(Path(f"/proc/{process_id}/statm").read_text().split()[1])
@@ -233,11 +245,11 @@ def main() -> None:
         server = Server(folder, url, POSTERN_SUBMISSION_PORT=str(port), **limits)
         rows: list[tuple[str, str]] = []
         try:
-            server.start("api")
+            api = server.start("api")
             smtp = server.start("smtp")
             wait_until_open(port)
             if "rate" in chosen:
-                rows += rate(server, port)
+                rows += rate(server, port, api.pid, smtp.pid)
             if "connections" in chosen:
                 rows += connections(server, port, smtp.pid)
         finally:

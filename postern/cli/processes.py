@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
+import msgspec
 import structlog
 import uvicorn
 import uvloop
@@ -92,13 +93,18 @@ def run_api(settings: Settings, url: str, *, listener: int | None = None, parent
     uvloop.run(run())
 
 
-def _raise_file_limit(count: int) -> None:
-    """Raise this process's limit of open files to `count`, or to the hard limit: each connection needs one."""
+def _raise_file_limit(count: int) -> int:
+    """Raise this process's limit of open files to `count`, or to the hard limit: each connection needs one.
+
+    Returns how many of `count` it may open.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     limit = count if hard == resource.RLIM_INFINITY else min(count, hard)
     if soft != resource.RLIM_INFINITY and soft < limit:
         with suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return count if soft == resource.RLIM_INFINITY else min(count, soft)
 
 
 def uvicorn_config(settings: Settings, world: World) -> uvicorn.Config:
@@ -163,9 +169,12 @@ def run_smtp(
     """
 
     async def run(sockets: Mapping[str, socket.socket]) -> None:
-        async with open_world(settings, url, HOOKS) as world:
+        files = _raise_file_limit(len(sockets) * settings.smtp_connections + RESERVED_FILES)
+        # Without this, the process would fail to accept connections and to open files instead of refusing clients.
+        possible = max(1, (files - RESERVED_FILES) // len(sockets))
+        fitting = msgspec.structs.replace(settings, smtp_connections=min(settings.smtp_connections, possible))
+        async with open_world(fitting, url, HOOKS) as world:
             await wait_for_database(world, _log_database_error)
-            _raise_file_limit(len(sockets) * settings.smtp_connections + RESERVED_FILES)
             await world.rendering.start()
             _relax_garbage_collection()
             _stop_on_signals(world.stopping.set, parent)

@@ -200,16 +200,19 @@ def _options(message: MimePart) -> dict[str, Any]:
     values: dict[str, Any] = {}
     tags: list[str] = []
     for name, raw in message.fields:
-        lower, value = name.lower(), _one_line(raw)
+        lower = name.lower()
+        if not lower.startswith(OPTION_PREFIX):
+            continue
+        value = _one_line(raw)
         if lower.startswith(METADATA_PREFIX):
             tags.append(f"{lower.removeprefix(METADATA_PREFIX)}{TAG_PAIR_SEPARATOR}{value}")
         elif lower == "x-postern-tag":
             tags += [tag.strip() for tag in value.split(",") if tag.strip()]
-        elif lower.startswith(OPTION_PREFIX):
-            if lower not in _OPTIONS:
-                known = ", ".join(sorted([*_OPTION_NAMES, "X-Postern-Metadata-…", "X-Postern-Tag"]))
-                raise Invalid.at(f"/{name}", f"There is no such option. There are {known}.", "unknown_field")
+        elif lower in _OPTIONS:
             values |= _OPTIONS[lower](name, value)
+        else:
+            known = ", ".join(sorted([*_OPTION_NAMES, "X-Postern-Metadata-…", "X-Postern-Tag"]))
+            raise Invalid.at(f"/{name}", f"There is no such option. There are {known}.", "unknown_field")
     return {**values, "tags": check_tags(tags, "/X-Postern-Tag")}
 
 
