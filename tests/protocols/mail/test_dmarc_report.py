@@ -132,6 +132,7 @@ def test_a_report_of_rfc_9990_has_a_namespace_and_other_elements():
         mailed(zipped(report()), "zip", html=True),
         mailed(report(), "octet-stream"),
     ],
+    ids=["xml", "bom", "no-declaration", "utf-16", "gzip", "zip", "stored", "mail", "mail-with-html", "mail-with-xml"],
 )
 def test_forms_of_a_report(content):
     assert read_report(content).rows == parse_report(report()).rows
@@ -199,7 +200,7 @@ INVALID = [
 ]
 
 
-@pytest.mark.parametrize("content", INVALID)
+@pytest.mark.parametrize("content", INVALID, ids=range(len(INVALID)))
 def test_what_is_no_report_is_refused(content):
     with pytest.raises(DmarcReportInvalid):
         read_report(content)
