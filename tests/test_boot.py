@@ -26,6 +26,7 @@ import pytest
 from postern.kernel.config import Settings
 from postern.kernel.database import embedded
 from tests.peers.ports import reserved_port
+from tests.peers.smtp_sink import certificate, client_context
 
 ROOT = Path(__file__).parent.parent
 WAIT_SECONDS = 120
@@ -145,7 +146,9 @@ def base_folder() -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def first(base_folder: Path) -> Iterator[StartedServer]:
     """A server on a new data folder, shared by the tests that do not stop it."""
-    server = start(base_folder / "first", POSTERN_SUBMISSION_PORT="0")
+    crt, key = map(str, certificate("localhost"))
+    ports = {"POSTERN_SUBMISSION_PORT": "0", "POSTERN_SUBMISSIONS_PORT": "0"}
+    server = start(base_folder / "first", POSTERN_TLS_CERTIFICATE=crt, POSTERN_TLS_KEY=key, **ports)
     server.wait_until_ready()
     yield server
     server.stop()
@@ -233,14 +236,21 @@ def test_the_printed_curl_command_sends_a_message(first: StartedServer) -> None:
     assert result["status"] in ("SENT", "QUEUED", "DELIVERED"), result
 
 
-def test_mail_is_submitted_at_the_printed_port(first: StartedServer) -> None:
-    """Also after the SMTP server was killed: it is started again on the same socket."""
+def test_mail_is_submitted_at_the_printed_ports(first: StartedServer) -> None:
+    """Also after the SMTP server was killed: it is started again on the same sockets."""
     printed = first.printed()
-    port = int(re.search(r"^Programs can send by SMTP at 127\.0\.0\.1:(\d+) ", printed, re.MULTILINE)[1])
+    places = re.search(
+        r"^Programs can send by SMTP at \S+:(\d+) \(STARTTLS\) and \S+:(\d+) \(TLS\)", printed, re.MULTILINE
+    )
+    starttls_port, tls_port = int(places[1]), int(places[2])
     key = dict(re.findall(r"^    export (\w+)=(\S+)$", printed, re.MULTILINE))["POSTERN_KEY"]
     content = "From: hello@acme.example\nTo: ada@example.com\nSubject: By SMTP\n\nHello\n"
     for _ in range(2):
-        with smtplib.SMTP("127.0.0.1", port, timeout=WAIT_SECONDS) as client:
+        with smtplib.SMTP("localhost", starttls_port, timeout=WAIT_SECONDS) as client:
+            client.starttls(context=client_context())
+            client.login("apikey", key)
+            assert client.sendmail("a@acme.example", ["ada@example.com"], content) == {}
+        with smtplib.SMTP_SSL("localhost", tls_port, timeout=WAIT_SECONDS, context=client_context()) as client:
             client.login("apikey", key)
             assert client.sendmail("a@acme.example", ["ada@example.com"], content) == {}
         before = first.child("smtp")
