@@ -90,7 +90,7 @@ def transport_of(world: "World", project_id: UUID, settings: ProjectSettings) ->
     prefix = f"failover:{project_id if is_own else ''}:"
     key = prefix + " ".join(keys.values())
     if key not in world.transports:
-        world.transports[key] = FailoverTransport({name: world.transports[key] for name, key in keys.items()})
+        world.transports[key] = FailoverTransport({name: world.transports[part] for name, part in keys.items()})
         if is_own:
             _close_former(world, prefix, key)
     return world.transports[key]
