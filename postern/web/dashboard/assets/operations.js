@@ -62,6 +62,8 @@ domains.delete DELETE /projects/{projectId}/domains/{id} q
 domains.verify POST /projects/{projectId}/domains/{id}/verify
 domains.rotateKeys POST /projects/{projectId}/domains/{id}/rotate-keys
 domains.getBlocklistStatus GET /projects/{projectId}/domains/{id}/blocklist-status
+domains.addDmarcReport POST /projects/{projectId}/domains/{id}/dmarc-reports b application/octet-stream
+domains.getDmarcSummary GET /projects/{projectId}/domains/{id}/dmarc q
 senders.list GET /projects/{projectId}/senders
 senders.create POST /projects/{projectId}/senders j
 senders.get GET /projects/{projectId}/senders/{id}
@@ -126,9 +128,11 @@ emails.sendBatch POST /projects/{projectId}/emails/batch ji
 emails.get GET /projects/{projectId}/emails/logs/{sendId}
 emails.getRaw GET /projects/{projectId}/emails/logs/{sendId}/message B
 emails.listAttempts GET /projects/{projectId}/emails/logs/{sendId}/attempts
+emails.listReports GET /projects/{projectId}/emails/logs/{sendId}/reports
 emails.reschedule PATCH /projects/{projectId}/emails/{sendId} j
 emails.cancel POST /projects/{projectId}/emails/{sendId}/cancel
 emails.retry POST /projects/{projectId}/emails/{sendId}/retry
+emails.preflight POST /projects/{projectId}/emails/preflight j
 emails.list GET /projects/{projectId}/emails/logs qp
 emails.export GET /projects/{projectId}/emails/logs/export qT
 suppressions.list GET /projects/{projectId}/suppressions qp
@@ -280,6 +284,7 @@ campaigns.resume POST /projects/{projectId}/campaigns/{id}/resume
 campaigns.cancelAbTest POST /projects/{projectId}/campaigns/{id}/ab-test/cancel
 campaigns.selectAbTestWinner POST /projects/{projectId}/campaigns/{id}/ab-test/select-winner j
 campaigns.sendTest POST /projects/{projectId}/campaigns/{id}/test j
+campaigns.preflight POST /projects/{projectId}/campaigns/{id}/preflight j
 campaigns.sendTestToSeedList POST /projects/{projectId}/campaigns/{id}/test-seed-list
 campaigns.duplicate POST /projects/{projectId}/campaigns/{id}/duplicate
 campaigns.listSends GET /projects/{projectId}/campaigns/{id}/sends qp
@@ -293,6 +298,9 @@ tracking.click GET /t/c/{sendId} qRn
 tracking.showUnsubscribe GET /t/u/{sendId} qTn
 tracking.unsubscribe POST /t/u/{sendId} qTn
 emails.listHits GET /projects/{projectId}/emails/logs/{sendId}/hits
+inbound.receiveReport POST /projects/{projectId}/inbound/reports b message/rfc822
+inbound.listUnrecognized GET /projects/{projectId}/inbound/reports ql
+inbound.getUnrecognized GET /projects/{projectId}/inbound/reports/{id}/message B
 inbox.list GET /projects/{projectId}/inbox qp
 inbox.get GET /projects/{projectId}/inbox/{id}
 inbox.delete DELETE /projects/{projectId}/inbox/{id}
