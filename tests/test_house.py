@@ -364,7 +364,6 @@ def changes_later(value: ast.expr) -> bool:
 
 
 USED_BY_TESTS = {
-    "postern.messaging.emails.signals.apply_signals",  # For transports whose providers notify.
     "postern.compat.postmark.model.FIELDS",
     "postern.compat.sendgrid.model.FIELDS",
     "postern.cli.checks.describe_mail_transport",  # The supervisor imports its checks when it needs them.

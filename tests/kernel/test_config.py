@@ -180,8 +180,9 @@ def test_the_ready_message_names_all_transports_in_order():
     )
     check_settings(settings)
     assert describe_mail_transport(settings) == (
-        "Mail is sent through https://email.eu-central-1.amazonaws.com (transport ses) and, if that cannot be reached, "
-        "smtp.example.net:587 (starttls-required) (transport relay); links in it lead to https://mail.example.com."
+        "Mail is sent through https://email.eu-central-1.amazonaws.com (transport ses) or, if that cannot be reached, "
+        "through smtp.example.net:587 (starttls-required) (transport relay); links in it lead to "
+        "https://mail.example.com."
     )
     check_settings(
         read_settings({**SES, "POSTERN_SES_ENDPOINT": "http://127.0.0.1:5000", BASE_URL: "http://127.0.0.1:8025"})

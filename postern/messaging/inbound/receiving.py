@@ -7,7 +7,6 @@ from uuid import UUID
 import structlog
 
 from postern.kernel.database.statements import Transaction
-from postern.kernel.http.problems import Unprocessable
 from postern.kernel.values import Moment, new_id
 from postern.messaging.emails import engagement
 from postern.messaging.emails.model import TrackedSend
@@ -38,7 +37,7 @@ SUBJECT_CHARACTERS = 500
 """Longer subjects and senders of kept messages are cut."""
 
 
-class NoSendNamed(Unprocessable):
+class NoSendNamed(Exception):
     """The message names no e-mail of this server: it contains no return path of one."""
 
 

@@ -16,7 +16,7 @@ from postern.messaging.emails.outcomes import dialogue_of
 from postern.protocols.mail.dane import dane_fault
 from postern.protocols.mail.dns import TlsaRecord
 from postern.protocols.mail.mta_sts import StsPolicy
-from postern.protocols.mail.smtp import Timeouts
+from postern.protocols.mail.smtp import SmtpConnection, Timeouts
 from postern.protocols.mail.transports import direct as direct_module
 from postern.protocols.mail.transports.direct import SITE_LIMITS, DirectTransport, Source, select_sources
 from postern.protocols.mail.transports.mx import MailRoutes
@@ -453,8 +453,24 @@ async def test_a_connection_that_ends_after_the_message_is_ambiguous(lab, chunki
 
 
 @pytest.mark.parametrize("last_reply", [b"250 Ok", b"421 Closing"])
-async def test_a_connection_that_ends_after_the_recipients_were_accepted_delivers_nothing(lab, last_reply):
-    """The replies to RCPT are positive, but the server closes the connection before it got the message."""
+@pytest.mark.parametrize("is_noticed", [False, True])
+async def test_a_connection_that_ends_after_the_recipients_were_accepted_delivers_nothing(
+    lab, last_reply, is_noticed, monkeypatch
+):
+    """The replies to RCPT are positive, but the server closes the connection before it got the message.
+
+    `is_noticed`: the client notices that before it would send the message.
+    """
+    receive = SmtpConnection._receive
+
+    async def receive_and_wait(connection, count, reply_timeout):
+        replies = await receive(connection, count, reply_timeout)
+        while count == 3 and connection.usable:
+            await asyncio.sleep(0.01)
+        return replies
+
+    if is_noticed:
+        monkeypatch.setattr(SmtpConnection, "_receive", receive_and_wait)
 
     async def serve(reader, writer):
         writer.write(b"220 mx.b.test\r\n")

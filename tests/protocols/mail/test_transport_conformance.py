@@ -72,6 +72,7 @@ class Direct:
     """The direct transport to the mail servers of two domains."""
 
     chunking = False
+    supports_smtputf8 = True
 
     async def __aenter__(self):
         self.stack = AsyncExitStack()
