@@ -9,6 +9,7 @@ of this repository: the source archive of flufl.bounce has one in `tests/data`, 
 import sys
 import time
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 from postern.protocols.mail.dsn import DeliveryReport
@@ -37,7 +38,7 @@ def main() -> None:
         compare(reports, expected)
 
 
-def compare(reports: dict[str, object], expected: Path) -> None:
+def compare(reports: Mapping[str, object], expected: Path) -> None:
     """Print how many recipients and actions are those of the file EXPECTED, and which are not."""
     rows = [line.split("\t") for line in expected.read_text().splitlines()]
     right_recipients = right_actions = with_recipients = 0
