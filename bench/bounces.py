@@ -19,6 +19,9 @@ from postern.protocols.mail.smtp_replies import classify
 
 def main() -> None:
     """Print what was recognized, and the differences from what was expected."""
+    if len(sys.argv) == 1:
+        print("bench.bounces needs a folder with messages: python -m bench.bounces FOLDER [EXPECTED]")
+        return
     folder, *rest = map(Path, sys.argv[1:])
     contents = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
     began = time.perf_counter()
