@@ -14,7 +14,7 @@ import structlog
 
 from postern.kernel.values import NO_ID, Moment
 from postern.messaging.emails.redaction import redact_outcome
-from postern.messaging.emails.transports import DirectNotOffered, NoSmartHost, transport_of
+from postern.messaging.emails.transports import NoSmartHost, transport_of
 from postern.platform.accounts.mailer import AccountMailRequest
 from postern.platform.projects.model import ProjectSettings
 from postern.protocols.mail import mime
@@ -48,7 +48,7 @@ async def deliver_system_mail(world: "World", id: UUID, request: AccountMailRequ
         return True
     try:
         transport = transport_of(world, NO_ID, ProjectSettings())
-    except (NoSmartHost, DirectNotOffered) as error:
+    except NoSmartHost as error:
         log.warning("system_mail_waits", id=str(id), reason=error.detail)
         return False
     envelope = Envelope(mail_from=sender.spec, recipients=(request.to,), message_id=f"<{id}@{sender.domain}>")
