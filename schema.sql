@@ -118,6 +118,16 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.count_deleted_inbound_messages() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update inbound_usage as usage set messages = usage.messages - d.messages, octets = usage.octets - d.octets
+    from (select project_id, count(*) as messages, sum(size) as octets from old_rows group by project_id) as d
+    where usage.project_id = d.project_id;
+    return null;
+end $$;
+
 CREATE FUNCTION public.count_email_usage() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -139,6 +149,17 @@ begin
     from old_rows group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4
     on conflict (project_id, campaign_id, variant_id, measure, slot)
     do update set count = counter.count + excluded.count;
+    return null;
+end $$;
+
+CREATE FUNCTION public.count_inserted_inbound_messages() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    insert into inbound_usage as usage (project_id, messages, octets)
+    select project_id, count(*), sum(size) from new_rows group by project_id order by project_id
+    on conflict (project_id) do update
+        set messages = usage.messages + excluded.messages, octets = usage.octets + excluded.octets;
     return null;
 end $$;
 
@@ -395,6 +416,14 @@ CREATE TABLE public.accounts (
     updated_at timestamp with time zone NOT NULL,
     unproven boolean DEFAULT false NOT NULL,
     CONSTRAINT accounts_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+);
+
+CREATE TABLE public.acme_accounts (
+    id uuid NOT NULL,
+    directory text NOT NULL,
+    private_key bytea NOT NULL,
+    url text,
+    created_at timestamp with time zone NOT NULL
 );
 
 CREATE TABLE public.api_keys (
@@ -697,6 +726,41 @@ CREATE TABLE public.captured_messages (
     sealed bytea
 );
 
+CREATE TABLE public.certificate_orders (
+    account_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    registered_domain text NOT NULL,
+    ordered_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.certificates (
+    account_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    order_url text,
+    order_key bytea,
+    token text,
+    answer text,
+    private_key bytea,
+    chain text,
+    issued_at timestamp with time zone,
+    expires_at timestamp with time zone,
+    renew_at timestamp with time zone,
+    problem text,
+    failures integer DEFAULT 0 NOT NULL,
+    failing_since timestamp with time zone,
+    reported_at timestamp with time zone,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT certificates_check CHECK (((order_url IS NULL) = (order_key IS NULL))),
+    CONSTRAINT certificates_check1 CHECK (((token IS NULL) = (answer IS NULL))),
+    CONSTRAINT certificates_check2 CHECK ((((chain IS NULL) = (private_key IS NULL)) AND ((chain IS NULL) = (issued_at IS NULL)) AND ((chain IS NULL) = (expires_at IS NULL)) AND ((chain IS NULL) = (renew_at IS NULL)))),
+    CONSTRAINT certificates_name_check CHECK (((length(name) <= 253) AND (name = lower(name))))
+);
+
 CREATE TABLE public.challenges (
     project_id uuid CONSTRAINT customer_challenges_project_id_not_null NOT NULL,
     id uuid CONSTRAINT customer_challenges_id_not_null NOT NULL,
@@ -995,6 +1059,45 @@ CREATE TABLE public.domain_keys (
     created_at timestamp with time zone NOT NULL
 );
 
+CREATE TABLE public.domain_reputations (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    state text DEFAULT 'HEALTHY'::text NOT NULL,
+    since timestamp with time zone NOT NULL,
+    reason text,
+    held_until timestamp with time zone,
+    releasing timestamp with time zone,
+    counted_from timestamp with time zone,
+    uncounted_messages bigint DEFAULT 0 NOT NULL,
+    uncounted_bounced bigint DEFAULT 0 NOT NULL,
+    uncounted_complained bigint DEFAULT 0 NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    CONSTRAINT domain_reputations_check CHECK (((state = 'HELD'::text) = (held_until IS NOT NULL))),
+    CONSTRAINT domain_reputations_state_check CHECK ((state = ANY (ARRAY['HEALTHY'::text, 'WARNING'::text, 'HELD'::text])))
+);
+
+CREATE TABLE public.domain_warm_ups (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    status text NOT NULL,
+    starts_on date NOT NULL,
+    steps integer[] NOT NULL,
+    step integer DEFAULT 0 NOT NULL,
+    day date NOT NULL,
+    used bigint DEFAULT 0 NOT NULL,
+    repeated integer DEFAULT 0 NOT NULL,
+    ended_at timestamp with time zone,
+    releasing timestamp with time zone,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT domain_warm_ups_check CHECK (((step >= 0) AND (step < cardinality(steps)))),
+    CONSTRAINT domain_warm_ups_check1 CHECK (((status = ANY (ARRAY['COMPLETED'::text, 'CANCELLED'::text])) = (ended_at IS NOT NULL))),
+    CONSTRAINT domain_warm_ups_status_check CHECK ((status = ANY (ARRAY['SCHEDULED'::text, 'ACTIVE'::text, 'COMPLETED'::text, 'CANCELLED'::text])))
+);
+
 CREATE TABLE public.domains (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -1107,6 +1210,55 @@ CREATE TABLE public.idempotency_keys (
     created_at timestamp with time zone NOT NULL
 );
 
+CREATE TABLE public.inbound_messages (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    source text NOT NULL,
+    sender text NOT NULL,
+    recipients jsonb NOT NULL,
+    addresses text[] NOT NULL,
+    client_ip text,
+    client_name text,
+    from_name text NOT NULL,
+    from_email text NOT NULL,
+    to_addresses jsonb NOT NULL,
+    subject text NOT NULL,
+    message_id text,
+    send_id uuid,
+    size integer NOT NULL,
+    attachments integer NOT NULL,
+    automatic boolean NOT NULL,
+    authentication jsonb NOT NULL,
+    hints jsonb NOT NULL,
+    fingerprint bytea NOT NULL,
+    message bytea NOT NULL,
+    received_at timestamp with time zone NOT NULL,
+    CONSTRAINT inbound_messages_source_check CHECK ((source = ANY (ARRAY['smtp'::text, 'api'::text])))
+);
+
+CREATE TABLE public.inbound_routes (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    domain_id uuid NOT NULL,
+    name text NOT NULL,
+    domain text NOT NULL,
+    local_part text,
+    active boolean NOT NULL,
+    mx_status text NOT NULL,
+    mx_found text[] NOT NULL,
+    mx_reason text,
+    mx_checked_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT inbound_routes_mx_status_check CHECK ((mx_status = ANY (ARRAY['PENDING'::text, 'VERIFIED'::text, 'WRONG'::text, 'UNKNOWN'::text])))
+);
+
+CREATE TABLE public.inbound_usage (
+    project_id uuid NOT NULL,
+    messages bigint NOT NULL,
+    octets bigint NOT NULL
+);
+
 CREATE TABLE public.instance (
     only_one boolean DEFAULT true NOT NULL,
     key_check bytea NOT NULL,
@@ -1146,6 +1298,36 @@ CREATE TABLE public.mail_rates (
     next_at timestamp with time zone NOT NULL
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.01');
+
+CREATE TABLE public.mail_site_shares (
+    project_id uuid NOT NULL,
+    name text NOT NULL,
+    process_id uuid NOT NULL,
+    connections integer NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.mail_sites (
+    project_id uuid NOT NULL,
+    name text NOT NULL,
+    transport text NOT NULL,
+    provider text,
+    hosts text[] NOT NULL,
+    factor double precision DEFAULT 1 NOT NULL,
+    strikes integer DEFAULT 0 NOT NULL,
+    slowed_at timestamp with time zone,
+    recovered_at timestamp with time zone,
+    throttled_until timestamp with time zone,
+    last_reply text,
+    last_reply_at timestamp with time zone,
+    suspended_at timestamp with time zone,
+    suspended_until timestamp with time zone,
+    suspension_reason text,
+    seen_at timestamp with time zone NOT NULL,
+    CONSTRAINT mail_sites_factor_check CHECK (((factor > (0)::double precision) AND (factor <= (1)::double precision))),
+    CONSTRAINT mail_sites_name_check CHECK (((length(name) >= 1) AND (length(name) <= 300))),
+    CONSTRAINT mail_sites_transport_check CHECK ((transport = ANY (ARRAY['direct'::text, 'relay'::text])))
+);
 
 CREATE TABLE public.mta_sts_policies (
     domain text NOT NULL,
@@ -1272,6 +1454,39 @@ CREATE TABLE public.plans (
     CONSTRAINT plans_key_check CHECK ((length(key) <= 64))
 );
 
+CREATE TABLE public.project_site_counts (
+    project_id uuid NOT NULL,
+    name text NOT NULL,
+    hour timestamp with time zone NOT NULL,
+    delivered bigint NOT NULL,
+    deferred bigint NOT NULL,
+    bounced bigint NOT NULL
+);
+
+CREATE TABLE public.project_sites (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    scope uuid NOT NULL,
+    last_reply text,
+    last_reply_at timestamp with time zone,
+    suspended_at timestamp with time zone,
+    suspended_until timestamp with time zone,
+    suspension_reason text,
+    suspended_by text,
+    task text,
+    task_until timestamp with time zone,
+    task_reason text,
+    bounced integer DEFAULT 0 NOT NULL,
+    bounce_started_at timestamp with time zone,
+    bounce_ended_at timestamp with time zone,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT project_sites_task_check CHECK ((task = ANY (ARRAY['BOUNCE'::text, 'RELEASE'::text])))
+);
+
 CREATE TABLE public.projects (
     id uuid NOT NULL,
     account_id uuid NOT NULL,
@@ -1298,6 +1513,16 @@ CASE
     ELSE NULL::uuid
 END) STORED
 );
+
+CREATE TABLE public.reputation_counters (
+    project_id uuid NOT NULL,
+    domain_id uuid NOT NULL,
+    hour timestamp with time zone NOT NULL,
+    slot smallint NOT NULL,
+    bounced bigint NOT NULL,
+    complained bigint NOT NULL
+)
+WITH (fillfactor='50');
 
 CREATE TABLE public.schema_migrations (
     number integer NOT NULL,
@@ -1463,6 +1688,7 @@ CREATE TABLE public.sends (
     updated_at timestamp with time zone NOT NULL,
     dated_at timestamp with time zone,
     outcomes jsonb,
+    site text,
     CONSTRAINT sends_lane_check CHECK ((lane = ANY (ARRAY[0, 1]))),
     CONSTRAINT sends_status_check CHECK ((status = ANY (ARRAY['SCHEDULED'::text, 'QUEUED'::text, 'SENT'::text, 'DELIVERED'::text, 'DELAYED'::text, 'BOUNCED'::text, 'COMPLAINED'::text, 'SUPPRESSED'::text, 'FAILED'::text, 'EXPIRED'::text, 'CANCELLED'::text])))
 )
@@ -1514,6 +1740,12 @@ CREATE TABLE public.sign_in_attempts (
     since timestamp with time zone CONSTRAINT customer_failures_since_not_null NOT NULL,
     due_at timestamp with time zone,
     attempt integer DEFAULT 0 CONSTRAINT customer_failures_attempt_not_null NOT NULL
+);
+
+CREATE TABLE public.smtp_processes (
+    id uuid NOT NULL,
+    seen_at timestamp with time zone NOT NULL,
+    counters jsonb NOT NULL
 );
 
 CREATE TABLE public.soft_bounces (
@@ -1676,6 +1908,40 @@ CREATE TABLE public.templates (
     CONSTRAINT templates_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 );
 
+CREATE TABLE public.tls_reports (
+    instance_id uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
+    id uuid NOT NULL,
+    day date NOT NULL,
+    domain text NOT NULL,
+    status text DEFAULT 'WAITING'::text NOT NULL,
+    sent_to text[] DEFAULT '{}'::text[] NOT NULL,
+    refused_by text[] DEFAULT '{}'::text[] NOT NULL,
+    note text DEFAULT ''::text NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    finished_at timestamp with time zone,
+    CONSTRAINT tls_reports_domain_check CHECK ((length(domain) <= 253)),
+    CONSTRAINT tls_reports_status_check CHECK ((status = ANY (ARRAY['WAITING'::text, 'SENT'::text, 'NOT_WANTED'::text, 'FAILED'::text, 'OFF'::text])))
+);
+
+CREATE TABLE public.tls_results (
+    day date NOT NULL,
+    domain text NOT NULL,
+    key bytea NOT NULL,
+    policy_type text NOT NULL,
+    policy_domain text NOT NULL,
+    policy_lines text[] NOT NULL,
+    policy_mx text[] NOT NULL,
+    result text NOT NULL,
+    sending_ip text NOT NULL,
+    receiving_mx text NOT NULL,
+    receiving_ip text NOT NULL,
+    reason text NOT NULL,
+    sessions bigint NOT NULL,
+    CONSTRAINT tls_results_domain_check CHECK ((length(domain) <= 253)),
+    CONSTRAINT tls_results_policy_type_check CHECK ((policy_type = ANY (ARRAY['sts'::text, 'tlsa'::text, 'no-policy-found'::text])))
+);
+
 CREATE TABLE public.tracking_hits (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -1711,6 +1977,13 @@ CREATE TABLE public.unsubscribed_addresses (
     project_id uuid NOT NULL,
     digest bytea NOT NULL,
     created_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.warm_up_places (
+    project_id uuid NOT NULL,
+    domain_id uuid NOT NULL,
+    day date NOT NULL,
+    send_id uuid NOT NULL
 );
 
 CREATE TABLE public.webhook_deliveries (
@@ -1787,6 +2060,12 @@ ALTER TABLE ONLY public.account_mails
 ALTER TABLE ONLY public.accounts
     ADD CONSTRAINT accounts_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.acme_accounts
+    ADD CONSTRAINT acme_accounts_directory_key UNIQUE (directory);
+
+ALTER TABLE ONLY public.acme_accounts
+    ADD CONSTRAINT acme_accounts_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_hash_key UNIQUE (hash);
 
@@ -1855,6 +2134,15 @@ ALTER TABLE ONLY public.campaigns
 
 ALTER TABLE ONLY public.captured_messages
     ADD CONSTRAINT captured_messages_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.certificate_orders
+    ADD CONSTRAINT certificate_orders_pkey PRIMARY KEY (account_id, id);
+
+ALTER TABLE ONLY public.certificates
+    ADD CONSTRAINT certificates_account_id_name_key UNIQUE (account_id, name);
+
+ALTER TABLE ONLY public.certificates
+    ADD CONSTRAINT certificates_pkey PRIMARY KEY (account_id, id);
 
 ALTER TABLE ONLY public.challenges
     ADD CONSTRAINT challenges_pkey PRIMARY KEY (project_id, id);
@@ -1934,6 +2222,12 @@ ALTER TABLE ONLY public.dmarc_sources
 ALTER TABLE ONLY public.domain_keys
     ADD CONSTRAINT domain_keys_pkey PRIMARY KEY (project_id, domain_id, selector);
 
+ALTER TABLE ONLY public.domain_reputations
+    ADD CONSTRAINT domain_reputations_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.domain_warm_ups
+    ADD CONSTRAINT domain_warm_ups_pkey PRIMARY KEY (project_id, id);
+
 ALTER TABLE ONLY public.domains
     ADD CONSTRAINT domains_pkey PRIMARY KEY (project_id, id);
 
@@ -1970,6 +2264,21 @@ ALTER TABLE ONLY public.former_contacts
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (project_id, route, key);
 
+ALTER TABLE ONLY public.inbound_messages
+    ADD CONSTRAINT inbound_messages_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.inbound_messages
+    ADD CONSTRAINT inbound_messages_project_id_fingerprint_key UNIQUE (project_id, fingerprint);
+
+ALTER TABLE ONLY public.inbound_routes
+    ADD CONSTRAINT inbound_routes_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.inbound_routes
+    ADD CONSTRAINT inbound_routes_project_id_domain_local_part_key UNIQUE NULLS NOT DISTINCT (project_id, domain, local_part);
+
+ALTER TABLE ONLY public.inbound_usage
+    ADD CONSTRAINT inbound_usage_pkey PRIMARY KEY (project_id);
+
 ALTER TABLE ONLY public.instance
     ADD CONSTRAINT instance_pkey PRIMARY KEY (only_one);
 
@@ -1978,6 +2287,12 @@ ALTER TABLE ONLY public.invitations
 
 ALTER TABLE ONLY public.mail_rates
     ADD CONSTRAINT mail_rates_pkey PRIMARY KEY (project_id, name);
+
+ALTER TABLE ONLY public.mail_site_shares
+    ADD CONSTRAINT mail_site_shares_pkey PRIMARY KEY (project_id, name, process_id);
+
+ALTER TABLE ONLY public.mail_sites
+    ADD CONSTRAINT mail_sites_pkey PRIMARY KEY (project_id, name);
 
 ALTER TABLE ONLY public.mta_sts_policies
     ADD CONSTRAINT mta_sts_policies_pkey PRIMARY KEY (domain);
@@ -2021,11 +2336,23 @@ ALTER TABLE ONLY public.plans
 ALTER TABLE ONLY public.plans
     ADD CONSTRAINT plans_project_id_key_key UNIQUE (project_id, key);
 
+ALTER TABLE ONLY public.project_site_counts
+    ADD CONSTRAINT project_site_counts_pkey PRIMARY KEY (project_id, name, hour);
+
+ALTER TABLE ONLY public.project_sites
+    ADD CONSTRAINT project_sites_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.project_sites
+    ADD CONSTRAINT project_sites_project_id_name_key UNIQUE (project_id, name);
+
 ALTER TABLE ONLY public.projects
     ADD CONSTRAINT projects_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.recovery_codes
     ADD CONSTRAINT recovery_codes_pkey PRIMARY KEY (project_id, subject_id, hash);
+
+ALTER TABLE ONLY public.reputation_counters
+    ADD CONSTRAINT reputation_counters_pkey PRIMARY KEY (project_id, domain_id, hour, slot);
 
 ALTER TABLE ONLY public.schema_migrations
     ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (number);
@@ -2069,6 +2396,9 @@ ALTER TABLE ONLY public.sign_in_attempts
 ALTER TABLE ONLY public.sign_in_attempts
     ADD CONSTRAINT sign_in_attempts_project_id_identifier_ip_address_key UNIQUE (project_id, identifier, ip_address);
 
+ALTER TABLE ONLY public.smtp_processes
+    ADD CONSTRAINT smtp_processes_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.soft_bounces
     ADD CONSTRAINT soft_bounces_pkey PRIMARY KEY (project_id, address);
 
@@ -2111,6 +2441,15 @@ ALTER TABLE ONLY public.template_versions
 ALTER TABLE ONLY public.templates
     ADD CONSTRAINT templates_pkey PRIMARY KEY (project_id, id);
 
+ALTER TABLE ONLY public.tls_reports
+    ADD CONSTRAINT tls_reports_day_domain_key UNIQUE (day, domain);
+
+ALTER TABLE ONLY public.tls_reports
+    ADD CONSTRAINT tls_reports_pkey PRIMARY KEY (instance_id, id);
+
+ALTER TABLE ONLY public.tls_results
+    ADD CONSTRAINT tls_results_pkey PRIMARY KEY (day, domain, key);
+
 ALTER TABLE ONLY public.tracking_hits
     ADD CONSTRAINT tracking_hits_pkey PRIMARY KEY (project_id, id);
 
@@ -2119,6 +2458,9 @@ ALTER TABLE ONLY public.unrecognized_reports
 
 ALTER TABLE ONLY public.unsubscribed_addresses
     ADD CONSTRAINT unsubscribed_addresses_pkey PRIMARY KEY (project_id, digest);
+
+ALTER TABLE ONLY public.warm_up_places
+    ADD CONSTRAINT warm_up_places_pkey PRIMARY KEY (project_id, domain_id, day, send_id);
 
 ALTER TABLE ONLY public.webhook_deliveries
     ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (project_id, id);
@@ -2195,6 +2537,16 @@ CREATE INDEX campaigns_updated ON public.campaigns USING btree (project_id, upda
 
 CREATE UNIQUE INDEX captured_messages_send ON public.captured_messages USING btree (project_id, send_id);
 
+CREATE INDEX certificate_orders_domain ON public.certificate_orders USING btree (account_id, registered_domain, ordered_at);
+
+CREATE INDEX certificate_orders_time ON public.certificate_orders USING btree (account_id, ordered_at);
+
+CREATE INDEX certificates_due ON public.certificates USING btree (account_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX certificates_name ON public.certificates USING btree (name) WHERE (chain IS NOT NULL);
+
+CREATE INDEX certificates_token ON public.certificates USING btree (token) WHERE (token IS NOT NULL);
+
 CREATE INDEX challenges_due ON public.challenges USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX challenges_identifier ON public.challenges USING btree (project_id, identifier, purpose);
@@ -2255,7 +2607,19 @@ CREATE UNIQUE INDEX developers_owner ON public.developers USING btree (account_i
 
 CREATE INDEX developers_unproven ON public.developers USING btree (lower(email), created_at) WHERE (email_verified_at IS NULL);
 
+CREATE INDEX domain_reputations_due ON public.domain_reputations USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX domain_reputations_held ON public.domain_reputations USING btree (project_id) WHERE (state = 'HELD'::text);
+
+CREATE INDEX domain_warm_ups_active ON public.domain_warm_ups USING btree (project_id) WHERE (status = ANY (ARRAY['SCHEDULED'::text, 'ACTIVE'::text]));
+
+CREATE INDEX domain_warm_ups_due ON public.domain_warm_ups USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
 CREATE INDEX domains_due ON public.domains USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX domains_verified_name ON public.domains USING btree (domain, id) WHERE (status = 'VERIFIED'::text);
+
+CREATE INDEX domains_with_tracking ON public.domains USING btree (project_id, id) WHERE tracking_verified;
 
 CREATE INDEX entitlement_overrides_due ON public.entitlement_overrides USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
@@ -2268,6 +2632,14 @@ CREATE INDEX events_subject ON public.events USING btree (project_id, subject_id
 CREATE INDEX former_contacts_digest ON public.former_contacts USING btree (project_id, digest);
 
 CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
+
+CREATE INDEX inbound_messages_by_send ON public.inbound_messages USING btree (project_id, send_id, id) WHERE (send_id IS NOT NULL);
+
+CREATE INDEX inbound_messages_by_sender ON public.inbound_messages USING btree (project_id, lower(from_email), id);
+
+CREATE INDEX inbound_messages_by_time ON public.inbound_messages USING btree (project_id, received_at);
+
+CREATE INDEX inbound_routes_by_domain ON public.inbound_routes USING btree (domain);
 
 CREATE INDEX invitations_accepted_by ON public.invitations USING btree (project_id, accepted_by) WHERE (accepted_by IS NOT NULL);
 
@@ -2282,6 +2654,8 @@ CREATE INDEX invitations_newest ON public.invitations USING btree (project_id, o
 CREATE UNIQUE INDEX invitations_pending ON public.invitations USING btree (project_id, organization_id, email_key) WHERE (status = 'PENDING'::text);
 
 CREATE INDEX invitations_role ON public.invitations USING btree (project_id, role) WHERE (status = 'PENDING'::text);
+
+CREATE INDEX mail_sites_seen ON public.mail_sites USING btree (seen_at);
 
 CREATE INDEX mta_sts_policies_expiry ON public.mta_sts_policies USING btree (expires_at);
 
@@ -2321,7 +2695,17 @@ CREATE INDEX passkeys_subject ON public.passkeys USING btree (project_id, subjec
 
 CREATE INDEX plan_features_feature ON public.plan_features USING btree (project_id, feature_id);
 
+CREATE INDEX project_site_counts_hour ON public.project_site_counts USING btree (hour);
+
+CREATE INDEX project_sites_due ON public.project_sites USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX project_sites_name ON public.project_sites USING btree (name);
+
+CREATE INDEX project_sites_updated ON public.project_sites USING btree (updated_at);
+
 CREATE INDEX projects_account ON public.projects USING btree (account_id, id);
+
+CREATE INDEX projects_with_tracking ON public.projects USING btree (id) WHERE ((settings ->> 'trackingDomain'::text) IS NOT NULL);
 
 CREATE INDEX recovery_codes_customer ON public.recovery_codes USING btree (project_id, customer_id) WHERE (customer_id IS NOT NULL);
 
@@ -2354,6 +2738,8 @@ CREATE INDEX sends_id ON public.sends USING btree (id);
 CREATE UNIQUE INDEX sends_once ON public.sends USING btree (project_id, once_key) WHERE (once_key IS NOT NULL);
 
 CREATE INDEX sends_recipient ON public.sends USING btree (project_id, lower(recipient), id) WHERE (campaign_id IS NULL);
+
+CREATE INDEX sends_site ON public.sends USING btree (project_id, site, id) WHERE (site IS NOT NULL);
 
 CREATE INDEX sends_status ON public.sends USING btree (project_id, status, id) WHERE (status <> ALL (ARRAY['QUEUED'::text, 'SENT'::text, 'DELIVERED'::text]));
 
@@ -2407,6 +2793,8 @@ CREATE INDEX templates_search ON public.templates USING gin (project_id, lower((
 
 CREATE INDEX templates_updated ON public.templates USING btree (project_id, updated_at, id);
 
+CREATE INDEX tls_reports_due ON public.tls_reports USING btree (instance_id, due_at) WHERE (due_at IS NOT NULL);
+
 CREATE INDEX tracking_hits_send ON public.tracking_hits USING btree (project_id, send_id, id);
 
 CREATE INDEX unrecognized_reports_due ON public.unrecognized_reports USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
@@ -2430,6 +2818,10 @@ CREATE TRIGGER contacts_rolled_up_changed AFTER UPDATE ON public.contacts REFERE
 CREATE TRIGGER contacts_rolled_up_gone AFTER DELETE ON public.contacts REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.roll_up_contacts();
 
 CREATE TRIGGER contacts_rolled_up_new AFTER INSERT ON public.contacts REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.roll_up_contacts();
+
+CREATE TRIGGER count_deleted AFTER DELETE ON public.inbound_messages REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.count_deleted_inbound_messages();
+
+CREATE TRIGGER count_inserted AFTER INSERT ON public.inbound_messages REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.count_inserted_inbound_messages();
 
 CREATE TRIGGER customers_change AFTER UPDATE ON public.customers REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.count_customers();
 
@@ -2511,6 +2903,12 @@ ALTER TABLE ONLY public.campaigns
 ALTER TABLE ONLY public.campaigns
     ADD CONSTRAINT campaigns_project_id_template_id_fkey FOREIGN KEY (project_id, template_id) REFERENCES public.templates(project_id, id) ON DELETE SET NULL (template_id);
 
+ALTER TABLE ONLY public.certificate_orders
+    ADD CONSTRAINT certificate_orders_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.acme_accounts(id);
+
+ALTER TABLE ONLY public.certificates
+    ADD CONSTRAINT certificates_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.acme_accounts(id);
+
 ALTER TABLE ONLY public.contact_attributes
     ADD CONSTRAINT contact_attributes_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
@@ -2565,6 +2963,12 @@ ALTER TABLE ONLY public.dmarc_sources
 ALTER TABLE ONLY public.domain_keys
     ADD CONSTRAINT domain_keys_project_id_domain_id_fkey FOREIGN KEY (project_id, domain_id) REFERENCES public.domains(project_id, id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.domain_reputations
+    ADD CONSTRAINT domain_reputations_project_id_id_fkey FOREIGN KEY (project_id, id) REFERENCES public.domains(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.domain_warm_ups
+    ADD CONSTRAINT domain_warm_ups_project_id_id_fkey FOREIGN KEY (project_id, id) REFERENCES public.domains(project_id, id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.domains
     ADD CONSTRAINT domains_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id) ON DELETE CASCADE;
 
@@ -2586,6 +2990,18 @@ ALTER TABLE ONLY public.features
 ALTER TABLE ONLY public.former_contacts
     ADD CONSTRAINT former_contacts_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
+ALTER TABLE ONLY public.inbound_messages
+    ADD CONSTRAINT inbound_messages_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.inbound_routes
+    ADD CONSTRAINT inbound_routes_project_id_domain_id_fkey FOREIGN KEY (project_id, domain_id) REFERENCES public.domains(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.inbound_routes
+    ADD CONSTRAINT inbound_routes_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.inbound_usage
+    ADD CONSTRAINT inbound_usage_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
 ALTER TABLE ONLY public.invitations
     ADD CONSTRAINT invitations_project_id_accepted_by_fkey FOREIGN KEY (project_id, accepted_by) REFERENCES public.customers(project_id, id) ON DELETE SET NULL (accepted_by);
 
@@ -2594,6 +3010,9 @@ ALTER TABLE ONLY public.invitations
 
 ALTER TABLE ONLY public.invitations
     ADD CONSTRAINT invitations_project_id_organization_id_fkey FOREIGN KEY (project_id, organization_id) REFERENCES public.organizations(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.mail_site_shares
+    ADD CONSTRAINT mail_site_shares_project_id_name_fkey FOREIGN KEY (project_id, name) REFERENCES public.mail_sites(project_id, name) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.organization_domains
     ADD CONSTRAINT organization_domains_project_id_organization_id_fkey FOREIGN KEY (project_id, organization_id) REFERENCES public.organizations(project_id, id) ON DELETE CASCADE;
@@ -2634,6 +3053,12 @@ ALTER TABLE ONLY public.plan_features
 ALTER TABLE ONLY public.plans
     ADD CONSTRAINT plans_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
+ALTER TABLE ONLY public.project_site_counts
+    ADD CONSTRAINT project_site_counts_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.project_sites
+    ADD CONSTRAINT project_sites_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.projects
     ADD CONSTRAINT projects_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);
 
@@ -2642,6 +3067,9 @@ ALTER TABLE ONLY public.recovery_codes
 
 ALTER TABLE ONLY public.recovery_codes
     ADD CONSTRAINT recovery_codes_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.reputation_counters
+    ADD CONSTRAINT reputation_counters_project_id_domain_id_fkey FOREIGN KEY (project_id, domain_id) REFERENCES public.domains(project_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.second_factors
     ADD CONSTRAINT second_factors_developer_id_fkey FOREIGN KEY (developer_id) REFERENCES public.developers(id) ON DELETE CASCADE;
@@ -2696,6 +3124,9 @@ ALTER TABLE ONLY public.templates
 
 ALTER TABLE ONLY public.unrecognized_reports
     ADD CONSTRAINT unrecognized_reports_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.warm_up_places
+    ADD CONSTRAINT warm_up_places_project_id_domain_id_fkey FOREIGN KEY (project_id, domain_id) REFERENCES public.domains(project_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.webhook_deliveries
     ADD CONSTRAINT webhook_deliveries_project_id_webhook_id_fkey FOREIGN KEY (project_id, webhook_id) REFERENCES public.webhooks(project_id, id) ON DELETE CASCADE;

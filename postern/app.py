@@ -80,17 +80,32 @@ from postern.messaging.automations import store as automation_store
 from postern.messaging.automations import work as automation_work
 from postern.messaging.campaigns import operations as campaigns
 from postern.messaging.campaigns import work as campaign_work
+from postern.messaging.certificates import operations as certificates
+from postern.messaging.certificates import work as certificate_work
 from postern.messaging.domains import dmarc_reports, senders
 from postern.messaging.domains import operations as domains
 from postern.messaging.domains import work as domain_work
-from postern.messaging.emails import logs, preflight, ses_notifications, suppressions, system_mail
+from postern.messaging.emails import (
+    domain_limits,
+    logs,
+    preflight,
+    ses_notifications,
+    site_operations,
+    suppressions,
+    system_mail,
+    tls_reports,
+)
 from postern.messaging.emails import operations as emails
 from postern.messaging.emails import work as email_work
+from postern.messaging.inbound import messages as inbound_messages
 from postern.messaging.inbound import operations as inbound
+from postern.messaging.inbound import routes as inbound_routes
+from postern.messaging.inbound import routing as inbound_routing
 from postern.messaging.inbound import work as inbound_work
 from postern.messaging.inbox import operations as inbox
 from postern.messaging.inbox import pages as inbox_pages
 from postern.messaging.inbox import previews
+from postern.messaging.reputation import operations as reputation
 from postern.messaging.templates import operations as templates
 from postern.messaging.tracking import operations as tracking
 from postern.platform.accounts import deletion, export, mailer, mfa, profile, recovery
@@ -127,10 +142,22 @@ OPERATIONS: list[Operation[Any, Any]] = [
         projects, events, event_stream, access, domains, dmarc_reports, senders, webhooks, assets, templates
     ),
     *operations_of(imports, contacts, attributes, audiences, audience_preview, emails, preflight, logs, suppressions),
-    *operations_of(ses_notifications),
+    *operations_of(ses_notifications, site_operations, reputation, certificates),
     *operations_of(customers, merging, end_users, tokens, sessions, sign_up, sign_in, credentials, totp, passkeys),
     *operations_of(providers, linking, identity_requests, customer_pages, sso, app_sso),
-    *operations_of(campaigns, analytics, tracking, inbound, inbox, previews, automations, dry_run, custom_events),
+    *operations_of(
+        campaigns,
+        analytics,
+        tracking,
+        inbound,
+        inbound_routes,
+        inbound_messages,
+        inbox,
+        previews,
+        automations,
+        dry_run,
+        custom_events,
+    ),
     *operations_of(organizations, organization_members, invitations, invitation_pages, organization_domains),
     *operations_of(joining, app_organizations, billing, features, plans, entitlements, sso_endpoints, sso_logout),
 ]
@@ -150,7 +177,8 @@ COMPATIBLE_OPERATIONS: list[Operation[Any, Any]] = [
 WORK: list[Work[Any]] = [
     *security_work.WORK,
     *(mailer.MAILS, deletion.DELETIONS, billing_work.BILLING, *domain_work.WORK, *webhook_work.WORK),
-    *(*audience_work.WORK, *email_work.SENDS, *campaign_work.WORK, *inbound_work.WORK),
+    *(*audience_work.WORK, *email_work.SENDS, site_operations.SITE_TASKS, *domain_limits.DOMAIN_LIMITS),
+    *(*tls_reports.WORK, *certificate_work.WORK, *campaign_work.WORK, *inbound_work.WORK),
     *(customer_mailer.MAILS, *automation_work.WORK, *sso_work.WORK, *organization_work.WORK, *entitlement_work.WORK),
 ]
 """All kinds of background work."""
@@ -216,6 +244,7 @@ HOOKS = Hooks(
     has_active_sso=sso_endpoints.has_active_connection,
     has_working_sso_account=sso_endpoints.has_working_account,
     has_working_sso=sso_endpoints.has_working_connection,
+    receives_mail_for=inbound_routing.receives_mail_for,
     webhook_formats={"resend": resend_webhooks.write_payloads},
 )
 """The functions of higher layers that lower layers call."""
@@ -231,6 +260,7 @@ class Application(HttpMiddleware):
 
     def __init__(self, world: World, dashboard_folder: Path) -> None:
         pages = [*public_pages.routes(), *instance.routes(OPERATIONS, WORK), *inbox_pages.routes()]
+        pages += certificates.routes()
         pages += dashboard_files.routes(dashboard_folder)
         self._dashboard_paths = DashboardPaths(OPERATIONS)
         self._routes = Litestar(

@@ -3,7 +3,7 @@
 import asyncio
 import hmac
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -130,14 +130,16 @@ def _check_disk(settings: Settings) -> ReadinessCheck:
 
 
 async def instance_metrics(world: "World", works: Sequence[Work[Any]]) -> bytes:
-    """The metrics of the whole instance, for `/metrics`: database, number of workers, and for each of `works` how long
-    the oldest due row has waited (`postern_due_seconds`), which grows if there are too few workers."""
+    """The metrics of the whole instance, for `/metrics`: database, number of workers, for each of `works` how long the
+    oldest due row has waited (`postern_due_seconds`), which grows if there are too few workers, and the counters of the
+    SMTP servers, which run in other processes."""
     lines = [
         "# HELP postern_database_up Whether the database responds.",
         "# TYPE postern_database_up gauge",
     ]
     try:
         workers = await instance_store.count_workers(world.db, since=world.clock() - SILENCE)
+        smtp_processes = await instance_store.smtp_processes(world.db, since=world.clock() - SILENCE)
         waits = [(work.name, await longest_wait(world.db, work, world.clock())) for work in works]
     except (OperationalError, PoolTimeout):
         return "\n".join([*lines, "postern_database_up 0", ""]).encode()
@@ -149,8 +151,32 @@ async def instance_metrics(world: "World", works: Sequence[Work[Any]]) -> bytes:
         "# HELP postern_due_seconds How long the oldest row that is due has waited for a worker.",
         "# TYPE postern_due_seconds gauge",
         *(f'postern_due_seconds{{work="{name}"}} {wait.total_seconds():.3f}' for name, wait in waits),
+        *_smtp_lines(smtp_processes),
     ]
     return "\n".join([*lines, ""]).encode()
+
+
+SMTP_METRICS = {
+    "open": ("postern_smtp_connections", "gauge", "SMTP connections that are open."),
+    "accepted": ("postern_smtp_connections_accepted_total", "counter", "SMTP connections that were accepted."),
+    "refused": ("postern_smtp_connections_refused_total", "counter", "SMTP connections that were refused."),
+    "messages": ("postern_smtp_messages_total", "counter", "Messages that were accepted by SMTP."),
+    "octets": ("postern_smtp_message_bytes_total", "counter", "Bytes of these messages."),
+    "auth_failures": ("postern_smtp_auth_failures_total", "counter", "Credentials that were refused by SMTP."),
+}
+"""Name, type and description of each metric of the SMTP servers, keyed by its field of SmtpCounters."""
+
+
+def _smtp_lines(processes: Sequence[instance_store.SmtpProcess]) -> Iterator[str]:
+    """The metrics of the SMTP servers, for each port and process: a process that starts again begins with 0."""
+    if not processes:
+        return
+    for field, (metric, kind, description) in SMTP_METRICS.items():
+        yield f"# HELP {metric} {description}"
+        yield f"# TYPE {metric} {kind}"
+        for process in processes:
+            for port, counters in process.counters.items():
+                yield f'{metric}{{port="{port}",process="{process.id}"}} {counters.get(field, 0)}'
 
 
 def routes(operations: Sequence[Operation[Any, Any]], works: Sequence[Work[Any]]) -> list[Any]:

@@ -1,9 +1,18 @@
 """SQL of the instance itself: its master key's check value, and the heartbeats of its workers."""
 
+from typing import Any
 from uuid import UUID
 
-from postern.kernel.database.statements import Queries, statement
-from postern.kernel.values import Moment
+from postern.kernel.database.statements import Jsonb, Queries, statement
+from postern.kernel.values import Moment, Record
+
+
+class SmtpProcess(Record):
+    """A running process with SMTP servers."""
+
+    id: UUID
+    counters: dict[str, dict[str, Any]]
+    """The counters of each port, keyed by the name of the port and by that of the counter."""
 
 
 # Store the check value of the master key if the database has none. Returns the stored value, which belongs to another
@@ -36,3 +45,21 @@ async def count_workers(db: Queries, *, since: Moment) -> int: ...
 # The time of the latest heartbeat of any worker; None if no worker is registered.
 @statement("select max(seen_at) as seen_at from workers")
 async def last_heartbeat(db: Queries) -> Moment | None: ...
+
+
+# Store the counters of a process with SMTP servers; the first call registers it.
+@statement("""
+    insert into smtp_processes (id, seen_at, counters) values (%(id)s, %(now)s, %(counters)s)
+    on conflict (id) do update set seen_at = %(now)s, counters = %(counters)s
+""")
+async def record_smtp_counters(db: Queries, *, id: UUID, now: Moment, counters: Jsonb) -> None: ...
+
+
+# Delete a process with SMTP servers, and all that were last seen before `before`.
+@statement("delete from smtp_processes where id = %(id)s or seen_at < %(before)s")
+async def remove_smtp_process(db: Queries, *, id: UUID, before: Moment) -> None: ...
+
+
+# The processes with SMTP servers that were seen since `since`.
+@statement("select id, counters from smtp_processes where seen_at >= %(since)s order by id")
+async def smtp_processes(db: Queries, *, since: Moment) -> list[SmtpProcess]: ...

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         SsoEntryOfAddress,
         SsoEntryOfOrganization,
     )
+    from postern.messaging.emails.transports import ReceivesMailFor
     from postern.platform.accounts.deletion import CloseAccount
     from postern.platform.accounts.mailer import DeliverAccountMail
     from postern.platform.events.operations import Reaction
@@ -59,6 +60,7 @@ class Hooks:
     has_active_sso: "HasActiveSso"
     has_working_sso_account: "HasWorkingSsoAccount"
     has_working_sso: "HasWorkingSso"
+    receives_mail_for: "ReceivesMailFor"
     webhook_formats: "Mapping[WebhookFormat, WritePayloads]"
     """Writes the payloads of webhook subscriptions, by their format; `postern` is not among them."""
 

@@ -3,6 +3,7 @@
 Every test creates its own project and deletes nothing, because projects are isolated from each other.
 """
 
+import asyncio
 import os
 import shutil
 import tempfile
@@ -201,7 +202,20 @@ async def world(
             resolver.timeout, resolver.lifetime = (timeout.total_seconds() for timeout in PATIENT.values())
             world.outbound._total = world.outbound._connect = PATIENT["lookup_timeout"].total_seconds()
             _BUILT["first_id"] = new_id()
+            async with world.db.connection() as connection:
+                # The state of mail servers is common to all projects, and tests use the same names.
+                await connection.execute("delete from mail_sites")
+                await connection.execute("delete from project_sites")
             yield world
+    await _wait_for_connections(database)
+
+
+async def _wait_for_connections(database: Database) -> None:
+    """Wait until all connections are back in the pool: one that a test lost would be missing in later tests."""
+    ends = asyncio.get_running_loop().time() + PATIENT["lookup_timeout"].total_seconds()
+    while (stats := database._pool.get_stats())["pool_available"] < stats["pool_size"]:
+        assert asyncio.get_running_loop().time() < ends, f"A connection was not returned to the pool: {stats}."
+        await asyncio.sleep(0.01)
 
 
 class IdleChildren:

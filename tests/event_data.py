@@ -54,5 +54,5 @@ def _json_types(kind: Any) -> set[str]:
         return set().union(*map(_json_types, get_args(kind)))
     if kind is type(None):
         return {"null"}
-    names = {bool: "boolean", int: "number", list: "array"}
+    names = {bool: "boolean", int: "number", float: "number", list: "array"}
     return {"string" if get_origin(kind) is Literal else names.get(get_origin(kind) or kind, "string")}

@@ -8,6 +8,7 @@ import shutil
 import signal
 import smtplib
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -477,6 +478,17 @@ INVALID_SETTINGS = {
     "host": ({"POSTERN_HOST": "a..b"}, "POSTERN_HOST"),
     "smtp host": ({"POSTERN_SMTP_HOST": "a..b", "POSTERN_SUBMISSION_PORT": "0"}, "POSTERN_SMTP_HOST"),
     "certificate": ({"POSTERN_SUBMISSIONS_PORT": "0"}, "POSTERN_TLS_CERTIFICATE"),
+    "https without terms": ({"POSTERN_HTTPS_PORT": "0"}, "POSTERN_ACME_TERMS_AGREED"),
+    "https without name": ({"POSTERN_HTTPS_PORT": "0", "POSTERN_ACME_TERMS_AGREED": "yes"}, "POSTERN_BASE_URL"),
+    "authority": (
+        {"POSTERN_ACME_TERMS_AGREED": "yes", "POSTERN_ACME_DIRECTORY": "http://a.example/"},
+        "POSTERN_ACME_DIRECTORY",
+    ),
+    "external account": ({"POSTERN_ACME_TERMS_AGREED": "yes", "POSTERN_ACME_EAB_KEY_ID": "1"}, "POSTERN_ACME_EAB_HMAC"),
+    "authority's file": (
+        {"POSTERN_ACME_TERMS_AGREED": "yes", "POSTERN_ACME_CA_FILE": "/nowhere.pem"},
+        "POSTERN_ACME_CA_FILE",
+    ),
 }
 
 
@@ -492,6 +504,54 @@ def test_an_invalid_setting_gives_one_sentence(base_folder: Path, settings: dict
     printed = server.printed()
     assert (printed.count("\n"), printed.startswith("postern: "), setting_name in printed) == (1, True, True), printed
     assert not (folder / "postgres").exists()
+
+
+def https_status(port: int, path: str) -> int:
+    """The status of a request over TLS, whose certificate is not checked; 0 if nobody answers."""
+    context = ssl._create_unverified_context()
+    with (
+        suppress(OSError, ValueError),
+        socket.create_connection(("127.0.0.1", port), timeout=WAIT_SECONDS) as connection,
+        context.wrap_socket(connection, server_hostname="post.example") as secured,
+    ):
+        secured.sendall(f"GET {path} HTTP/1.1\r\nHost: post.example\r\nConnection: close\r\n\r\n".encode())
+        return int(secured.recv(4_096).split()[1])
+    return 0
+
+
+def test_https_is_served_while_no_authority_can_be_reached(base_folder: Path) -> None:
+    """By each API process, also by one that was started again; the command line says what is missing."""
+    settings = {
+        "POSTERN_HTTPS_PORT": "0",
+        "POSTERN_BASE_URL": "https://post.example",
+        "POSTERN_ACME_TERMS_AGREED": "yes",
+        "POSTERN_ACME_DIRECTORY": "https://127.0.0.1:1/directory",
+        "POSTERN_DNS": "127.0.0.1:1",
+    }
+    server = start(base_folder / "https", **settings)
+    try:
+        eventually(lambda: "Postern is ready at https://post.example" in server.printed(), server)
+        found = re.search(r"HTTPS is served at 127.0.0.1:(\d+), with certificates from 127.0.0.1", server.printed())
+        port = int(found[1])
+        assert https_status(port, "/healthz") == 200
+        os.kill(server.child("api"), signal.SIGKILL)
+        eventually(lambda: https_status(port, "/healthz") == 200, server)
+
+        def listed() -> str:
+            return command(server.folder, "certificates", "list", **settings).stdout
+
+        eventually(lambda: "post.example  FAILED  no certificate" in listed(), server)
+        checked = command(server.folder, "doctor", "certificates", **settings)
+        assert (checked.returncode, "problem  post.example" in checked.stdout) == (1, True), checked
+        assert (
+            "orders a new certificate"
+            in command(server.folder, "certificates", "renew", "post.example", **settings).stdout
+        )
+        for words in (("renew", "x.example"), ("revoke", "post.example")):
+            refused = command(server.folder, "certificates", *words, **settings)
+            assert (refused.returncode, "There is no certificate of" in refused.stderr) == (78, True), refused
+    finally:
+        server.stop()
 
 
 def test_an_invalid_master_key_file_is_rejected(base_folder: Path) -> None:

@@ -54,6 +54,8 @@ ORDER = [
     ["audit", "projects", "accounts", "events", "webhooks", "billing", "dashboard"],
     [
         "domains",
+        "reputation",
+        "certificates",
         "assets",
         "templates",
         "audiences",
@@ -77,12 +79,16 @@ ALL_OPERATIONS = [*postern.app.OPERATIONS, *postern.app.COMPATIBLE_OPERATIONS]
 WITHOUT_PROJECT = re.compile(
     r"^postern\.(instance_store|platform\.(audit|accounts|billing))\.|^postern\.platform\.projects\.store\.(keys_by_hash|insert_project|projects_of|mark_deleted|reset_capturing_transport|delete_keys_of_account)$"
     r"|^postern\.messaging\.domains\.store\.all_keys$"
+    r"|^postern\.messaging\.certificates\.store\."
     r"|^postern\.messaging\.assets\.store\.public_file$"
-    r"|^postern\.messaging\.emails\.sts_store\."
+    r"|^postern\.messaging\.domains\.store\.verified_domain_of_any_project$"
+    r"|^postern\.messaging\.emails\.(sts_store|tls_report_store)\."
     r"|^postern\.messaging\.audiences\.store\.limit_duration$"
     r"|^postern\.messaging\.analytics\.store\.merge_sums$"
     r"|^postern\.identity\.sso\.store\.project_of_connection$"
+    r"|^postern\.messaging\.inbound\.(route_store\.(candidates|has_route)|message_store\.expired_messages)$"
     r"|^postern\.messaging\.emails\.store\.(delete_expired_keys|delete_expired_bodies|delete_expired_captured|erase_settled_secrets|tracked_sends)$"
+    r"|^postern\.messaging\.emails\.site_store\.(end_shares|suspensions_of_projects|sites_of_instance|suspend_for_all|projects_of_site|delete_\w+)$"
 )
 """Names of the statements that have no parameter `project_id`."""
 
@@ -298,6 +304,7 @@ MAY_USE_NETWORK = {
     "kernel/outbound/client.py": "the outbound client",
     "protocols/mail/smtp.py": "mail to relays",
     "protocols/mail/transports/ses.py": "mail to the API of Amazon SES",
+    "cli/doctor_ses.py": "a command, to the API of Amazon that its user has configured",
     "cli/contacts.py": "a command, to the server that its user names",
     "cli/listen.py": "a command, to the server and the address that its user names",
     "cli/client.py": "a command, to the server that its user names",

@@ -1,6 +1,7 @@
 """The operations guide lists every setting and metric correctly."""
 
 import re
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
@@ -10,7 +11,10 @@ import pytest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 import postern.app
+from postern.instance_store import record_smtp_counters
 from postern.kernel.config import Settings
+from postern.kernel.database.statements import Jsonb
+from postern.protocols.mail.smtp_server.session import SmtpCounters
 from tests.conftest import Client
 
 ROOT = Path(__file__).parent.parent
@@ -65,12 +69,13 @@ async def values(client: Client, **labels: str) -> dict[str, float]:
     }
 
 
-async def test_every_metric_of_the_guide_exists(local):
+async def test_every_metric_of_the_guide_exists(local, world, clock):
+    await record_smtp_counters(world.db, id=uuid4(), now=clock(), counters=Jsonb({"inbound": asdict(SmtpCounters())}))
     await local.get("http://postern.test/projects")
     names = {re.split(r"[{]", name)[0] for name in await values(local)}
     rows = "\n".join(row.split("|")[1] for row in GUIDE.splitlines() if row.startswith("| `"))
     documented = set(re.findall(r"`((?:postern|process)_[a-z_]+)", rows))
-    assert len(documented) == 7
+    assert len(documented) == 13
     for name in documented:
         assert name in names or f"{name}_bucket" in names
 

@@ -26,7 +26,10 @@ COMMANDS = (
     "postern.cli.contract",
     "postern.cli.backup",
     "postern.cli.doctor",
+    "postern.cli.tls_reports",
     "postern.cli.campaigns",
+    "postern.cli.sites",
+    "postern.cli.certificates",
 )
 
 EXIT_CANNOT_RUN = 78

@@ -1,11 +1,16 @@
 """Validation of the settings at start-up, with the parsers of the features that use them."""
 
+import re
 from collections.abc import Callable
 from importlib.util import find_spec
 from urllib.parse import urlsplit
 
 from postern.kernel.config import SettingInvalid, Settings
 from postern.kernel.values import is_loopback
+from postern.messaging.certificates.authority import authority_tls
+from postern.messaging.certificates.names import public_host
+from postern.messaging.domains.rules import is_domain_name
+from postern.messaging.emails.sites import read_shaping
 from postern.messaging.emails.transports import parse_relays, parse_sources, ses_account
 from postern.platform.billing.rules import parse_limits
 from postern.protocols.aws.sns import is_topic
@@ -24,12 +29,14 @@ def check_settings(settings: Settings) -> None:
     if "ses" in settings.transports or settings.ses_region:
         ses_account(settings)
     parse_sources(settings.sources)
+    read_shaping(settings)
     _check_fallback(settings)
     for topic in settings.ses_topics:
         if not is_topic(topic):
             raise SettingInvalid(f"POSTERN_SES_TOPICS: {topic!r} is not the ARN of an SNS topic.")
     _check_base_url(settings)
     _check_tls(settings)
+    _check_acme(settings)
     parse_limits(settings.plan_limits)
     if settings.billing == "stripe" and not settings.stripe_secret_key:
         raise SettingInvalid("POSTERN_BILLING=stripe needs POSTERN_STRIPE_SECRET_KEY.")
@@ -42,6 +49,7 @@ def check_settings(settings: Settings) -> None:
         "POSTERN_DNS": (",".join(settings.dns), parse_nameservers),
         "POSTERN_BLOCKLISTS": (settings.blocklists, parse_zones),
         "POSTERN_MAIL_FROM": (settings.mail_from, parse_address),
+        "POSTERN_ACME_EMAIL": (settings.acme_email, parse_address),
     }
     for variable, (text, parse) in parsers.items():
         try:
@@ -87,8 +95,10 @@ def _check_tls(settings: Settings) -> None:
     certificate, key = settings.tls_certificate, settings.tls_key
     if (certificate is None) != (key is None):
         raise SettingInvalid("POSTERN_TLS_CERTIFICATE and POSTERN_TLS_KEY must be set together.")
-    if settings.submissions_port is not None and certificate is None:
-        raise SettingInvalid("POSTERN_SUBMISSIONS_PORT needs POSTERN_TLS_CERTIFICATE and POSTERN_TLS_KEY.")
+    if settings.submissions_port is not None and certificate is None and not settings.acme_terms_agreed:
+        raise SettingInvalid(
+            "POSTERN_SUBMISSIONS_PORT needs POSTERN_TLS_CERTIFICATE and POSTERN_TLS_KEY, or POSTERN_ACME_TERMS_AGREED."
+        )
     if certificate is not None and key is not None:
         try:
             ServerCertificate(certificate, key)
@@ -96,10 +106,43 @@ def _check_tls(settings: Settings) -> None:
             raise SettingInvalid(f"POSTERN_TLS_CERTIFICATE and POSTERN_TLS_KEY: {error}") from None
 
 
+def _check_acme(settings: Settings) -> None:
+    """Check the settings for certificates by ACME. Raises SettingInvalid."""
+    if settings.https_port is not None and not settings.acme_terms_agreed:
+        raise SettingInvalid(
+            "POSTERN_HTTPS_PORT needs certificates by ACME. Read the terms of service of the authority in "
+            "POSTERN_ACME_DIRECTORY (Let's Encrypt by default), then set POSTERN_ACME_TERMS_AGREED=yes."
+        )
+    if not settings.acme_terms_agreed:
+        return
+    if settings.https_port is not None and not (settings.has_tls and is_domain_name(public_host(settings))):
+        raise SettingInvalid(
+            "POSTERN_HTTPS_PORT needs the public URL of this server with a domain name, for example: "
+            "POSTERN_BASE_URL=https://mail.example.com"
+        )
+    if not settings.acme_directory.startswith("https://"):
+        raise SettingInvalid("POSTERN_ACME_DIRECTORY: expected https://…")
+    if (settings.acme_eab_key_id is None) != (settings.acme_eab_hmac_key is None):
+        raise SettingInvalid("POSTERN_ACME_EAB_KEY_ID and POSTERN_ACME_EAB_HMAC_KEY must be set together.")
+    if not re.fullmatch(r"[A-Za-z0-9_-]+=*", settings.acme_eab_hmac_key or "A"):
+        raise SettingInvalid("POSTERN_ACME_EAB_HMAC_KEY: expected base64url.")
+    try:
+        authority_tls(settings.acme_ca_file)
+    except (OSError, ValueError) as error:
+        raise SettingInvalid(f"POSTERN_ACME_CA_FILE={str(settings.acme_ca_file)!r}: {error}") from None
+
+
 def describe_mail_transport(settings: Settings) -> str:
     """Describe, for the start-up log, the transports (without passwords) and the base URL, and the ports of the SMTP
-    server."""
-    return "\n".join([_describe_transport(settings), *_describe_ports(settings)])
+    server and of HTTPS."""
+    return "\n".join([_describe_transport(settings), *_describe_ports(settings), *_describe_https(settings)])
+
+
+def _describe_https(settings: Settings) -> list[str]:
+    if settings.https_port is None:
+        return []
+    authority = urlsplit(settings.acme_directory).hostname
+    return [f"HTTPS is served at {settings.host}:{settings.https_port}, with certificates from {authority}."]
 
 
 def _describe_transport(settings: Settings) -> str:
@@ -124,11 +167,15 @@ def _describe(transport: str, settings: Settings) -> str:
 
 def _describe_ports(settings: Settings) -> list[str]:
     ports = {name: port for name, port in settings.mail_ports.items() if name != "inbound"}
-    received = f"Bounces and complaints are received by SMTP at {settings.inbound_host}:{settings.inbound_port}."
+    received = f"Mail is received by SMTP at {settings.inbound_host}:{settings.inbound_port}."
     inbound = [received] if settings.receives_mail else []
     if not ports:
         return inbound
-    secured = "STARTTLS" if settings.tls_certificate else "without TLS: set POSTERN_TLS_CERTIFICATE and POSTERN_TLS_KEY"
+    secured = (
+        "STARTTLS"
+        if settings.tls_certificate or settings.acme_terms_agreed
+        else "without TLS: set POSTERN_TLS_CERTIFICATE and POSTERN_TLS_KEY"
+    )
     kinds = {"submission": secured, "submissions": "TLS"}
     places = [f"{settings.smtp_host}:{port} ({kinds[name]})" for name, port in ports.items()]
     return [f"Programs can send by SMTP at {' and '.join(places)}: user apikey, password a secret key.", *inbound]

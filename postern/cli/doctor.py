@@ -1,6 +1,6 @@
 """`postern doctor relay`: check each step of sending through the relay, without sending a message.
 
-`postern doctor direct` is in `doctor_direct.py`.
+The other commands are in `doctor_direct.py`, `doctor_ses.py` and `certificates.py`.
 """
 
 import asyncio
@@ -53,11 +53,15 @@ class CheckResult:
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
+    from postern.cli.certificates import check_certificates
     from postern.cli.doctor_direct import check_direct
+    from postern.cli.doctor_ses import check_ses
 
     group = typer.Typer(help="Find configuration problems.", no_args_is_help=True)
     group.command("relay")(check_relay)
     group.command("direct")(check_direct)
+    group.command("ses")(check_ses)
+    group.command("certificates")(check_certificates)
     app.add_typer(group, name="doctor")
 
 

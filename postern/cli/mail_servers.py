@@ -2,8 +2,10 @@
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from datetime import timedelta
 from ipaddress import ip_address
 from typing import Final
@@ -11,8 +13,15 @@ from urllib.parse import urlsplit
 
 import msgspec
 import structlog
+from psycopg import OperationalError
+from psycopg_pool import PoolTimeout
 
+from postern.instance import SILENCE
+from postern.instance_store import record_smtp_counters, remove_smtp_process
 from postern.kernel.config import Settings
+from postern.kernel.database.statements import Jsonb
+from postern.kernel.values import new_id
+from postern.messaging.certificates.serving import ServedCertificates
 from postern.messaging.emails.model import RECIPIENTS_LIMIT
 from postern.messaging.inbound import model as inbound
 from postern.messaging.inbound.smtp import InboundHandler
@@ -21,16 +30,18 @@ from postern.protocols.mail.address import parse_domain_name
 from postern.protocols.mail.mime import MESSAGE_BYTES_LIMIT
 from postern.protocols.mail.smtp_server.certificate import CertificateInvalid, ServerCertificate
 from postern.protocols.mail.smtp_server.server import SmtpServer
-from postern.protocols.mail.smtp_server.session import SmtpLimits, SmtpOptions
+from postern.protocols.mail.smtp_server.session import SmtpCounters, SmtpLimits, SmtpOptions
 from postern.world import World
 
+RECORD_SECONDS: Final = 5.0
+"""How often the counters are stored for the metrics."""
 CERTIFICATE_CHECK_SECONDS: Final = 10.0
 """How often the files of the certificate are checked for changes."""
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
-def submission_server(world: World, certificate: ServerCertificate | None) -> SmtpServer:
+def submission_server(world: World, tls: ssl.SSLContext | None) -> SmtpServer:
     """The server for mail that programs submit with an API key."""
     settings = world.settings
 
@@ -44,24 +55,25 @@ def submission_server(world: World, certificate: ServerCertificate | None) -> Sm
         SmtpOptions(
             host=host_name(settings),
             limits=limits_of(settings, recipients=RECIPIENTS_LIMIT),
-            tls=certificate and certificate.context,
+            tls=tls,
             offers_auth=True,
+            offers_require_tls=True,
             requires_auth=True,
             allows_plain_auth=allows_plain_auth,
         ),
     )
 
 
-def inbound_server(world: World, certificate: ServerCertificate | None) -> SmtpServer:
-    """The server for bounces, complaints and requests to unsubscribe."""
+def inbound_server(world: World, tls: ssl.SSLContext | None) -> SmtpServer:
+    """The server for bounces, complaints and requests to unsubscribe, and for mail to the addresses of routes."""
     settings = world.settings
     limits = limits_of(settings, recipients=inbound.RECIPIENTS_LIMIT)
     return SmtpServer(
         InboundHandler(world),
         SmtpOptions(
             host=settings.mx_name,
-            limits=msgspec.structs.replace(limits, message_octets=inbound.MESSAGE_OCTETS),
-            tls=certificate and certificate.context,
+            limits=msgspec.structs.replace(limits, message_octets=inbound.INBOUND_OCTETS),
+            tls=tls,
         ),
     )
 
@@ -86,7 +98,7 @@ def limits_of(settings: Settings, *, recipients: int) -> SmtpLimits:
 class MailListener(msgspec.Struct, frozen=True):
     """What listens on a port."""
 
-    make_server: Callable[[World, ServerCertificate | None], SmtpServer]
+    make_server: Callable[[World, ssl.SSLContext | None], SmtpServer]
     """Listeners with the same function have one server, with common limits."""
     implicit_tls: bool = False
 
@@ -107,7 +119,12 @@ class MailServers:
         self._world = world
         certificate, key = world.settings.tls_certificate, world.settings.tls_key
         self._certificate = ServerCertificate(certificate, key) if certificate and key else None
+        self._served: dict[object, ServedCertificates] = {}
+        """Without files, the certificates by ACME, for each of the servers."""
         self._servers: dict[object, SmtpServer] = {}
+        self._id = new_id()
+        self._counters: dict[str, SmtpCounters] = {}
+        """By the name of the listener."""
 
     async def run(self, sockets: Mapping[str, socket.socket], stopping: asyncio.Event, drain: timedelta) -> None:
         """Serve on the sockets, keyed by the name of the listener, until `stopping` is set; then finish running
@@ -115,15 +132,51 @@ class MailServers:
         for name, listening_socket in sockets.items():
             listener = LISTENERS[name]
             if listener.make_server not in self._servers:
-                self._servers[listener.make_server] = listener.make_server(self._world, self._certificate)
+                self._servers[listener.make_server] = listener.make_server(self._world, await self._tls_of(name))
             server = self._servers[listener.make_server]
-            await server.listen(listening_socket, implicit_tls=listener.implicit_tls)
-        reloading = asyncio.create_task(self._reload_certificate())
+            counters = self._counters[name] = SmtpCounters()
+            await server.listen(listening_socket, implicit_tls=listener.implicit_tls, counters=counters)
+        tasks = [
+            asyncio.create_task(forever)
+            for forever in (
+                self._reload_certificate(),
+                self._record_periodically(),
+                *(served.keep_reloading() for served in self._served.values()),
+            )
+        ]
         await stopping.wait()
-        reloading.cancel()
-        with suppress(asyncio.CancelledError):
-            await reloading
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.gather(*(server.stop(drain.total_seconds()) for server in self._servers.values()))
+        with suppress(OperationalError, PoolTimeout):
+            # And the records of processes that were killed, which have been silent for long.
+            await remove_smtp_process(self._world.db, id=self._id, before=self._world.clock() - 10 * SILENCE)
+
+    async def _record_periodically(self) -> None:
+        while True:
+            try:
+                await self.record_counters()
+            except (OperationalError, PoolTimeout) as error:
+                log.warning("smtp_counters_not_recorded", error=str(error).strip()[:200])
+            await asyncio.sleep(RECORD_SECONDS)
+
+    async def record_counters(self) -> None:
+        """Store the counters for the metrics. Raises errors of the database."""
+        counters = {name: asdict(counted) for name, counted in self._counters.items()}
+        await record_smtp_counters(self._world.db, id=self._id, now=self._world.clock(), counters=Jsonb(counters))
+
+    async def _tls_of(self, listener_name: str) -> ssl.SSLContext | None:
+        """The TLS context of the server of a listener; None if it has no certificate and gets none."""
+        settings = self._world.settings
+        if self._certificate is not None:
+            return self._certificate.context
+        if not settings.acme_terms_agreed:
+            return None
+        name = settings.mx_name if listener_name == "inbound" else host_name(settings)
+        served = self._served[listener_name] = ServedCertificates(self._world, name, strict=False)
+        await served.reload()
+        return served.context
 
     async def _reload_certificate(self) -> None:
         reported = ""

@@ -7,6 +7,8 @@ from postern.cli import CannotRun
 
 BACKLOG: Final = 2_048
 """Maximum number of connections that wait to be accepted."""
+HTTPS_VARIABLES: Final = "POSTERN_HOST and POSTERN_HTTPS_PORT"
+"""The variables with the address for HTTPS."""
 SMTP_VARIABLES: Final = {
     "submission": "POSTERN_SMTP_HOST and POSTERN_SUBMISSION_PORT",
     "submissions": "POSTERN_SMTP_HOST and POSTERN_SUBMISSIONS_PORT",

@@ -1,7 +1,7 @@
 """Run one API process, one worker process or one SMTP process.
 
-`postern serve` starts `python -m postern.cli.processes api DESCRIPTOR` (of a listening socket), `… worker`, and
-`… smtp NAME=DESCRIPTOR …` with the listening sockets of the SMTP server.
+`postern serve` starts `python -m postern.cli.processes api DESCRIPTOR [DESCRIPTOR]` (of the listening sockets for HTTP
+and HTTPS), `… worker`, and `… smtp NAME=DESCRIPTOR …` with the listening sockets of the SMTP server.
 Importing this module loads the whole application.
 """
 
@@ -27,16 +27,22 @@ from postern.app import HOOKS, make_app, work_for
 from postern.cli import CannotRun, report_expected_errors
 from postern.cli.checks import check_settings
 from postern.cli.mail_servers import MailServers
-from postern.cli.ports import BACKLOG, SMTP_VARIABLES, open_port
+from postern.cli.ports import BACKLOG, HTTPS_VARIABLES, SMTP_VARIABLES, open_port
 from postern.instance import HEARTBEAT, SILENCE, wait_for_database
 from postern.instance_store import heartbeat, remove_worker
 from postern.kernel.config import Settings, read_settings
 from postern.kernel.due import Worker
 from postern.kernel.http.connections import limited_protocol
+from postern.kernel.http.https_listener import HANDSHAKES, HttpsServer
 from postern.kernel.log import set_up_logs
 from postern.kernel.values import new_id
 from postern.messaging.analytics.retention import merge_sums
+from postern.messaging.certificates.model import PLAN_EVERY
+from postern.messaging.certificates.names import public_host
+from postern.messaging.certificates.serving import ServedCertificates
+from postern.messaging.certificates.work import plan_certificates
 from postern.messaging.emails.retention import RETENTION_EVERY, delete_expired
+from postern.messaging.inbound.retention import delete_expired_inbound
 from postern.platform.accounts.deletion import delete_stale_sign_ups
 from postern.world import World, open_world
 
@@ -65,18 +71,32 @@ class ParentPipe:
         return line.decode().strip()
 
 
-def run_api(settings: Settings, url: str, *, listener: int | None = None, parent: ParentPipe | None = None) -> None:
+def run_api(
+    settings: Settings,
+    url: str,
+    *,
+    listener: int | None = None,
+    https_listener: int | None = None,
+    parent: ParentPipe | None = None,
+) -> None:
     """Serve the API until SIGTERM, SIGINT or the end of the parent; running requests get the drain timeout to finish.
 
-    `listener` is the file descriptor of a listening socket; without one, POSTERN_HOST and POSTERN_PORT are opened.
+    `listener` and `https_listener` are the file descriptors of listening sockets; without them, POSTERN_PORT and, if it
+    is set, POSTERN_HTTPS_PORT are opened on POSTERN_HOST.
     Raises SettingInvalid, WrongMasterKey, and OperationalError or PoolTimeout if the database stays unreachable.
     """
 
     async def run() -> None:
         async with open_world(settings, url, HOOKS) as world:
             await wait_for_database(world, _log_database_error)
-            _raise_file_limit(settings.connections + RESERVED_FILES)
-            server = uvicorn.Server(uvicorn_config(settings, world))
+            _raise_file_limit(settings.connections + HANDSHAKES + RESERVED_FILES)
+            config, reloading = uvicorn_config(settings, world), None
+            server = uvicorn.Server(config)
+            if https_socket is not None:
+                served = ServedCertificates(world, public_host(settings), strict=True)
+                await served.reload()
+                reloading = asyncio.create_task(served.keep_reloading())
+                server = HttpsServer(config, https_socket, served.context)
             await world.rendering.start()
             _relax_garbage_collection()
 
@@ -87,9 +107,15 @@ def run_api(settings: Settings, url: str, *, listener: int | None = None, parent
             _stop_on_signals(stop, parent)
             sockets = [socket.socket(fileno=listener)] if listener is not None else None
             await server.serve(sockets)
+            if reloading is not None:
+                reloading.cancel()
+                await asyncio.gather(reloading, return_exceptions=True)
 
     set_up_logs(settings.log_format, settings.log_level)
     check_settings(settings)
+    https_socket = socket.socket(fileno=https_listener) if https_listener is not None else None
+    if https_socket is None and settings.https_port is not None:
+        https_socket = open_port(settings.host, settings.https_port, HTTPS_VARIABLES)
     uvloop.run(run())
 
 
@@ -141,7 +167,7 @@ def run_worker(settings: Settings, url: str, *, parent: ParentPipe | None = None
             await world.rendering.start()
             _relax_garbage_collection()
             _stop_on_signals(worker.stop, parent)
-            background_tasks = asyncio.gather(_send_heartbeats(world), _clean_up(world))
+            background_tasks = asyncio.gather(_send_heartbeats(world), _clean_up(world), _plan_certificates(world))
             worker_task = asyncio.create_task(worker.run())
             await asyncio.wait(
                 [worker_task, asyncio.create_task(worker.stopping.wait())], return_when="FIRST_COMPLETED"
@@ -230,11 +256,22 @@ async def _clean_up(world: World) -> None:
     while True:
         try:
             await delete_expired(world)
+            await delete_expired_inbound(world)
             await merge_sums(world)
             await delete_stale_sign_ups(world)
         except (OperationalError, PoolTimeout) as error:
             log.warning("clean_up_failed", error=str(error).strip())
         await asyncio.sleep(RETENTION_EVERY.total_seconds())
+
+
+async def _plan_certificates(world: World) -> None:
+    """Look for names that need a certificate, every PLAN_EVERY, until cancelled."""
+    while True:
+        try:
+            await plan_certificates(world)
+        except (OperationalError, PoolTimeout) as error:
+            log.warning("certificates_not_planned", error=str(error).strip())
+        await asyncio.sleep(PLAN_EVERY.total_seconds())
 
 
 def _stop_on_signals(stop: Callable[[], None], parent: ParentPipe | None) -> None:
@@ -253,13 +290,15 @@ def _stop_on_signals(stop: Callable[[], None], parent: ParentPipe | None) -> Non
 
 
 def main() -> None:
-    """Run `api DESCRIPTOR`, `worker` or `smtp NAME=DESCRIPTOR …`, by the arguments, until the parent process ends."""
+    """Run `api DESCRIPTOR [DESCRIPTOR]`, `worker` or `smtp NAME=DESCRIPTOR …` until the parent process ends."""
     process_type, *sockets = sys.argv[1:]
     with report_expected_errors():
         settings, parent = read_settings(), ParentPipe()
         url = parent.database_url()
         if process_type == "api":
-            run_api(settings, url, listener=int(sockets[0]), parent=parent)
+            descriptors = [int(number) for number in sockets]
+            https_listener = descriptors[1] if len(descriptors) > 1 else None
+            run_api(settings, url, listener=descriptors[0], https_listener=https_listener, parent=parent)
         elif process_type == "smtp":
             listeners = {name: int(number) for name, _, number in (text.partition("=") for text in sockets)}
             run_smtp(settings, url, listeners=listeners, parent=parent)

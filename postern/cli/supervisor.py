@@ -22,7 +22,7 @@ import structlog
 
 from postern.cli import EXIT_CANNOT_RUN, CannotRun
 from postern.cli.data_folder import ServerState, ended_unexpectedly, lock_data_folder, write_server_state
-from postern.cli.ports import SMTP_VARIABLES, open_port
+from postern.cli.ports import HTTPS_VARIABLES, SMTP_VARIABLES, open_port
 from postern.kernel.config import Settings
 from postern.kernel.database.embedded import EmbeddedPostgres
 from postern.kernel.database.migrations import migrate
@@ -176,6 +176,10 @@ async def run_processes(settings: Settings, *, api_processes: int, workers: int)
     with lock_data_folder(settings.data):
         listener = await _listen(settings, settings.host, settings.port, "POSTERN_HOST and POSTERN_PORT")
         settings = msgspec.structs.replace(settings, port=listener.getsockname()[1])
+        https_listener = None
+        if settings.https_port is not None:
+            https_listener = await _listen(settings, settings.host, settings.https_port, HTTPS_VARIABLES)
+            settings = msgspec.structs.replace(settings, https_port=https_listener.getsockname()[1])
         mail_listeners = {
             name: await _listen(settings, settings.address_of_port(name), port, SMTP_VARIABLES[name])
             for name, port in settings.mail_ports.items()
@@ -184,8 +188,8 @@ async def run_processes(settings: Settings, *, api_processes: int, workers: int)
         settings = msgspec.structs.replace(settings, **ports)
         processes = ProcessGroup(
             settings=settings,
-            listeners=[listener, *mail_listeners.values()],
-            children=_children(settings, listener, mail_listeners, api_processes, workers),
+            listeners=[listener, *([https_listener] if https_listener else []), *mail_listeners.values()],
+            children=_children(settings, listener, https_listener, mail_listeners, api_processes, workers),
             embedded=None if settings.database_url else EmbeddedPostgres(settings.data),
         )
         async with AsyncExitStack() as stack:
@@ -292,14 +296,18 @@ async def _listen(settings: Settings, host: str, port: int, variables: str) -> s
 def _children(
     settings: Settings,
     listener: socket.socket,
+    https_listener: socket.socket | None,
     mail_listeners: dict[str, socket.socket],
     api_processes: int,
     workers: int,
 ) -> list[ChildProcess]:
     environment = {**os.environ, "POSTERN_DATA": str(settings.data), "POSTERN_PORT": str(settings.port)}
-    descriptor = listener.fileno()
+    of_api = [listener.fileno(), *([https_listener.fileno()] if https_listener else [])]
+    if https_listener:
+        environment["POSTERN_HTTPS_PORT"] = str(settings.https_port)
     children = [
-        ChildProcess("API process", ["api", str(descriptor)], environment, (descriptor,)) for _ in range(api_processes)
+        ChildProcess("API process", ["api", *map(str, of_api)], environment, tuple(of_api))
+        for _ in range(api_processes)
     ]
     children += [ChildProcess("worker", ["worker"], environment) for _ in range(workers)]
     if mail_listeners:

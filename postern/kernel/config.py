@@ -29,6 +29,8 @@ INTEGER_RANGES = {
     "smtp_connections": (1, 1_000_000),
     "smtp_connections_per_address": (1, 1_000_000),
     "smtp_memory": (32, 1_000_000),
+    "https_port": (0, 65_535),
+    "acme_http_port": (1, 65_535),
 }
 SECONDS_RANGES = {
     "send_wait": (0.0, 30.0),
@@ -39,6 +41,8 @@ SECONDS_RANGES = {
     "body_wait": (0.1, 3_600.0),
     "idle_wait": (1.0, 3_600.0),
 }
+MAX_RATES = {"bounce_rates": 10.0, "complaint_rates": 0.5}
+"""The highest rates, in percent, at which marketing mail is held. At these rates Amazon SES pauses an account."""
 CHOICES = {
     "transport": ("capture", "relay", "direct", "ses"),
     "dnssec": ("auto", "yes", "no"),
@@ -56,6 +60,7 @@ SECRET_SETTINGS = (
     "ses_secret_access_key",
     "stripe_secret_key",
     "stripe_webhook_secret",
+    "acme_eab_hmac_key",
 )
 """Settings that hold a password or a key."""
 MIN_SECRET_CHARS = 32
@@ -100,8 +105,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The addresses from which the transport `direct` sends, `address=name?lane=…&project=…`, separated by spaces."""
     direct_port: int = 25
     """The port of the recipients' mail servers, for tests and labs."""
+    shaping_file: Path | None = None
+    """TOML file with limits of destinations, which take precedence over Postern's own."""
     dnssec: str = "auto"
     """Whether the DNS servers validate DNSSEC, for DANE: `yes`, `no` or `auto` (if all have loopback addresses)."""
+    tls_report_contact: str | None = None
+    """An e-mail address in the reports about TLS to recipients' domains (RFC 8460); without it, none are sent."""
     ses_region: str | None = None
     """The AWS region of Amazon SES, such as `eu-central-1`."""
     ses_access_key_id: str | None = None
@@ -123,7 +132,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     return_path_domain: str | None = None
     """Domain of the envelope sender if a sending domain has no return-path of its own."""
     inbound_host: str = "127.0.0.1"
-    """The address on which this server receives bounces, complaints and unsubscribing mail by SMTP."""
+    """The address on which this server receives mail by SMTP: bounces, complaints, and mail to routes."""
     inbound_port: int | None = None
     """The port for it, usually 25; without one, or with 0, this server receives no mail."""
     mx_host: str | None = None
@@ -135,6 +144,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The IP addresses from which mail is sent, for SPF advice and blocklist checks."""
     blocklists: str | None = None
     """The blocklists to check: `address:zen.spamhaus.org, domain:dbl.spamhaus.org`; default: eight common lists."""
+    bounce_rates: tuple[float, float] = (2.0, 5.0)
+    """`2,5`: percent of messages with a hard bounce from which a sending domain is in WARNING, and from which its
+    marketing mail is held."""
+    complaint_rates: tuple[float, float] = (0.1, 0.3)
+    """The same for messages that recipients report as spam."""
     send_wait: timedelta = timedelta(seconds=2)
     """`POSTERN_SEND_WAIT` in seconds: how long a send request waits for delivery to the relay before it responds."""
     lease: timedelta = timedelta(seconds=60)
@@ -189,6 +203,25 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Megabytes of all messages together that one process is receiving by SMTP."""
     sign_up: bool = True
     """Whether anyone may create a developer account."""
+
+    https_port: int | None = None
+    """The port on which the API is served with TLS, usually 443, with certificates by ACME."""
+    acme_terms_agreed: bool = False
+    """Whether the operator agrees to the terms of service of the certificate authority; without it, none is asked."""
+    acme_directory: str = "https://acme-v02.api.letsencrypt.org/directory"
+    """The URL of the authority's directory (RFC 8555 §7.1.1)."""
+    acme_email: str | None = None
+    """Where the authority may send notices about the account."""
+    acme_eab_key_id: str | None = None
+    """The key identifier of the account at the authority, if it requires one (RFC 8555 §7.3.4)."""
+    acme_eab_hmac_key: str | None = None
+    """The key that belongs to it, in base64url."""
+    acme_ca_file: Path | None = None
+    """PEM file with the authority that issued the certificate of the directory's server, if it is a private one."""
+    acme_http_port: int = 80
+    """The port on which the authority asks for http-01, for tests and labs."""
+    acme_self_test: bool = True
+    """Whether this server requests its own challenge before the authority does; not possible everywhere behind NAT."""
 
     billing: str = "manual"
     """How accounts choose a plan: `manual` (on a page of this server, without payment) or `stripe`."""
@@ -269,6 +302,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return (self.mx_host or urlsplit(self.public_url).hostname or "localhost").rstrip(".").lower()
 
     @property
+    def smtp_names(self) -> tuple[str, ...]:
+        """The names of the SMTP servers for which there is no certificate in files: the host of the base URL for
+        submission, `mx_name` for inbound."""
+        if self.tls_certificate is not None:
+            return ()
+        host = (urlsplit(self.public_url).hostname or "").lower()
+        is_submission = self.submission_port is not None or self.submissions_port is not None
+        return tuple(dict.fromkeys([host] * is_submission + [self.mx_name] * self.receives_mail))
+
+    @property
     def origin(self) -> str:
         """The base URL as in the `Origin` header: scheme, host, and the port unless it is the default."""
         parts = urlsplit(self.public_url.lower())
@@ -324,9 +367,11 @@ def _read(name: str, text: str) -> Any:
         return _require_range(_number(text, int, "whole number"), *INTEGER_RANGES[name])
     if name in SECONDS_RANGES:
         return timedelta(seconds=_require_range(_number(text, float, "number"), *SECONDS_RANGES[name]))
+    if name in MAX_RATES:
+        return _rates(text, MAX_RATES[name])
     if name in CHOICES and text not in CHOICES[name]:
         raise ValueError(f"expected one of {', '.join(CHOICES[name])}")
-    if name in ("base_url", "stripe_api", "ses_endpoint"):
+    if name in ("base_url", "stripe_api", "ses_endpoint", "acme_directory"):
         return _web_url(text)
     if name == "breached_passwords" and not re.match(r"https?://[^/\s]+(/\S*)?$", text):
         raise ValueError("expected the address of a range service, like https://api.pwnedpasswords.com/range")
@@ -334,11 +379,13 @@ def _read(name: str, text: str) -> Any:
         raise ValueError(f"a master key has {MIN_SECRET_CHARS} characters or more")
     if name in ("dns_zone", "return_path_domain", "mx_host") and not DOMAIN.fullmatch(text.rstrip(".")):
         raise ValueError("expected the name of a domain, like mail.example.com")
+    if name == "tls_report_contact" and not re.fullmatch(r"[!-?A-~]+@[\w.-]+", text, re.ASCII):
+        raise ValueError("expected an e-mail address, like postmaster@example.com")
     if name == "security_contact" and not re.match(r"(mailto:\S+@\S+|https://\S+|tel:\S+)$", text):
         raise ValueError("expected mailto:security@example.com or https://…")
     if name == "database_url":
         return _database_url(text)
-    if name in ("data", "tls_certificate", "tls_key"):
+    if name in ("data", "tls_certificate", "tls_key", "shaping_file", "acme_ca_file"):
         return Path(text)
     if name == "sending_addresses":
         return tuple(str(ip_address(part.strip())) for part in text.split(",") if part.strip())
@@ -351,11 +398,19 @@ def _read(name: str, text: str) -> Any:
         return tuple(part.strip() for part in text.split(",") if part.strip())
     if name in ("outbound_allow", "trusted_proxies", "smtp_plain_auth"):
         return tuple(ip_network(part.strip()) for part in text.split(",") if part.strip())
-    if name in ("sign_up", "ses_forward_feedback"):
+    if name in ("sign_up", "ses_forward_feedback", "acme_terms_agreed", "acme_self_test"):
         if text.lower() not in (*TRUE_WORDS, *FALSE_WORDS):
             raise ValueError(f"expected {TRUE_WORDS[0]} or {FALSE_WORDS[0]}")
         return text.lower() in TRUE_WORDS
     return text
+
+
+def _rates(text: str, highest: float) -> tuple[float, float]:
+    """Two percentages above 0, the first one lower than the second one. Raises ValueError."""
+    rates = [_number(part.strip(), float, "number") for part in text.split(",")]
+    if len(rates) != 2 or not 0 < rates[0] < rates[1] <= highest:
+        raise ValueError(f"expected two percentages, the lower one first and the higher one at most {highest:g}")
+    return rates[0], rates[1]
 
 
 def _number(text: str, kind: type[Number], expected: str) -> Number:

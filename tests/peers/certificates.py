@@ -2,7 +2,9 @@
 
 import ssl
 import tempfile
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 
 from cryptography import x509
@@ -36,16 +38,7 @@ class CertificateAuthority:
     def server(self, *names: str, days: int = 30) -> tuple[ssl.SSLContext, x509.Certificate]:
         """The TLS context of a server with these names, which sends the authority's certificate too, and its own
         certificate. With negative `days`, it has expired."""
-        key = ec.generate_private_key(ec.SECP256R1())
-        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0])])
-        authority_key = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
-        certificate = (
-            self._builder(subject, key.public_key(), days)
-            .add_extension(x509.SubjectAlternativeName([x509.DNSName(name) for name in names]), critical=False)
-            .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-            .add_extension(authority_key, critical=False)
-            .sign(self._key, hashes.SHA256())
-        )
+        key, certificate = self.key_pair(*names, days=days)
         pem = serialization.Encoding.PEM
         chain = Path(self._folder.name) / f"{certificate.serial_number}.pem"
         chain.write_bytes(
@@ -56,6 +49,20 @@ class CertificateAuthority:
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         context.load_cert_chain(chain)
         return context, certificate
+
+    def key_pair(self, *names: str, days: int = 30) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
+        """The key and the certificate of a server with these names or addresses."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0])])
+        authority_key = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
+        certificate = (
+            self._builder(subject, key.public_key(), days)
+            .add_extension(x509.SubjectAlternativeName([_general_name(name) for name in names]), critical=False)
+            .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+            .add_extension(authority_key, critical=False)
+            .sign(self._key, hashes.SHA256())
+        )
+        return key, certificate
 
     def _builder(self, subject: x509.Name, key: ec.EllipticCurvePublicKey, days: int = 30) -> x509.CertificateBuilder:
         now = datetime.now(UTC)
@@ -68,3 +75,9 @@ class CertificateAuthority:
             .not_valid_before(now - timedelta(days=60))
             .not_valid_after(now + timedelta(days=days))
         )
+
+
+def _general_name(text: str) -> x509.GeneralName:
+    with suppress(ValueError):
+        return x509.IPAddress(ip_address(text))
+    return x509.DNSName(text)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from postern.protocols.mail.smtp import SmtpReply
 from postern.protocols.mail.smtp_server.connection import SmtpServerConnection
 from postern.protocols.mail.smtp_server.server import SmtpServer
-from postern.protocols.mail.smtp_server.session import SmtpLimits, SmtpOptions, SmtpSession
+from postern.protocols.mail.smtp_server.session import SmtpCounters, SmtpLimits, SmtpOptions, SmtpSession
 
 PATIENCE_SECONDS = 60
 """How long to wait for a reply; only a server that is broken does not reply at all."""
@@ -184,7 +184,7 @@ class MemoryTransport(asyncio.Transport):
 async def replies_to(pieces: list[bytes], handler: RecordingHandler, **changes) -> bytes:
     """What a server sends to a client whose octets arrive in these pieces."""
     server, transport = SmtpServer(handler, options(**changes)), MemoryTransport()
-    connection = SmtpServerConnection(server)
+    connection = SmtpServerConnection(server, SmtpCounters())
     connection.connection_made(transport)
     for piece in pieces:
         if not transport.closing:

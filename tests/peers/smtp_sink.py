@@ -48,6 +48,8 @@ class Behaviour:
     tls: ssl.SSLContext | None = None
     """Offered by STARTTLS, or used from the first octet with `implicit`."""
     implicit: bool = False
+    require_tls: bool = False
+    """Whether REQUIRETLS (RFC 8689) is offered over TLS."""
     inject_after_starttls: bytes = b""
     """Unencrypted octets that an attacker adds after the reply to STARTTLS."""
     users: dict[str, str] = field(default_factory=dict)
@@ -59,6 +61,10 @@ class Behaviour:
     """Replies that replace the usual ones, by verb, or `GREETING` or `DOT` (the message is then not recorded)."""
     deferred_share: float = 0.0
     """The share of recipients that get the reply 451."""
+    greylisting: bool = False
+    """Whether each recipient gets the reply 450 the first time."""
+    busy_connections: int = 0
+    """So many connections, from the first on, get the greeting 421."""
     drop_after_dot: float = 0.0
     """The share of messages that are recorded but get no reply: the connection is reset instead."""
     drop_at: str = ""
@@ -69,6 +75,8 @@ class Behaviour:
     """If set, replies are sent octet by octet with this pause between them."""
     slow_seconds: float = 0.0
     """The delay of the reply to the final dot."""
+    slow_quit_seconds: float = 0.0
+    """The delay of the reply to QUIT."""
     stop_reading_after_354: bool = False
     """Whether the sink stops reading after the reply 354 to DATA."""
     messages_per_connection: int = 0
@@ -113,6 +121,8 @@ class Sink:
         """The number of accepted messages."""
         self.connections = 0
         """The number of connections so far, closed ones included."""
+        self.seen_recipients: set[bytes] = set()
+        """The recipients so far, if `behaviour.greylisting` is set."""
         self.open_sessions: set[Session] = set()
         self.most_open_sessions = 0
         self.commands: list[str] = []
@@ -205,7 +215,11 @@ class Session(asyncio.Protocol):
         self.sink.connections += 1
         self.sink.open_sessions.add(self)
         self.sink.most_open_sessions = max(self.sink.most_open_sessions, len(self.sink.open_sessions))
-        self._reply("GREETING", b"220 sink.test ESMTP")
+        if self.sink.connections <= self.sink.behaviour.busy_connections:
+            self._reply("BUSY", b"421 4.3.2 Too many connections, try again later")
+            self._close_soon()
+        else:
+            self._reply("GREETING", b"220 sink.test ESMTP")
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.sink.open_sessions.discard(self)
@@ -266,6 +280,7 @@ class Session(asyncio.Protocol):
         offers += [b"CHUNKING"] * behaviour.chunking
         offers += [b"SIZE %d" % behaviour.size] if behaviour.size is not None else []
         offers += [b"STARTTLS"] if behaviour.tls and not self.encrypted else []
+        offers += [b"REQUIRETLS"] if behaviour.require_tls and self.encrypted else []
         offers += [b"AUTH " + behaviour.mechanisms.encode()] if behaviour.users else []
         lines = [b"250-" + offer for offer in offers[:-1]] + [b"250 " + offers[-1]]
         self._reply("EHLO", b"\r\n".join(lines))
@@ -350,6 +365,9 @@ class Session(asyncio.Protocol):
             self._reply("FIXED", fixed_reply)
         elif self.sink.behaviour.deferred_share and self.sink.chance.random() < self.sink.behaviour.deferred_share:
             self._reply("DEFERRED", b"451 4.3.0 Try again later")
+        elif self.sink.behaviour.greylisting and recipient not in self.sink.seen_recipients:
+            self.sink.seen_recipients.add(recipient)
+            self._reply("GREYLISTED", b"450 4.7.1 Greylisted, try again in five minutes")
         elif self._reply("RCPT", b"250 2.1.5 Ok"):
             self._recipients.append(recipient.decode("utf-8", "replace"))
 
@@ -378,6 +396,9 @@ class Session(asyncio.Protocol):
         self._reply("NOOP", b"250 2.0.0 Ok")
 
     def _on_quit(self, line: bytes) -> None:
+        asyncio.get_running_loop().call_later(self.sink.behaviour.slow_quit_seconds, self._quit)
+
+    def _quit(self) -> None:
         self._reply("QUIT", b"221 2.0.0 Bye")
         self._close_soon()
 

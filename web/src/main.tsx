@@ -6,10 +6,10 @@ import "./look/tokens.css";
 import "./look/parts.css";
 import "./look/mantine.css";
 import { MantineProvider } from "@mantine/core";
-import { Notifications } from "@mantine/notifications";
+import { useNotifications } from "@mantine/notifications";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
-import { StrictMode } from "react";
+import { lazy, StrictMode, Suspense, useRef } from "react";
 import { createRoot } from "react-dom/client";
 import { cssVariablesResolver, theme } from "./look/theme";
 import { getLocale } from "./messages/runtime.js";
@@ -24,6 +24,16 @@ Object.assign(globalThis, { __webpack_nonce__: nonce });
 
 document.documentElement.lang = getLocale();
 
+const Notices = lazy(() => import("./parts/Notices"));
+
+/** Notices, which the first page loads without: few pages show one at once. */
+function LoadedNotices() {
+  const { notifications } = useNotifications();
+  const hadNotice = useRef(false);
+  hadNotice.current ||= notifications.length > 0;
+  return <Suspense>{hadNotice.current && <Notices />}</Suspense>;
+}
+
 createRoot(document.getElementById("root") as HTMLElement).render(
   <StrictMode>
     <MantineProvider
@@ -33,7 +43,7 @@ createRoot(document.getElementById("root") as HTMLElement).render(
       getStyleNonce={() => nonce}
     >
       <QueryClientProvider client={queries}>
-        <Notifications position="bottom-center" autoClose={8000} />
+        <LoadedNotices />
         <RouterProvider router={router} />
       </QueryClientProvider>
     </MantineProvider>

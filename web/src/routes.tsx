@@ -1,11 +1,14 @@
 import { APIError } from "@postern/sdk";
 import { createRootRoute, createRoute, lazyRouteComponent, Outlet, redirect } from "@tanstack/react-router";
-import { localPath, SignInPage, WelcomePage } from "./session/pages";
 import { lastProject, profileQuery, rememberProject } from "./session/profile";
 import { queries } from "./session/queries";
 import { sessionStarted } from "./session/server";
 import { NotFound, PageFailed } from "./shell/failures";
-import { NoProjects } from "./shell/NoProjects";
+
+/** A path of this dashboard to go on to: nothing that leads to another site. */
+function localPath(value: unknown): string | undefined {
+  return typeof value === "string" && /^\/(?![/\\])/.test(value) ? value : undefined;
+}
 
 export const rootRoute = createRootRoute({
   component: Outlet,
@@ -20,10 +23,14 @@ export const signInRoute = createRoute({
     const next = localPath(search.next);
     return next ? { next } : {};
   },
-  component: SignInPage,
+  component: lazyRouteComponent(() => import("./session/pages"), "SignInPage"),
 });
 
-export const welcomeRoute = createRoute({ getParentRoute: () => rootRoute, path: "/welcome", component: WelcomePage });
+export const welcomeRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/welcome",
+  component: lazyRouteComponent(() => import("./session/pages"), "WelcomePage"),
+});
 
 /** All pages that need a session. Without one, the way leads over the sign-in back to the page. */
 export const sessionRoute = createRoute({
@@ -52,7 +59,7 @@ export const homeRoute = createRoute({
     const project = lastProject(projects);
     if (project) throw redirect({ to: "/projects/$projectId", params: { projectId: project.id }, replace: true });
   },
-  component: NoProjects,
+  component: lazyRouteComponent(() => import("./shell/NoProjects"), "NoProjects"),
 });
 
 /** The pages of one project, within the menu. */

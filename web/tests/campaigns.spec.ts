@@ -418,6 +418,52 @@ test.describe("with others who write, and a server that refuses", () => {
   });
 });
 
+test.describe("with a message that receivers object to", () => {
+  test.use({ tolerated: /status of (429|409)/ });
+
+  test("it is checked on demand and before it is sent", async ({ signedIn: page }) => {
+    const shop = await newShop("Objections", people(2));
+    await shop.client.templates.update(shop.templateId, {
+      html: '<p>Dear reader</p><a href="http://192.0.2.1/<b>">More</a><img src="/logo.png">',
+    });
+    const empty = await shop.client.campaigns.create({ name: "Empty" });
+    await page.goto(`${shop.path}/campaigns/${empty.id}`);
+    const part = page.getByRole("region", { name: "What receivers would object to" });
+    await part.getByRole("button", { name: "Check the message" }).click();
+    await expect(part.getByRole("alert")).toHaveText("The check needs sender, template and subject.");
+
+    await page.goto(`${shop.path}/campaigns/${await draft(shop, { subject: "Spring news" })}`);
+    await part.getByRole("checkbox", { name: "Open its links, too" }).check();
+    const sent = page.waitForRequest(/\/preflight$/);
+    await part.getByRole("button", { name: "Check the message" }).click();
+    expect((await sent).postDataJSON()).toMatchObject({ checkLinks: true });
+    const found = part.getByRole("list", { name: "What receivers would object to" });
+    await expect(found).toContainText("Links lead to an IP address");
+    await expect(found.getByRole("listitem").filter({ hasText: "IP address" })).toContainText("In the message");
+    await expect(part.getByRole("status")).toContainText("mistakes");
+    await expectHolds(page, "campaigns preflight");
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.getByLabel("Subject", { exact: true }).fill("SPRING NEWS FOR EVERYBODY");
+    await expect(part.getByRole("status")).toHaveText("The draft has changed since this check.");
+    await page.getByRole("button", { name: "Send…" }).click();
+    const dialog = page.getByRole("dialog", { name: "Send Spring now?" });
+    await expect(dialog.getByText("Large providers would object to this message:")).toBeVisible();
+    await expect(dialog.getByRole("list").filter({ hasText: "IP address" })).toBeVisible();
+    await expectAccessible(page);
+    await page.keyboard.press("Escape");
+    await expect(part.getByText("The subject is written in capitals")).toBeVisible();
+
+    // Without the check, the campaign can be sent all the same.
+    const limit = { status: 429, code: "too_many_requests", detail: "Too many requests." };
+    await page.route(/\/preflight$/, (route) => route.fulfill({ status: 429, json: limit }));
+    await page.reload();
+    await part.getByRole("button", { name: "Check the message" }).click();
+    await expect(part.getByRole("alert")).toContainText("Too many requests");
+    await page.getByRole("button", { name: "Send…" }).click();
+    await expect(dialog).toBeVisible();
+  });
+});
+
 test("the list is searched, filtered and sorted in the URL", async ({ signedIn: page }) => {
   const shop = await newShop("List", people(1));
   await draft(shop, { name: "Winter" });

@@ -358,6 +358,7 @@ test("a secret is replaced, and a webhook is switched off, on, and deleted", asy
 
   await menu.click();
   await page.getByRole("menuitem", { name: "Verify the signature" }).click();
+  await expect(page.getByRole("dialog", { name: "Verify the signature" })).toBeVisible();
   await expectAccessible(page);
   await page.keyboard.press("Escape");
 

@@ -327,7 +327,7 @@ test("what DNS answers is text, and a viewer sees no actions", async ({ signedIn
   await asViewer(page);
   await page.goto(at(`/domains/${domain.id}`));
   await expect(rowOf(page, "Signature").first()).toContainText("<img src=x");
-  await expect(page.getByText(attack)).toBeVisible();
+  await expect(page.locator(".published")).toHaveText(attack);
   expect(await page.evaluate(() => "hacked" in window)).toBe(false);
   await expect(page.getByRole("button", { name: "Look again" })).toHaveCount(0);
   await page.getByRole("button", { name: "More actions" }).click();
@@ -341,6 +341,206 @@ test("what DNS answers is text, and a viewer sees no actions", async ({ signedIn
   await expect(page.getByRole("rowheader").first()).toBeVisible();
   await expect(page.getByRole("button", { name: "Add domain" })).toHaveCount(0);
   await expect(page.getByRole("dialog")).toHaveCount(0);
+});
+
+/** A report about the mail of a domain, `daysAgo`, as receivers send it. */
+function reportOf(domain: string, organization: string, daysAgo: number, rows: [string, number, "pass" | "fail"][]) {
+  const begin = Math.floor(Date.now() / 86_400_000 - daysAgo) * 86_400;
+  const records = rows.map(
+    ([ip, messages, result]) =>
+      `<record><row><source_ip>${ip}</source_ip><count>${messages}</count><policy_evaluated>
+      <disposition>${result === "pass" ? "none" : "quarantine"}</disposition><dkim>${result}</dkim><spf>fail</spf>
+      </policy_evaluated></row><identifiers><header_from>${domain}</header_from></identifiers></record>`,
+  );
+  return `<feedback><report_metadata><org_name>${organization}</org_name><report_id>${begin}</report_id>
+    <date_range><begin>${begin}</begin><end>${begin + 86_399}</end></date_range></report_metadata>
+    <policy_published><domain>${domain}</domain><p>none</p></policy_published>${records.join("")}</feedback>`;
+}
+
+test("mistakes in records are said with what to do", async ({ signedIn: page }) => {
+  const domain = await readyDomain("mistakes");
+  await publish(
+    domain.domain,
+    "TXT",
+    recordOf(domain, "SPF").value,
+    "v=spf1 mx <img src=x onerror=window.hacked=1> -all",
+  );
+  await api.domains.verify(domain.id);
+  await page.goto(at(`/domains/${domain.id}`));
+  const part = page.getByRole("region", { name: "Mistakes and advice" });
+  const several = part.getByRole("list", { name: "Mistakes and advice" }).getByRole("listitem").first();
+  await expect(several).toContainText("There are 2 SPF records.");
+  await expect(several).toContainText("Merge them into one record");
+  await expect(several.locator(".where")).toHaveText(domain.domain);
+  await part.getByText("1 piece of advice", { exact: true }).click();
+  await expect(part.getByRole("list", { name: "Advice", exact: true })).toContainText("nobody gets reports");
+  expect(await page.evaluate(() => "hacked" in window)).toBe(false);
+  await expectAccessible(page);
+
+  // The record is as expected, but with it anybody may send.
+  await publish(domain.domain, "TXT", "v=spf1 ip4:192.0.2.10 +all");
+  await api.domains.verify(domain.id);
+  await page.goto(at(`/domains?q=${domain.domain}&only=attention`));
+  await expect(page.getByRole("row", { name: domain.domain })).toContainText("1 mistake in the records");
+});
+
+test.describe("with files that are no reports", () => {
+  test.use({ tolerated: /status of (422|500)/ });
+
+  test("reports about DMARC are added and shown by day, host and receiver", async ({ signedIn: page }) => {
+    const domain = await readyDomain("reports");
+    await page.goto(at(`/domains/${domain.id}?tab=dmarc`));
+    const part = page.getByRole("region", { name: "DMARC reports" });
+    await expect(part.getByRole("heading", { name: "No reports of the last 30 days" })).toBeVisible();
+    await expect(part).toContainText(`_dmarc.${domain.domain}`);
+    await expect(part.getByRole("region", { name: "Command that adds a report" })).toContainText("--data-binary");
+    await expectAccessible(page);
+    const file = (name: string, content: string) => ({ name, mimeType: "text/xml", buffer: Buffer.from(content) });
+    const google = reportOf(domain.domain, "google.com", 1, [["192.0.2.10", 980, "pass"]]);
+    await part
+      .locator("input[type=file]")
+      .setInputFiles([
+        file("google.xml", google),
+        file("again.xml", google),
+        file("yahoo.xml", reportOf(domain.domain, "&lt;b&gt;Yahoo&lt;/b&gt;", 3, [["203.0.113.40", 20, "fail"]])),
+        file("other.xml", reportOf("other.example", "google.com", 2, [["192.0.2.10", 5, "pass"]])),
+        file("broken.xml", "<feedback>"),
+      ]);
+    const results = part.locator(".results").getByRole("listitem");
+    await expect(results).toHaveCount(5);
+    await expect(results.nth(0)).toContainText("google.xml is added: 980 emails reported by google.com");
+    await expect(results.nth(1)).toContainText("again.xml is known already");
+    await expect(results.nth(2)).toContainText("reported by <b>Yahoo</b>");
+    await expect(results.nth(3)).toContainText("This report is about other.example");
+    await expect(results.nth(4)).toContainText("The XML of the report is not well-formed");
+    await expect(part.locator(".ledger")).toContainText("98.0");
+    const sources = part.getByRole("table", { name: "Sent in your name by" });
+    await expect(sources.getByRole("row", { name: /192\.0\.2\.10 this server/ })).toContainText("100.0");
+    await expect(sources.getByRole("row", { name: /203\.0\.113\.40/ })).toContainText("0.0");
+    await expect(
+      part.getByRole("table", { name: "Reported by" }).getByRole("row", { name: "<b>Yahoo</b>" }),
+    ).toBeVisible();
+    const chart = part.getByRole("slider", { name: "Mail in your name by day" });
+    await chart.focus();
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("ArrowLeft");
+    await expect(chart).toHaveAttribute("aria-valuetext", /: Passed 980, Failed 0, /);
+    await part.getByRole("link", { name: "7 days" }).click();
+    await expect(page).toHaveURL(/days=7/);
+    await expect(sources.getByRole("row")).toHaveCount(3);
+    await expectHolds(page, "domains DMARC reports");
+
+    // The records page says what follows from them.
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await publish(recordOf(domain, "DMARC").name, "TXT", "v=DMARC1; p=none");
+    await api.domains.verify(domain.id);
+    await page.goto(at(`/domains/${domain.id}`));
+    const dmarc = page.getByRole("region", { name: "DMARC", exact: true });
+    await expect(dmarc).toContainText("It is time for the next step.");
+    await dmarc.getByRole("link", { name: "All reports of 30 days" }).click();
+    await expect(page).toHaveURL(/tab=dmarc/);
+
+    await page.route(/\/dmarc\?/, (route) => route.fulfill({ status: 500, json: { detail: "Broken" } }));
+    await asViewer(page);
+    await page.goto(at(`/domains/${domain.id}?tab=dmarc`));
+    await expect(part.getByRole("alert")).toContainText("could not be loaded", { timeout: 30_000 });
+    await page.unroute(/\/dmarc\?/);
+    await part.getByRole("button", { name: "Try again" }).click();
+    await expect(sources.getByRole("row")).toHaveCount(3);
+    await expect(part.getByRole("button", { name: "Add reports" })).toHaveCount(0);
+  });
+});
+
+test("held mail of a domain is released with a reason", async ({ signedIn: page }) => {
+  const domain = await readyDomain("held");
+  const limits = { warning: 0.02, hold: 0.05, minMessages: 100 };
+  const counts = { messages: 2_000, bounced: 124, complained: 1 };
+  const reputation = {
+    domainId: domain.id,
+    domain: domain.domain,
+    state: "HELD",
+    since: new Date().toISOString(),
+    reason: "6.2 % of 2,000 messages bounced.",
+    heldUntil: new Date(Date.now() + 3_600_000).toISOString(),
+    countedFrom: new Date(Date.now() - 7 * 86_400_000).toISOString(),
+    counts,
+    bounceRate: 0.062,
+    complaintRate: 0.0005,
+    thresholds: { bounces: limits, complaints: { warning: 0.001, hold: 0.003, minMessages: 100 } },
+    days: [],
+  };
+  let reason: unknown;
+  await page.route(/\/reputation(\/release)?(\?|$)/, (route) => {
+    if (route.request().method() === "GET") return route.fulfill({ json: reputation });
+    reason = route.request().postDataJSON();
+    const released = { ...reputation, state: "HEALTHY", reason: null, heldUntil: null, bounceRate: 0 };
+    return route.fulfill({ json: released });
+  });
+  await page.goto(at(`/domains/${domain.id}`));
+  const part = page.getByRole("region", { name: "Reputation" });
+  await expect(part.getByRole("status")).toContainText("Marketing mail of this domain is held. 6.2 % of 2,000");
+  await expect(part.getByRole("row", { name: /Bounces/ })).toContainText("5.00");
+  await expectHolds(page, "domains held");
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await part.getByRole("button", { name: "Release held mail" }).click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog.getByRole("button", { name: "Release held mail" })).toBeDisabled();
+  await dialog.getByLabel("What was done about the cause").fill("The old list is deleted");
+  await dialog.getByRole("button", { name: "Release held mail" }).click();
+  await expect(part.getByRole("status")).toHaveCount(0);
+  expect(reason).toEqual({ reason: "The old list is deleted" });
+});
+
+test.describe("with a plan that the API refuses", () => {
+  test.use({ tolerated: /status of (400|404)/ });
+
+  test("a domain is warmed up by a plan, which is ended", async ({ signedIn: page }) => {
+    const domain = await readyDomain("warm");
+    await page.goto(at(`/domains/${domain.id}?tab=warm-up`));
+    await expect(page.getByRole("heading", { name: "No warm-up plan" })).toBeVisible();
+    await page.getByRole("button", { name: "Start warm-up" }).click();
+    const dialog = page.getByRole("dialog", { name: `Warm up ${domain.domain}` });
+    await expectAccessible(page);
+    await dialog.getByLabel("Emails on the last day").fill("-1");
+    await dialog.getByRole("button", { name: "Start warm-up" }).click();
+    await expect(dialog.getByRole("alert")).toBeVisible();
+    await dialog.getByLabel("Emails on the last day").fill("400");
+    await dialog.getByRole("button", { name: "Start warm-up" }).click();
+    const steps = page.getByRole("list", { name: "Ceiling of each day" }).getByRole("listitem");
+    await expect(steps).toHaveCount(4);
+    await expect(steps.first()).toHaveAttribute("aria-current", "step");
+    await expect(page.getByText("0 of 50 today.")).toBeVisible();
+    await expectHolds(page, "domains warm-up");
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.getByRole("button", { name: "End warm-up" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "End warm-up" }).click();
+    await expect(page.getByRole("heading", { name: "No warm-up plan" })).toBeVisible();
+    await asViewer(page);
+    await page.reload();
+    await expect(page.getByRole("heading", { name: "No warm-up plan" })).toBeVisible();
+    await expect(page.getByRole("button", { name: "Start warm-up" })).toHaveCount(0);
+  });
+});
+
+test("certificates of tracking names say when they end, and why one failed", async ({ signedIn: page }) => {
+  const domain = await readyDomain("tls");
+  const issued = {
+    name: `links.${domain.domain}`,
+    status: "ISSUED",
+    problem: null,
+    issuedAt: "2026-11-01T00:00:00Z",
+    expiresAt: "2027-01-30T00:00:00Z",
+    nextAttemptAt: "2026-12-31T00:00:00Z",
+  };
+  const problem = "The name does not lead to this server.";
+  const failed = { ...issued, name: `go.${domain.domain}`, status: "FAILED", problem, issuedAt: null, expiresAt: null };
+  await page.route(/\/certificates$/, (route) => route.fulfill({ json: [issued, failed] }));
+  await page.goto(at(`/domains/${domain.id}?tab=settings`));
+  const part = page.getByRole("region", { name: "Certificates" });
+  await expect(part.getByRole("row", { name: /^links\./ })).toContainText("Issued");
+  await expect(part.getByRole("row", { name: /^go\./ })).toContainText("Failed");
+  await expect(part.getByRole("row", { name: /^go\./ })).toContainText(problem);
+  await expectAccessible(page);
 });
 
 test("the overview leads to the record of a domain that fails", async ({ signedIn: page }) => {

@@ -37,6 +37,38 @@ async function withoutPreview(page: Page): Promise<void> {
   await page.route(/\/preview$/, (route) => route.fulfill({ json: {} }));
 }
 
+test("an attempt says by which transport it left, and how it was encrypted", async ({ signedIn: page }) => {
+  const sent = await api.emails.send({
+    from: "a@acme.example",
+    to: ["ways@example.com"],
+    subject: "Ways",
+    text: "Hello",
+  });
+  const attempt = {
+    attempt: 1,
+    outcome: "ACCEPTED",
+    transport: "direct",
+    host: "mx1.example.com:25",
+    results: [{ recipient: "ways@example.com", result: "ACCEPTED", code: 250, enhancedCode: "2.0.0", text: "Ok" }],
+    dialogue: ["S: 220 mx1", "C: STARTTLS", "S: 220 go", "TLS: TLSv1.3, TLS_AES_256_GCM_SHA384; certificate checked"],
+    durationMs: 840,
+    finishedAt: new Date().toISOString(),
+  };
+  const failed = {
+    ...attempt,
+    outcome: "DEFERRED",
+    transport: "ses",
+    host: "email.eu-central-1",
+    dialogue: ["S: 429"],
+  };
+  await page.route(/\/attempts$/, (route) => route.fulfill({ json: [failed, { ...attempt, attempt: 2 }] }));
+  await page.goto(at(`/emails/${sent.id}`));
+  const timeline = page.getByRole("list", { name: "What happened to this email" });
+  await expect(timeline.getByText("through Amazon SES")).toBeVisible();
+  await timeline.getByText(/directly, encrypted with TLS 1\.3/).click();
+  await expect(timeline.locator(".smtp .tls")).toContainText("certificate checked");
+});
+
 test("filters stand in the URL, survive a reload, and can be changed and removed", async ({ signedIn: page }) => {
   const tag = unique("order");
   await sendMail({ tags: [tag], subject: "Order one" });

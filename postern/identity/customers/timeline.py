@@ -15,6 +15,7 @@ from postern.messaging.emails import erasure
 from postern.messaging.emails import history_store as mail_history
 from postern.messaging.emails.history_store import MailHistoryEntry
 from postern.messaging.inbound import receiving as inbound
+from postern.messaging.inbound import retention as received_mail
 from postern.messaging.tracking import recording as tracking
 from postern.platform.audit import operations as audit
 from postern.platform.audit.model import AccountAuditEntry
@@ -157,6 +158,7 @@ async def erase(tx: Transaction, call: Call, customer: CustomerRow, transfer_own
         send_ids = await erasure.erase_address(tx, project_id, address, contact_ids, call.now)
         await tracking.erase_hits(tx, project_id, send_ids)
         await inbound.erase_messages(tx, project_id, send_ids)
+        await received_mail.erase_messages_of(tx, project_id, address, send_ids, call.now)
         _, email_key = rules.read_email(address)
         identifier = rules.address_hash(call.world.secrets, project_id, email_key)
         await mail_limits.clear_counts(tx, call, identifier)

@@ -5,15 +5,16 @@ import re
 import time
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 import structlog
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from prometheus_client import Counter, Histogram
 
 from postern.kernel.http.connections import ReadOnlyTask
-from postern.kernel.http.problems import BadRequest
+from postern.kernel.http.problems import BadRequest, Forbidden
 from postern.kernel.http.responses import RequestIncomplete, send_problem
-from postern.kernel.values import new_id
+from postern.kernel.values import is_loopback, new_id
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 REQUESTS = Counter("postern_http_requests_total", "Responses sent.", ["operation", "status"])
@@ -33,12 +34,22 @@ PAGE_PROTECTION = [
 ]
 
 
+HOST_NAME = re.compile(r"[A-Za-z0-9.-]{1,253}")
+
 CLIENT_CLOSED_REQUEST = 499
 """The status in the log and the metrics if a client closed the connection before the response; nginx writes it, too."""
 
 
 class HostInvalid(BadRequest):
     """A request must have exactly one `Host` header."""
+
+
+class HttpsRequired(Forbidden):
+    """Send this request by https. What was sent without encryption can have been read by others: replace its key."""
+
+
+PLAIN_PATHS = ("/.well-known/acme-challenge/", "/.well-known/postern/", "/healthz", "/readyz", "/metrics", "/zone")
+"""The beginnings of paths that are also served without TLS: those for authorities, proxies and the operator."""
 
 
 class HttpMiddleware:
@@ -111,7 +122,10 @@ class HttpMiddleware:
 
         try:
             if _has_one_host(scope):
-                await self._app_for(scope)(scope, receive_complete, send_with_headers)
+                if self._must_use_tls(scope):
+                    await _require_tls(scope, self._world.settings.public_url, request_id, send_with_headers)
+                else:
+                    await self._app_for(scope)(scope, receive_complete, send_with_headers)
             else:
                 # RFC 9112 §3.2. Of several Host headers, a proxy may have used another one than this server would.
                 await send_problem(HostInvalid(), request_id, send_with_headers)
@@ -126,6 +140,13 @@ class HttpMiddleware:
             REQUESTS.labels(name, status).inc()
             SECONDS.labels(name).observe(time.perf_counter() - started)
             log.debug("request", operation=name, status=status, ms=round((time.perf_counter() - started) * 1000, 1))
+
+    def _must_use_tls(self, scope: Scope) -> bool:
+        """Whether this server serves HTTPS, and a request from another machine does not use it."""
+        if self._world.settings.https_port is None or scope["scheme"] == "https":
+            return False
+        client = scope["client"]
+        return not scope["path"].startswith(PLAIN_PATHS) and client is not None and not is_loopback(client[0])
 
     def _app_for(self, scope: Scope) -> ASGIApp:
         """The application that handles a request."""
@@ -142,6 +163,22 @@ class HttpMiddleware:
         if any(name == b"content-type" and value.startswith(b"text/html") for name, value in headers):
             protection += PAGE_PROTECTION
         return protection
+
+
+async def _require_tls(scope: Any, public_url: str, request_id: str, send: Send) -> None:
+    """Redirect a request without TLS to the same path with it; one that may have a body is refused."""
+    host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
+    host = host.rpartition(":")[0] if ":" in host else host
+    if scope["method"] != "GET" or not HOST_NAME.fullmatch(host):
+        await send_problem(HttpsRequired(), request_id, send)
+        return
+    public = urlsplit(public_url)
+    origin = f"https://{public.netloc if host.lower() == public.hostname else host}"
+    query = scope.get("query_string", b"")
+    path = scope.get("raw_path", b"/") + (b"?" + query if query else b"")
+    headers = [(b"location", origin.encode() + path), (b"content-length", b"0")]
+    await send({"type": "http.response.start", "status": 308, "headers": headers})
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def _has_one_host(scope: Scope) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from types import NoneType
-from typing import Any, get_args, get_origin
+from typing import Any, cast, get_args, get_origin
 
 import msgspec
 
@@ -111,6 +111,7 @@ def document(
     schemas, components = msgspec.json.schema_components(
         types, ref_template="#/components/schemas/{name}", schema_hook=_custom_schema
     )
+    schemas, components = _inline_enums(schemas, components)
     schema_of = {repr(type_): schema for type_, schema in zip(types, schemas, strict=True)}
     # The example of a created record has the values of the example of its request body.
     for operation in visible:
@@ -195,6 +196,25 @@ def _structs(types: Iterable[Any]) -> list[Any]:
         to_visit += [inner for name in ("type", "item_type", "value_type") if (inner := getattr(info, name, None))]
         to_visit += getattr(info, "item_types", ())
     return list(classes)
+
+
+def _inline_enums(schemas: Any, components: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The schemas with the values of enums in place of references to them, as for literal types.
+
+    All other components are records, which the clients have as classes.
+    """
+    enums = {f"{SCHEMAS}{name}": {"enum": schema["enum"]} for name, schema in components.items() if "enum" in schema}
+
+    def inlined(part: Any) -> Any:
+        if isinstance(part, list):
+            return [inlined(item) for item in cast(list[Any], part)]
+        if not isinstance(part, dict):
+            return part
+        copied = {key: inlined(value) for key, value in cast(dict[str, Any], part).items()}
+        enum = enums.get(copied.get("$ref", ""))
+        return copied if enum is None else {**{key: value for key, value in copied.items() if key != "$ref"}, **enum}
+
+    return inlined(schemas), {name: inlined(schema) for name, schema in components.items() if "enum" not in schema}
 
 
 def _public_names(components: Iterable[str]) -> dict[str, str]:

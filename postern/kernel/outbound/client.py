@@ -50,7 +50,17 @@ IDLE_SECONDS = 4.0
 """Shorter than the five seconds after which common servers close idle connections."""
 USER_AGENT = "Postern/0.1"
 KEPT_HEADERS = frozenset(
-    {"cache-control", "content-type", "date", "etag", "expires", "last-modified", "location", "retry-after"}
+    {
+        "cache-control",
+        "content-type",
+        "date",
+        "etag",
+        "expires",
+        "last-modified",
+        "location",
+        "replay-nonce",
+        "retry-after",
+    }
 )
 """Headers of a response that are kept; the others are dropped."""
 

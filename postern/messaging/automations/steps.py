@@ -215,6 +215,7 @@ class RunBatch:
                 track_opens=settings.track_opens,
                 track_clicks=settings.track_clicks,
                 unsubscribable=True,
+                require_tls=settings.require_tls,
                 from_name=from_name_template(step.from_name),
             )
             requests[run.row.id] = MailRequest(

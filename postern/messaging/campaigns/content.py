@@ -133,6 +133,7 @@ def snapshot(row: CampaignRow, message: CampaignContent, settings: ProjectSettin
         track_opens=settings.track_opens,
         track_clicks=settings.track_clicks,
         unsubscribable=True,
+        require_tls=settings.require_tls,
         list_id=f"<{row.audience_id}.{domain}>",
         from_name=from_name_template(row.from_name),
         feedback_id=f"{str(row.id)[:8]}:{str(row.project_id)[:8]}:campaign:postern",

@@ -47,6 +47,8 @@ UPDATE_BATCH = 2_000
 """Sends that are released or cancelled in one transaction."""
 POLL_INTERVAL = timedelta(milliseconds=200)
 """How often the counters of a campaign are read while sends wait for their first attempt."""
+LIMITED_POLL_INTERVAL = timedelta(seconds=5)
+"""How often the counters of a campaign are read while its sending domain is limited, so that sends may wait long."""
 RETRY_POLL_INTERVAL = timedelta(seconds=30)
 """How often the counters of a campaign are read when only retries remain."""
 
@@ -266,6 +268,11 @@ class CampaignProgress(Record):
     skipped: CampaignSkipped
     per_second: float
     """Messages per second since the start."""
+    waiting_reason: str | None
+    """Why messages wait because of their sending domain: its rates of bounces or complaints, or its warm-up plan; null
+    if none does."""
+    waiting_until: Moment | None
+    """Until when they wait at the latest."""
 
 
 class CampaignDetail(Campaign):

@@ -62,6 +62,7 @@ from postern.messaging.emails import operations as emails
 from postern.messaging.emails.model import MARKETING, TEST_COPY_TAG, EmailLogEntry, SendStatus
 from postern.messaging.emails.preflight import Preflight, preflight_content, preflight_of, sender_findings
 from postern.messaging.emails.rules import from_name_template, new_send, rate
+from postern.messaging.reputation.sending import limits_of
 from postern.messaging.templates import operations as templates
 from postern.messaging.templates.rules import check_content, contact_variables
 from postern.platform.audit import operations as audit
@@ -364,7 +365,8 @@ async def preflight_campaign(call: Call, id: UUID, data: CampaignPreflight) -> P
     send = new_send(call.project_id, sender, recipient.spec, call.now)
     send = msgspec.structs.replace(send, to_addresses=[recipient.spec], lane=MARKETING)
     found = await preflight_content(call, send, body, is_marketing=True, check_links=data.check_links)
-    return preflight_of([*found.findings, *await sender_findings(call, sender)], found.report, found.opened)
+    findings = [*found.findings, *await sender_findings(call, sender, is_marketing=True)]
+    return preflight_of(findings, found.report, found.opened)
 
 
 async def _variant(call: Call, row: CampaignRow, id: str | None) -> VariantRow | None:
@@ -604,7 +606,7 @@ async def _detail(call: Call, row: CampaignRow) -> CampaignDetail:
         **{name: getattr(campaign, name) for name in Campaign.__struct_fields__},
         variants=[_to_variant(variant, counts.get(variant.id, {})) for variant in variants],
         stats=_stats(row, totals),
-        progress=_progress(call, row, totals),
+        progress=_progress(call, row, totals, await _postponed_send(call, row)),
         evidence=row.evidence,
         ab_test_ends_at=None if row.status == "PAUSED" else running.test_ends_at(row),
         warnings=await running.sample_warnings(call.db, row, variants),
@@ -647,7 +649,15 @@ def _stats(row: CampaignRow, counts: dict[str, int]) -> CampaignStats:
     )
 
 
-def _progress(call: Call, row: CampaignRow, counts: dict[str, int]) -> CampaignProgress:
+async def _postponed_send(call: Call, row: CampaignRow) -> store.PostponedSend | None:
+    if row.domain_id not in await limits_of(call.db, call.project_id):
+        return None
+    return await store.postponed_send(call.db, project_id=call.project_id, campaign_id=row.id, now=call.now)
+
+
+def _progress(
+    call: Call, row: CampaignRow, counts: dict[str, int], postponed: store.PostponedSend | None
+) -> CampaignProgress:
     waiting = running.waiting(counts)
     handed_over = running.handed_over(counts)
     ended = row.sent_at or call.now
@@ -665,6 +675,8 @@ def _progress(call: Call, row: CampaignRow, counts: dict[str, int]) -> CampaignP
             frequency_cap=row.skipped_frequency_cap,
         ),
         per_second=round(handed_over / seconds, 1) if seconds > 0 else 0.0,
+        waiting_reason=postponed and postponed.reason,
+        waiting_until=postponed and postponed.until,
     )
 
 

@@ -18,6 +18,7 @@ from postern.messaging.audiences import operations as audiences
 from postern.messaging.campaigns import ab_test, content, store
 from postern.messaging.campaigns.model import (
     FILL_BATCH,
+    LIMITED_POLL_INTERVAL,
     MAX_QUEUED,
     POLL_INTERVAL,
     RETRY_POLL_INTERVAL,
@@ -35,6 +36,7 @@ from postern.messaging.emails.model import SendBody
 from postern.messaging.emails.outcomes import event_of
 from postern.messaging.emails.rules import CAMPAIGN_CANCELLED
 from postern.messaging.emails.transports import is_captured
+from postern.messaging.reputation.sending import limits_of
 from postern.messaging.templates.rules import check_content
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
@@ -391,7 +393,7 @@ async def _fill(world: "World", row: CampaignRow) -> None:
     while True:
         counts = await counts_of(world, row)
         if counts.get("QUEUED", 0) >= MAX_QUEUED:
-            await _reschedule_in(world, row, POLL_INTERVAL)
+            await _reschedule_in(world, row, await _poll_interval(world, row))
             return
         async with world.db.transaction() as tx:
             locked = await _lock_unchanged(tx, row)
@@ -619,7 +621,8 @@ async def _end(world: "World", row: CampaignRow) -> None:
     counts = await counts_of(world, row)
     accepted = counts.get("sent", 0)
     if not_attempted(counts) or (retrying(counts) and not accepted):
-        await _reschedule_in(world, row, POLL_INTERVAL if not_attempted(counts) else RETRY_POLL_INTERVAL)
+        delay = await _poll_interval(world, row) if not_attempted(counts) else RETRY_POLL_INTERVAL
+        await _reschedule_in(world, row, delay)
         return
     await _delete_leavers_and_sample(world, row)
     now = world.clock()
@@ -640,6 +643,12 @@ async def _end(world: "World", row: CampaignRow) -> None:
             event_data["retrying"] = retrying(counts)
         name = "campaign.failed" if "reason" in event_data else "campaign.sent"
         await events.record_all(tx, [events.make_event(row.project_id, name, row.id, now, **event_data)])
+
+
+async def _poll_interval(world: "World", row: CampaignRow) -> timedelta:
+    """When to read the counters again while sends wait for their first attempt."""
+    is_limited = row.domain_id in await limits_of(world.db, row.project_id)
+    return LIMITED_POLL_INTERVAL if is_limited else POLL_INTERVAL
 
 
 async def _reschedule_in(world: "World", row: CampaignRow, delay: timedelta) -> None:

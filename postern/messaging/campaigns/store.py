@@ -20,6 +20,13 @@ class CampaignCount(Record):
     count: int
 
 
+class PostponedSend(Record):
+    """Why and until when a send waits because of its sending domain."""
+
+    reason: str | None
+    until: Moment
+
+
 class VariantCount(Record):
     """The value of one counter of a variant, such as `delivered` or the status `QUEUED`."""
 
@@ -375,6 +382,16 @@ async def mark_winner(tx: Transaction, *, project_id: UUID, campaign_id: UUID, i
     where project_id = %(project_id)s and campaign_id = %(campaign_id)s group by 1, 2
 """)
 async def variant_counts(db: Queries, *, project_id: UUID, campaign_id: UUID) -> list[VariantCount]: ...
+
+
+# Why and until when any one of the sends waits that were postponed because of the sending domain; None if none was.
+@statement("""
+    select reason, due_at as until from sends
+    where project_id = %(project_id)s and campaign_id = %(campaign_id)s and status in ('QUEUED', 'DELAYED')
+      and due_at = scheduled_at and due_at > %(now)s
+    limit 1
+""")
+async def postponed_send(db: Queries, *, project_id: UUID, campaign_id: UUID, now: Moment) -> PostponedSend | None: ...
 
 
 # The reason of any one failed, expired or bounced send; None if there is none.

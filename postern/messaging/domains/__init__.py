@@ -1,6 +1,7 @@
 """Sending domains: DNS records, DKIM keys, verification, and blocklist checks; and single verified senders."""
 
 PUBLIC_MODULES = (
+    "dmarc_reports",
     "rules",
     "senders",
     "sending",

@@ -340,6 +340,8 @@ class SendingDomain(Record):
     return_path_verified: bool
     tracking_verified: bool
     updated_at: Moment
+    warms_up: bool = False
+    """Whether its messages are counted for a warm-up plan; False unless it was looked up by name for a delivery."""
 
 
 DmarcDays = Annotated[

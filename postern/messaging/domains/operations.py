@@ -105,8 +105,12 @@ async def _insert_domain(tx: Transaction, call: Call, name: str, keys: Sequence[
 @get("/projects/{project_id}/domains/{id}", needs="domains:read")
 async def get_domain(call: Call, id: UUID) -> Domain:
     """A sending domain with its DNS records and the result of their last check."""
-    row = require_found(await store.get_domain(call.db, project_id=call.project_id, id=id), DomainMissing)
-    return _to_domain(row, await _record_settings(call))
+    return _to_domain(await require_domain(call, id), await _record_settings(call))
+
+
+async def require_domain(call: Call, id: UUID) -> StoredDomain:
+    """A domain of the project. Raises DomainMissing."""
+    return require_found(await store.get_domain(call.db, project_id=call.project_id, id=id), DomainMissing)
 
 
 @post(

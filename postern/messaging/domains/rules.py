@@ -84,6 +84,11 @@ def parse_domain(text: str) -> str:
     return ascii_name
 
 
+def is_domain_name(host: str) -> bool:
+    """Whether a host is a name of at least two labels, and no address."""
+    return "." in host and not host.rpartition(".")[2].isdigit() and ":" not in host
+
+
 def _invalid(message: str, code: str = "invalid_domain") -> Invalid:
     return Invalid.at("/domain", message, code)
 

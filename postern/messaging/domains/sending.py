@@ -80,6 +80,13 @@ async def signers(world: "World", domain: SendingDomain, db: Queries | None = No
     return cached
 
 
+async def signers_of_verified(world: "World", name: str) -> list[Signer]:
+    """The signers for mail of the server itself from this domain: those of a project in which the domain is verified,
+    because its keys are published then. Empty if there is no such project."""
+    domain = await store.verified_domain_of_any_project(world.db, domain=name.lower())
+    return await signers(world, domain) if domain else []
+
+
 def _load_signers(
     world: "World", domain: SendingDomain, selectors: Sequence[str], sealed: Sequence[SealedKey]
 ) -> list[Signer]:

@@ -123,9 +123,12 @@ async def list_sending_domains(db: Queries, *, project_id: UUID) -> list[Sending
 
 
 # The domains with these names in these projects (parallel lists), in any order; unknown names are left out.
+# Reads the table of the `reputation` package, which imports this one.
 @statement("""
     select d.project_id, d.id, d.domain, d.status, d.status = 'VERIFIED' as may_send, d.keys, d.dkim_verified,
-           d.ed25519_verified, d.return_path_verified, d.tracking_verified, d.updated_at
+           d.ed25519_verified, d.return_path_verified, d.tracking_verified, d.updated_at,
+           exists (select from domain_warm_ups w
+                   where (w.project_id, w.id) = (d.project_id, d.id) and w.status = 'ACTIVE') as warms_up
     from domains d join unnest(%(project_id)s::uuid[], %(domains)s::text[]) as pair (project_id, domain)
          on (d.project_id, d.domain) = (pair.project_id, pair.domain)
 """)
@@ -141,6 +144,15 @@ async def sending_domains_by_name(
     from domains where project_id = %(project_id)s and id = any (%(ids)s)
 """)
 async def sending_domains_by_id(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[SendingDomain]: ...
+
+
+# The oldest verified domain with this name, of any project; None if there is none.
+@statement("""
+    select project_id, id, domain, status, status = 'VERIFIED' as may_send, keys, dkim_verified,
+           ed25519_verified, return_path_verified, tracking_verified, updated_at
+    from domains where domain = %(domain)s and status = 'VERIFIED' order by id limit 1
+""")
+async def verified_domain_of_any_project(db: Queries, *, domain: str) -> SendingDomain | None: ...
 
 
 @statement("""

@@ -12,7 +12,7 @@ from postern.kernel.values import Moment
 from postern.messaging.domains import store
 from postern.messaging.domains.dns_check import DnsCheckResult, check_records
 from postern.messaging.domains.model import NEXT_STATUS, StoredDomain
-from postern.messaging.domains.rules import RecordSettings, dns_outcome, next_check_in
+from postern.messaging.domains.rules import RecordSettings, dns_outcome, is_domain_name, next_check_in
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectRelay, used_relays
 
@@ -36,13 +36,12 @@ VERSIONED_COLUMNS = (
 def record_settings_from(settings: Settings, relays: Sequence[ProjectRelay] | None = None) -> RecordSettings:
     """The settings that expected DNS records depend on; `relays` are the project's own SMTP relays, if it has any."""
     host = urlsplit(settings.public_url).hostname or ""
-    has_domain_name = "." in host and not host.rpartition(".")[2].isdigit() and ":" not in host
     return RecordSettings(
         zone=settings.dns_zone.rstrip(".").lower() if settings.dns_zone else None,
         # Mail through a project's own relay is not sent from the operator's addresses.
         addresses=() if relays else settings.known_sending_addresses,
         relays=tuple(dict.fromkeys(relay.host.lower() for relay in relays)) if relays else settings.relay_hosts,
-        tracking_host=host.lower() if has_domain_name else None,
+        tracking_host=host.lower() if is_domain_name(host) else None,
     )
 
 

@@ -25,7 +25,7 @@ async def release_sends(
 # Cancels up to `limit` waiting sends that are not in transmission, and returns their ids. The new attempt number makes
 # a worker that has claimed such a send give up its attempt.
 @statement("""
-    update sends set status = 'CANCELLED', due_at = null, attempt = attempt + 1, reason = %(reason)s,
+    update sends set status = 'CANCELLED', due_at = null, site = null, attempt = attempt + 1, reason = %(reason)s,
                      updated_at = %(now)s
     where project_id = %(project_id)s and status in ('QUEUED', 'DELAYED') and handed_over is null and id = any (array(
         select id from sends

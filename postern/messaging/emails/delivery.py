@@ -105,6 +105,8 @@ class RecipientDecision(msgspec.Struct, frozen=True, kw_only=True):
     """The fixed results of test addresses, which are not passed to a transport."""
     complained: bool = False
     """Whether one of the recipients is the test address for complaints."""
+    warms_up: bool = False
+    """Whether the message leaves this server, from a domain with a warm-up plan."""
     links_base: str = ""
     """Scheme and host of the tracked links."""
     unsubscribe_domain: str | None = None
@@ -209,6 +211,7 @@ async def _attempt_once(world: "World", job: DeliveryJob, *, needs_mark: bool) -
         transmitted=None if secrets else _transmitted_parts(job.send, prepared),
         has_secrets=bool(secrets),
         suppressed=suppressed,
+        warms_up=prepared.decision.warms_up,
     )
 
 
@@ -412,6 +415,8 @@ class DeliveryContext(msgspec.Struct, frozen=True, kw_only=True):
     """The DKIM signers, by sending domain."""
     may_send: frozenset[str]
     """The sending domains that are verified now."""
+    warming_up: frozenset[str]
+    """The sending domains with a warm-up plan."""
     single_senders: frozenset[str]
     """The confirmed single senders, in lower case."""
     captures: bool
@@ -470,6 +475,7 @@ async def _context_of(world: "World", project_id: UUID, jobs: Sequence[DeliveryJ
             domain.domain: await domains.signers(world, domain) for domain in sending_domains if domain is not None
         },
         may_send=may_send,
+        warming_up=frozenset(domain.domain for domain in sending_domains if domain is not None and domain.warms_up),
         single_senders=await _single_senders(world, project_id, sends, may_send),
         captures=is_captured(world, project.settings, test=False),
         transports=transport_names(world, project.settings),
@@ -569,6 +575,9 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
         recipients=tuple(recipient for recipient in deliverable if recipient not in fixed),
         message_id=send.message_id,
         bulk=send.lane == MARKETING,
+        require_tls=body.require_tls,
+        # RFC 8689 §5: the field is ignored if the message requires TLS.
+        ignore_tls_policy=not body.require_tls and _declines_tls(body.headers),
         tenant=str(send.project_id),
         reference=send_reference(context.secrets, send.project_id, send.id),
     )
@@ -578,10 +587,16 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
         settings=context.settings,
         fixed_results=tuple(rules.fixed_result(result, recipient) for recipient, result in fixed.items()),
         complained=rules.FixedOutcome.COMPLAINED in fixed.values(),
+        warms_up=domain in context.warming_up and not goes_to_inbox,
         links_base=context.tracking_base,
         unsubscribe_domain=unsubscribe_domain if body.unsubscribable else None,
         suppressed=tuple(suppressed),
     )
+
+
+def _declines_tls(headers: Sequence[tuple[str, str]]) -> bool:
+    """Whether the message has the header field `TLS-Required: No` (RFC 8689 §5)."""
+    return any(name.lower() == "tls-required" and value.strip().lower() == "no" for name, value in headers)
 
 
 def _suppression(address: str, send: Send, body: SendBody, context: DeliveryContext) -> str | None:

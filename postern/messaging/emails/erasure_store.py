@@ -90,7 +90,7 @@ async def erase_idempotency_responses(
     update sends set recipient = %(erased)s, to_addresses = array[%(erased)s], cc_addresses = null,
         bcc_addresses = null, subject = %(erased)s, reason = null,
         tags = (select array_agg(tag) from unnest(tags) as tag where tag ~ '^[A-Za-z0-9_-]+$' and tag !~ '--'),
-        pending = null, outcomes = null, due_at = null,
+        pending = null, outcomes = null, due_at = null, site = null,
         attempt = attempt + (status = any (%(waiting)s::text[]))::int,
         status = case when status = any (%(waiting)s::text[]) then 'CANCELLED' else status end
     where project_id = %(project_id)s and id = any (%(ids)s)

@@ -191,6 +191,9 @@ class Email(Body):
     unsubscribable: bool = False
     """Adds `List-Unsubscribe` with one-click unsubscribing (RFC 8058). Several recipients each get a separate message
     with their own unsubscribe link."""
+    require_tls: bool | None = None
+    """Whether the message is passed on only over TLS, to authenticated servers that promise the same (REQUIRETLS, RFC
+    8689). It bounces at others: 5.7.30, or 5.7.10 without authenticated TLS. Null: the setting of the project."""
 
 
 class EmailBatch(Body):
@@ -363,6 +366,199 @@ class SendReport(Record):
     """When the latest of these reports arrived."""
 
 
+OPERATOR = "OPERATOR"
+"""In `suspended_by`: the operator of the server."""
+SITE_NAME_CHARACTERS = 300
+SITE_REASON_CHARACTERS = 500
+SITE_WAITING_COUNTED = 10_000
+"""The largest number of waiting messages that is counted for a site."""
+SITE_COUNTS_SHOWN = timedelta(hours=24)
+"""The period of the results that a site shows."""
+
+SiteState = Literal["OPEN", "SLOWED", "SUSPENDED"]
+SiteName = Annotated[
+    str, msgspec.Meta(min_length=1, max_length=SITE_NAME_CHARACTERS, description="The name of the site.")
+]
+SiteSearch = Annotated[
+    str, msgspec.Meta(max_length=200, description="Part of the name of the site, the provider or a mail server.")
+]
+SiteTransport = Literal["direct", "relay"]
+SiteReason = Annotated[str, msgspec.Meta(min_length=1, max_length=SITE_REASON_CHARACTERS)]
+
+
+class SiteMissing(Missing):
+    """This project has sent no mail to this site."""
+
+
+class SiteNotSuspended(Conflict):
+    """This project has not suspended this site."""
+
+
+class SiteSuspendedByOperator(Conflict):
+    """The operator of the server has suspended this site for the project, and only the operator can change that."""
+
+
+class NewSiteSuspension(Body):
+    """Why a site gets no mail, and until when."""
+
+    reason: SiteReason
+    until: Timestamp | None = None
+    """Null: until it is resumed."""
+
+
+class NewSiteBounce(Body):
+    """Why the messages that wait for a site are given up."""
+
+    reason: SiteReason
+
+
+class DeliverySiteLimits(Record):
+    """The limits of a site, for all projects and processes together; null for no limit."""
+
+    connections: int | None
+    """Connections at the same time."""
+    messages_per_connection: int | None
+    """Messages after which a connection is closed."""
+    messages_per_minute: float | None
+    """Messages per minute."""
+
+
+class DeliverySiteSuspension(Record):
+    """A suspension of a site: no mail is sent to it."""
+
+    by: Literal["PROJECT", "OPERATOR"]
+    """Who suspended it: this project, or the operator of the server for all projects."""
+    reason: str
+    since: Moment
+    until: Moment | None
+
+
+class DeliverySiteBounce(Record):
+    """The last time that the messages that waited for a site were given up."""
+
+    reason: str
+    failed: int
+    """How many messages have failed so far."""
+    started_at: Moment
+    ended_at: Moment | None
+    """Null while it goes on."""
+
+
+class DeliverySite(Record):
+    """A destination of a project's mail: a provider, the mail servers of a domain, or a relay.
+
+    State and limits are those of all projects; the numbers are those of this project.
+    """
+
+    name: str
+    """Name of the provider, name of the first mail server, or `host:port` of the relay."""
+    transport: SiteTransport
+    provider: str | None
+    """The provider whose limits apply; null for other destinations."""
+    hosts: list[str]
+    """The mail servers that were last used, the preferred ones first."""
+    state: SiteState
+    """SLOWED: it gets less mail than `defaultLimits`, because it asked for less."""
+    suspension: DeliverySiteSuspension | None
+    """Null if it is not suspended."""
+    limits: DeliverySiteLimits
+    """The limits at present."""
+    default_limits: DeliverySiteLimits
+    """The limits without a slow-down."""
+    throttled_until: Moment | None
+    """Until when no mail is sent to it, because it asked for less."""
+    last_reply: str | None
+    """Its last reply to this project that was not positive."""
+    last_reply_at: Moment | None
+    """When it came."""
+    waiting: int
+    """Messages that were tried or postponed and wait for it, counted up to 10,000."""
+    oldest_waiting_at: Moment | None
+    """When the oldest of them was created."""
+    delivered: int
+    """Recipients in the last 24 hours."""
+    deferred: int
+    """Temporary failures in the last 24 hours."""
+    bounced: int
+    """Permanent failures in the last 24 hours."""
+    bounce: DeliverySiteBounce | None
+    """Null if the waiting messages were never given up."""
+    created_at: Moment
+    """When the project first used it."""
+    updated_at: Moment
+
+
+class ProjectSite(Record):
+    """A row of `project_sites`."""
+
+    project_id: UUID
+    id: UUID
+    name: str
+    scope: UUID
+    suspended_at: Moment | None
+    suspended_until: Moment | None
+    suspended_by: str | None
+    """OPERATOR, or the kind of the project's caller."""
+    task: Literal["BOUNCE", "RELEASE"] | None
+    task_until: Moment | None
+    task_reason: str | None
+    attempt: int
+
+
+class ListedSite(ProjectSite):
+    """A site of a project with its state and numbers, as it is read for the list."""
+
+    transport: SiteTransport
+    provider: str | None
+    hosts: list[str]
+    state: SiteState
+    factor: float
+    throttled_until: Moment | None
+    suspension_by: Literal["PROJECT", "OPERATOR"] | None
+    suspension_reason: str | None
+    operator_suspended_at: Moment | None
+    operator_suspended_until: Moment | None
+    operator_reason: str | None
+    last_reply: str | None
+    last_reply_at: Moment | None
+    waiting: int
+    oldest_waiting_at: Moment | None
+    delivered: int
+    deferred: int
+    bounced_count: int
+    bounced: int
+    """Messages that the last task to bounce has failed."""
+    bounce_started_at: Moment | None
+    bounce_ended_at: Moment | None
+    created_at: Moment
+    updated_at: Moment
+
+
+class InstanceSite(Record):
+    """A site with the messages of all projects."""
+
+    project_id: UUID
+    """The project whose own relays or addresses are used; NO_ID for those that all projects share."""
+    name: str
+    transport: str
+    provider: str | None
+    hosts: list[str]
+    state: SiteState
+    factor: float
+    throttled_until: Moment | None
+    last_reply: str | None
+    suspension_reason: str | None
+    suspended_until: Moment | None
+    seen_at: Moment
+    waiting: int
+    delivered: int
+    deferred: int
+    bounced: int
+    projects: int
+    suspended_projects: int
+    processes: int
+
+
 class Send(Record):
     """A row of `sends`. The defaults are the values of a new send."""
 
@@ -419,6 +615,8 @@ class Send(Record):
     created_at: Moment
     dated_at: Moment | None = None
     """The `Date` header of the message: the time of the first attempt."""
+    site: str | None = None
+    """The name of the site for which it waits; None before the first attempt, and if it is settled."""
 
 
 class TransmittedParts(Record):
@@ -511,6 +709,8 @@ class SendBody(msgspec.Struct, frozen=True, omit_defaults=True):
     track_opens: bool = True
     track_clicks: bool = True
     unsubscribable: bool = False
+    require_tls: bool = False
+    """Whether it must be transmitted with REQUIRETLS (RFC 8689)."""
     feedback_id: str | None = None
     """The `Feedback-ID` header, by which mailbox providers report complaints of a campaign."""
     list_id: str | None = None

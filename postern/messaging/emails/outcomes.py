@@ -1,8 +1,10 @@
 """Storing the outcomes of attempts: sends, attempt log, suppressions and events, in one transaction."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import msgspec
 
@@ -13,6 +15,7 @@ from postern.messaging.emails import rules, store
 from postern.messaging.emails.model import (
     SETTLING_TRANSITIONS,
     SUPPRESSION_STRENGTH,
+    TRANSACTIONAL,
     Send,
     SuppressionEntry,
     TrackedSend,
@@ -20,6 +23,8 @@ from postern.messaging.emails.model import (
 )
 from postern.messaging.emails.pre_send_check import REPLY_LOST
 from postern.messaging.emails.rules import SendOutcome, storable
+from postern.messaging.reputation import sending as reputation
+from postern.messaging.reputation.sending import MailFailure
 from postern.platform.events import operations as events
 from postern.platform.events.model import EventRow
 from postern.protocols.mail.smtp_replies import (
@@ -52,6 +57,8 @@ class FinishedAttempt(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the message has one-time secrets, which are erased when the send is settled."""
     suppressed: tuple[tuple[str, str], ...] = ()
     """Recipients that were left out, each with the suppression reason."""
+    warms_up: bool = False
+    """Whether the message left this server, from a domain with a warm-up plan."""
 
 
 async def settle_all(world: "World", attempts: list[FinishedAttempt]) -> list[str | BaseException]:
@@ -76,6 +83,8 @@ async def _settle_together(world: "World", attempts: list[FinishedAttempt]) -> l
         await _erase_secrets(tx, latest)
         await suppress_failing_recipients(tx, latest, now, source="reply", is_reported=False)
         await _count_skipped(tx, latest)
+        await reputation.count_failures(tx, failures_of(latest, now), now)
+        await reputation.count_transactional(tx, _warming_up(latest), now)
         await events.record_all(tx, [event for finished in latest for event in events_of(finished, now)])
     return [settled.get(finished.send.id, finished.send.status) for finished in attempts]
 
@@ -90,6 +99,7 @@ async def _settle(tx: Transaction, attempts: list[FinishedAttempt], now: Moment)
             "due_at": finished.verdict.due_at and Moment.of(finished.verdict.due_at),
             "tries": finished.send.tries + finished.verdict.counts_as_try,
             "pending": finished.verdict.pending,
+            "site": finished.verdict.site,
             "outcomes": _outcomes(finished, now),
             "reason": finished.verdict.reason,
             "ambiguous": int(finished.verdict.ambiguous),
@@ -319,6 +329,29 @@ async def _count_skipped(tx: Transaction, attempts: list[FinishedAttempt]) -> No
             variant_id=[send.variant_id for send, _, _ in rows],
             measure=[f"skipped_{reason}" for _, _, reason in rows],
         )
+
+
+def failures_of(attempts: Sequence[FinishedAttempt], now: Moment) -> list[MailFailure]:
+    """The messages whose recipient does not exist, each only the first time that it is known for one of its recipients.
+
+    Test addresses have no hard bounces.
+    """
+    return [
+        MailFailure(project_id=send.project_id, domain_id=send.domain_id, at=send.sent_at or now, bounced=1)
+        for finished in attempts
+        if finished.verdict.hard_bounces and not (send := finished.send).test and send.domain_id is not None
+        if not any(outcome["status"] == "BOUNCED" for outcome in (send.outcomes or {}).values())
+    ]
+
+
+def _warming_up(attempts: Sequence[FinishedAttempt]) -> list[tuple[UUID, UUID]]:
+    """Project and domain of each transactional message that was sent and counts for a warm-up plan."""
+    return [
+        (finished.send.project_id, finished.send.domain_id)
+        for finished in attempts
+        if finished.warms_up and finished.send.lane == TRANSACTIONAL and finished.send.domain_id is not None
+        if finished.verdict.sent and finished.send.sent_at is None
+    ]
 
 
 def events_of(finished: FinishedAttempt, now: Moment) -> list[EventRow]:

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import msgspec
 
@@ -23,6 +24,7 @@ from postern.messaging.emails.delivery import LINKS_PURPOSE, draft_of
 from postern.messaging.emails.model import SINGLE_BYTES, Email, Send, SendBody
 from postern.messaging.emails.operations import EXAMPLE, RENDER_PROBLEMS
 from postern.messaging.emails.submission import NewSend, check_email, render_check, settings_of
+from postern.messaging.reputation.sending import limit_status
 from postern.protocols.mail import dmarc
 from postern.protocols.mail.address import Address, AddressInvalid
 from postern.protocols.mail.dns import DnsUnavailable
@@ -114,7 +116,7 @@ async def preflight_email(call: Call, data: PreflightEmail) -> Preflight:
         )
         findings, report, opened = content.findings, content.report, content.opened
     if sender is not None:
-        findings += await sender_findings(call, sender)
+        findings += await sender_findings(call, sender, is_marketing=data.marketing)
     return preflight_of(findings, report, opened)
 
 
@@ -273,8 +275,9 @@ async def _open_links(call: Call, urls: Sequence[str]) -> tuple[list[Finding], i
     return findings, len(opened)
 
 
-async def sender_findings(call: Call, sender: Address) -> list[Finding]:
-    """Whether the message would be authenticated for the sender's domain, by the DNS records as they are now."""
+async def sender_findings(call: Call, sender: Address, *, is_marketing: bool | None) -> list[Finding]:
+    """Whether the message would be authenticated for the sender's domain, by the DNS records as they are now, and what
+    limits the marketing mail of the domain."""
     world, findings = call.world, list[Finding]()
     domain = await domains.sending_domain(call.db, call.project_id, sender.domain)
     if domain is None or not domain.may_send:
@@ -288,6 +291,19 @@ async def sender_findings(call: Call, sender: Address) -> list[Finding]:
         findings.append(domain_finding("dns_unavailable", sender.domain, reason=error))
     except TimeoutError:
         findings.append(domain_finding("dns_unavailable", sender.domain, reason="The lookups took too long."))
+    if domain is not None and is_marketing:
+        findings += await _limit_findings(call, domain.id)
+    return findings
+
+
+async def _limit_findings(call: Call, domain_id: UUID) -> list[Finding]:
+    """What limits the marketing mail of a domain: its rates of bounces and complaints, and its warm-up plan."""
+    status = await limit_status(call.db, call.project_id, domain_id)
+    findings: list[Finding] = []
+    if status.state != "HEALTHY":
+        findings.append(message_finding(f"reputation_{status.state.lower()}", "/from", reason=status.reason))
+    if status.ceiling is not None:
+        findings.append(message_finding("warm_up_active", "/from", limit=f"{status.ceiling:,}"))
     return findings
 
 

@@ -1,5 +1,5 @@
 """Deletion of expired data: content and captured messages after each project's retention, idempotency keys after a day,
-MTA-STS policies after their lifetime.
+MTA-STS policies after their lifetime, sites a month after their last use, results of TLS after 30 days.
 
 Each worker runs it every ten minutes, in batches of bounded size. Several workers can run it at the same time.
 """
@@ -9,8 +9,9 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from postern.messaging.emails import store, sts_store
+from postern.messaging.emails import site_store, store, sts_store, tls_report_store
 from postern.messaging.emails.model import IDEMPOTENCY_WINDOW
+from postern.messaging.emails.tls_reports import KEPT_FOR
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 RETENTION_EVERY = timedelta(minutes=10)
 RETENTION_DAYS = 30
 """Default number of days for which content and captured messages are kept."""
+SITES_KEPT = timedelta(days=30)
+"""How long a site is kept that is not used any more."""
+SITE_COUNTS_KEPT = timedelta(days=2)
+"""How long the results at a site are kept."""
 BATCH = 2_000
 """Maximum rows that one statement changes; of content and captured messages, for each project."""
 KEYS_BATCH = 10_000
@@ -31,13 +36,19 @@ async def delete_expired(world: "World") -> int:
 
     Log entries stay. Deletes at most MAX_BATCHES batches of each kind of data; the next run deletes the rest.
     """
+    before = (world.clock() - KEPT_FOR).date()
     in_retention = {"now": world.clock(), "default_days": RETENTION_DAYS, "limit": BATCH}
     batches: list[Callable[[], Awaitable[bool]]] = [
         partial(store.delete_expired_keys, world.db, window=IDEMPOTENCY_WINDOW, limit=KEYS_BATCH),
         partial(store.erase_settled_secrets, world.db, limit=BATCH),
         partial(store.delete_expired_bodies, world.db, **in_retention),
         partial(store.delete_expired_captured, world.db, **in_retention),
+        partial(site_store.delete_old_counts, world.db, before=world.clock() - SITE_COUNTS_KEPT, limit=BATCH),
+        partial(site_store.delete_unused_project_sites, world.db, before=world.clock() - SITES_KEPT, limit=BATCH),
+        partial(site_store.delete_unused_sites, world.db, before=world.clock() - SITES_KEPT, limit=BATCH),
         partial(sts_store.delete_expired_policies, world.db, now=world.clock(), limit=BATCH),
+        partial(tls_report_store.delete_old_results, world.db, before=before, limit=BATCH),
+        partial(tls_report_store.delete_old_reports, world.db, before=before, limit=BATCH),
     ]
     total = 0
     for change_batch in batches:

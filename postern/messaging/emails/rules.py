@@ -44,6 +44,8 @@ class SendOutcome(msgspec.Struct, frozen=True, kw_only=True):
     status: SendStatus
     due_at: datetime | None = None
     """When the send is tried again; None if it is settled."""
+    site: str | None = None
+    """The name of the site for which the send waits."""
     counts_as_try: bool = True
     """Whether the attempt increases `tries` of the send; False if, for example, no server was contacted."""
     pending: list[str] | None = None
@@ -120,11 +122,18 @@ def judge(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: st
             return _give_up(send, "No mail server could be contacted before the e-mail expired.", [], [])
         reason = _first_text(outcome.results)
         return SendOutcome(
-            status=send.status, due_at=now + delay, counts_as_try=False, pending=send.pending, reason=reason
+            status=send.status,
+            due_at=now + delay,
+            site=outcome.site or None,
+            counts_as_try=False,
+            pending=send.pending,
+            reason=reason,
         )
     verdict = _judge_replies(send, outcome, now, on_ambiguous=on_ambiguous, chance=chance)
     return msgspec.structs.replace(
-        verdict, recipients={result.recipient: _state_after(result, verdict) for result in outcome.results}
+        verdict,
+        site=outcome.site or None if verdict.due_at else None,
+        recipients={result.recipient: _state_after(result, verdict) for result in outcome.results},
     )
 
 

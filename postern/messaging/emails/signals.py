@@ -29,6 +29,8 @@ from postern.messaging.emails.model import (
 from postern.messaging.emails.operations import recipient_outcomes
 from postern.messaging.emails.outcomes import FinishedAttempt
 from postern.messaging.emails.rules import SendOutcome, storable
+from postern.messaging.reputation import sending as reputation
+from postern.messaging.reputation.sending import MailFailure
 from postern.platform.events import operations as events
 from postern.protocols.mail.smtp_replies import FailureKind, classify
 from postern.protocols.mail.transports.transport import NO_TIME, Rejected
@@ -153,8 +155,20 @@ async def apply_signals_in(tx: Transaction, signals: Sequence[DeliverySignal], n
         attempts = [attempt for source_of_attempt, attempt in finished if source_of_attempt == source]
         await outcomes.suppress_failing_recipients(tx, attempts, now, source=source, is_reported=True)
     await _suppress_complaining(tx, complaints, now)
+    attempts = [attempt for _, attempt in finished]
+    await reputation.count_failures(tx, [*outcomes.failures_of(attempts, now), *_complaints_of(attempts, now)], now)
     await events.record_all(tx, [event for _, attempt in finished for event in outcomes.events_of(attempt, now)])
     return results
+
+
+def _complaints_of(attempts: Sequence[FinishedAttempt], now: Moment) -> list[MailFailure]:
+    """The messages of which a recipient complains for the first time."""
+    return [
+        MailFailure(project_id=send.project_id, domain_id=send.domain_id, at=send.sent_at or now, complained=1)
+        for finished in attempts
+        if finished.verdict.status == "COMPLAINED" and (send := finished.send).status != "COMPLAINED"
+        if not send.test and send.domain_id is not None
+    ]
 
 
 def _is_in_transmission(send: Send) -> bool:

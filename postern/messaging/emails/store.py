@@ -363,9 +363,10 @@ async def set_content_state(tx: Transaction, *, project_id: UUID, ids: list[UUID
 # the send is the end of the lease, which lies between `now` and `until`. handed_over equals the number of the current
 # attempt from the check before transmission until the attempt is settled.
 @statement("""
-    select exists (
-        select from sends where project_id = %(project_id)s and lane = 1 and due_at between %(now)s and %(until)s
-                            and content_id = any (%(content_ids)s) and handed_over = attempt)
+    select from sends
+    where project_id = %(project_id)s and lane = 1 and due_at between %(now)s and %(until)s
+      and content_id = any (%(content_ids)s) and handed_over = attempt
+    limit 1
 """)
 async def has_unsettled_transmissions(
     db: Queries, *, project_id: UUID, content_ids: list[UUID], now: Moment, until: Moment
@@ -394,6 +395,55 @@ async def has_unsettled_transmissions(
 async def hold_sends(
     db: Queries, *, project_id: list[UUID], content_ids: list[UUID], ids: list[UUID], attempts: list[int], now: Moment
 ) -> None: ...
+
+
+# Let claimed sends wait until `due_at`, from which the time for their retries counts; `reason` says why. Leaves out
+# attempts (parallel lists) that are not the latest of their send. The sends must not be in transmission.
+@statement("""
+    update sends as s set due_at = %(due_at)s, scheduled_at = %(due_at)s, reason = %(reason)s, updated_at = %(now)s
+    from unnest(%(ids)s::uuid[], %(attempts)s::int[]) as v (id, attempt)
+    where s.project_id = %(project_id)s and (s.id, s.attempt) = (v.id, v.attempt)
+""")
+async def postpone(
+    tx: Transaction, *, project_id: UUID, ids: list[UUID], attempts: list[int], due_at: Moment, reason: str, now: Moment
+) -> None: ...
+
+
+# Let claimed sends of a domain wait until the end of its hold, or make them due now if it was released in the meantime.
+# The share lock makes a concurrent release wait, so that it finds every send that waits.
+@statement("""
+    with hold as materialized (
+        select held_until from domain_reputations
+        where project_id = %(project_id)s and id = %(domain_id)s and state = 'HELD' for share
+    )
+    update sends as s set due_at = coalesce((select held_until from hold), %(now)s),
+        scheduled_at = coalesce((select held_until from hold), %(now)s), reason = %(reason)s, updated_at = %(now)s
+    from unnest(%(ids)s::uuid[], %(attempts)s::int[]) as v (id, attempt)
+    where s.project_id = %(project_id)s and (s.id, s.attempt) = (v.id, v.attempt)
+""")
+async def hold_for_reputation(
+    db: Queries,
+    *,
+    project_id: UUID,
+    domain_id: UUID,
+    ids: list[UUID],
+    attempts: list[int],
+    reason: str,
+    now: Moment,
+) -> None: ...
+
+
+# Make up to `limit` sends of a domain due that wait until exactly `due_at`; returns whether there were any.
+@statement("""
+    update sends set due_at = %(now)s, scheduled_at = %(now)s
+    where project_id = %(project_id)s and lane = 1 and due_at = %(due_at)s and id = any (array(
+        select id from sends
+        where project_id = %(project_id)s and lane = 1 and due_at = %(due_at)s and domain_id = %(domain_id)s
+        limit %(limit)s))
+""")
+async def release_postponed(
+    tx: Transaction, *, project_id: UUID, domain_id: UUID, due_at: Moment, limit: int, now: Moment
+) -> bool: ...
 
 
 # Whether each send may be transmitted. Leaves out attempts that are not the latest of their send.
@@ -487,7 +537,7 @@ async def count_skipped(
     update sends as s set
         status = case when s.status || ' ' || v.status = any (%(allowed)s::text[]) then v.status else s.status end,
         outcomes = case when v.outcomes is null then s.outcomes else coalesce(s.outcomes, '{}') || v.outcomes end,
-        due_at = v.due_at, tries = v.tries, pending = v.pending, reason = v.reason, handed_over = null,
+        due_at = v.due_at, tries = v.tries, pending = v.pending, site = v.site, reason = v.reason, handed_over = null,
         ambiguous_attempts = s.ambiguous_attempts + v.ambiguous
             + (s.handed_over is not null and s.handed_over < v.attempt)::int,
         subject = coalesce(v.subject, s.subject),
@@ -496,7 +546,7 @@ async def count_skipped(
         delayed_at = coalesce(s.delayed_at, v.delayed_at), bounced_at = coalesce(s.bounced_at, v.bounced_at),
         complained_at = coalesce(s.complained_at, v.complained_at), updated_at = %(now)s
     from jsonb_to_recordset(%(rows)s) as v (
-        project_id uuid, id uuid, attempt int, status text, due_at timestamptz, tries int, pending jsonb,
+        project_id uuid, id uuid, attempt int, status text, due_at timestamptz, tries int, pending jsonb, site text,
         outcomes jsonb, reason text, ambiguous int, subject text, dated_at timestamptz, sent_at timestamptz,
         delivered_at timestamptz, delayed_at timestamptz,
         bounced_at timestamptz, complained_at timestamptz)
@@ -529,7 +579,8 @@ async def insert_attempts(tx: Transaction, *, project_id: list[UUID], rows: Json
     update sends as s set
         status = v.status, outcomes = v.outcomes, reason = v.reason, due_at = v.due_at, sent_at = v.sent_at,
         delivered_at = v.delivered_at, delayed_at = v.delayed_at, bounced_at = v.bounced_at,
-        complained_at = v.complained_at, attempt = s.attempt + v.begins_attempt::int, updated_at = %(now)s
+        complained_at = v.complained_at, attempt = s.attempt + v.begins_attempt::int, updated_at = %(now)s,
+        site = case when v.due_at is null then null else s.site end
     from jsonb_to_recordset(%(rows)s) as v (
         project_id uuid, id uuid, status text, outcomes jsonb, reason text, due_at timestamptz, sent_at timestamptz,
         delivered_at timestamptz, delayed_at timestamptz, bounced_at timestamptz, complained_at timestamptz,
@@ -602,7 +653,7 @@ async def bring_forward(tx: Transaction, *, project_id: UUID, id: UUID, now: Mom
 # Store status, times, reason and tries of `send` and begin a new attempt, which invalidates the current one.
 @statement("""
     update sends set status = %(status)s, due_at = %(due_at)s, scheduled_at = %(scheduled_at)s, attempt = attempt + 1,
-                     handed_over = null, reason = %(reason)s, tries = %(tries)s, pending = null,
+                     handed_over = null, reason = %(reason)s, tries = %(tries)s, pending = null, site = null,
                      sent_at = %(sent_at)s, delivered_at = %(delivered_at)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
     returning *

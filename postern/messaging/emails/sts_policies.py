@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import structlog
 
-from postern.kernel.outbound.client import OutboundResponse
+from postern.kernel.outbound.client import OutboundFailed, OutboundResponse
 from postern.kernel.values import Moment
 from postern.messaging.emails import sts_store as store
 from postern.messaging.emails.sts_store import StoredStsPolicy
+from postern.messaging.emails.tls_results import tls_results
 from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord
 from postern.protocols.mail.mta_sts import POLICY_OCTETS, StsPolicy, StsPolicyInvalid, parse_policy, policy_id
+from postern.protocols.mail.tls_report import TlsFault
+from postern.protocols.mail.transports.tls_sessions import policy_failure
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -98,6 +101,7 @@ class StsPolicies:
             policy = _policy_in(response)
         except StsPolicyInvalid as error:
             log.warning("mta_sts_policy_not_fetched", domain=domain, reason=str(error))
+            tls_results(self._world).record(policy_failure(domain, _fault_of(response)))
             return None
         return StoredStsPolicy(
             domain=domain,
@@ -127,6 +131,19 @@ def _policy_in(response: object) -> StsPolicy:
     if not response.complete:
         raise StsPolicyInvalid(f"The policy has more than {POLICY_OCTETS} octets.")
     return parse_policy(response.body)
+
+
+def _fault_of(response: object) -> TlsFault:
+    """Why there is no valid policy in a response of `Outbound`, for the report to the domain (RFC 8460 §4.3.2.2)."""
+    if isinstance(response, OutboundFailed) and response.kind == "tls":
+        return TlsFault("sts-webpki-invalid")
+    if isinstance(response, OutboundFailed):
+        return TlsFault("sts-policy-fetch-error", response.kind)
+    if isinstance(response, OutboundResponse) and response.status == 200:
+        return TlsFault("sts-policy-invalid")
+    return TlsFault(
+        "sts-policy-fetch-error", f"HTTP {response.status}" if isinstance(response, OutboundResponse) else ""
+    )
 
 
 def sts_policies(world: "World") -> StsPolicies:

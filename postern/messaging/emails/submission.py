@@ -271,6 +271,7 @@ def _body(content: MessageTemplates, data: Email, settings: ProjectSettings) -> 
         track_opens=settings.track_opens if data.track_opens is None else data.track_opens,
         track_clicks=settings.track_clicks if data.track_clicks is None else data.track_clicks,
         unsubscribable=data.unsubscribable,
+        require_tls=settings.require_tls if data.require_tls is None else data.require_tls,
     )
 
 

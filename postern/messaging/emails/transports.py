@@ -1,7 +1,7 @@
 """Creates the transports of projects, and caches them per process."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, timedelta
 from functools import partial
 from ipaddress import ip_address
@@ -12,13 +12,16 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.config import DOMAIN, SettingInvalid, Settings
+from postern.kernel.database.statements import Queries
 from postern.kernel.http.problems import Unavailable
 from postern.kernel.outbound.client import default_tls
 from postern.kernel.outbound.ssrf import permitted
 from postern.kernel.values import NO_ID
 from postern.messaging.emails import store
 from postern.messaging.emails.model import CapturedMail
+from postern.messaging.emails.sites import sites
 from postern.messaging.emails.sts_policies import sts_policies
+from postern.messaging.emails.tls_results import tls_results
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectSettings
 from postern.protocols.aws.signature import AwsCredentials
@@ -29,12 +32,15 @@ from postern.protocols.mail.transports.failover import FailoverTransport
 from postern.protocols.mail.transports.mx import MailRoutes
 from postern.protocols.mail.transports.relay import RelayServer, RelayTransport
 from postern.protocols.mail.transports.ses import SesAccount, SesTransport, is_region
+from postern.protocols.mail.transports.tls_sessions import tlsa_lookup_failure
 from postern.protocols.mail.transports.transport import Envelope, Transport
 
 if TYPE_CHECKING:
     from postern.world import World
 
 
+ReceivesMailFor = Callable[[Queries, str], Awaitable[bool]]
+"""Whether this server receives mail for addresses of a domain (A-labels, lower case)."""
 MAX_LEASE_AHEAD = timedelta(seconds=5)
 """How far ahead a process may lease time spans of a relay's rate limit. A process sends only in spans it has leased."""
 
@@ -133,6 +139,8 @@ def _open_relays(world: "World", project_id: UUID, settings: ProjectSettings) ->
             # The operator's relay may have a private address; a project's relay must have a public one.
             resolve=world.outbound.resolve if project_relays else None,
             lease=partial(_lease_times, world, project_id if project_relays else NO_ID),
+            controls=sites(world),
+            scope=str(project_id) if project_relays else "",
             chance=world.random.random,
         )
         _close_former(world, f"relay:{project_id}:", key)
@@ -168,18 +176,27 @@ def _open_direct(world: "World", project_id: UUID, settings: ProjectSettings) ->
             find_policy=sts_policies(world).find,
             own_names=[source.name for source in sources],
             own_addresses=[*server.sending_addresses, *[source.address for source in sources]],
+            receives_mail_for=partial(world.hooks.receives_mail_for, world.db),
             clock=lambda: world.clock().timestamp(),
+            report_tlsa_failure=lambda domain, host: tls_results(world).record(tlsa_lookup_failure(domain, host)),
         )
         world.transports["direct"] = DirectTransport(
             routes.find,
             port=server.direct_port,
             ehlo_host=_ehlo_host(world),
             sources=sources,
+            controls=sites(world),
             clock=asyncio.get_running_loop().time,
             now=world.clock,
             chance=world.random.random,
+            report_session=tls_results(world).record,
         )
     return "direct"
+
+
+def direct_transport(world: "World") -> DirectTransport:
+    """The direct transport, for mail of the server itself."""
+    return world.transports[_open_direct(world, NO_ID, ProjectSettings())]
 
 
 KINDS = {

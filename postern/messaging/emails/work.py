@@ -6,6 +6,7 @@ A share must not occupy the worker for as long as its slowest server takes, whic
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, LiteralString
 from uuid import UUID
 
@@ -18,8 +19,10 @@ from postern.kernel.due import Work
 from postern.messaging.audiences.contacts import contacts_with_ids
 from postern.messaging.emails import store
 from postern.messaging.emails.delivery import DeliveryJob, deliver_leased, lease_keeper
-from postern.messaging.emails.model import Send, SendBody
+from postern.messaging.emails.domain_limits import admitted
+from postern.messaging.emails.model import MARKETING, Send, SendBody
 from postern.messaging.emails.redaction import open_body
+from postern.messaging.emails.sites import postpone_sends, sites
 from postern.messaging.templates.rules import contact_variables
 
 if TYPE_CHECKING:
@@ -46,6 +49,9 @@ async def deliver_share(world: "World", sends: list[Send]) -> None:
 
     An error of a delivery is not raised: it is logged, and the send is claimed again when its lease ends.
     """
+    sends = await admitted(world, await postpone_sends(world, sends))
+    if not sends:
+        return
     with lease_keeper(world).renewing(*sends):
         sizes = await _sizes(world, sends)
         for group in group_by_size(sends, sizes):
@@ -102,8 +108,10 @@ async def _deliver_together(world: "World", sends: Sequence[Send], octets: int) 
 
 async def _deliver_one(world: "World", job: DeliveryJob) -> None:
     """Deliver one send. An error is logged, and the send is claimed again when its lease ends."""
+    site = sites(world).of_send(job.send)
     try:
-        await deliver_leased(world, job)
+        with site.holding(bulk=job.send.lane == MARKETING) if site else nullcontext():
+            await deliver_leased(world, job)
     except (OperationalError, PoolTimeout) as error:
         log.warning("database_away", send=str(job.send.id), error=str(error).strip()[:200])
     except Exception:

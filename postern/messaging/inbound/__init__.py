@@ -1,4 +1,4 @@
-"""Mail that comes back: bounces, complaints and requests to unsubscribe, by SMTP or through the API."""
+"""Received mail, by SMTP or through the API: bounces, complaints, requests to unsubscribe, and mail to routes."""
 
-PUBLIC_MODULES = ("receiving",)
+PUBLIC_MODULES = ("receiving", "retention")
 """The modules that other features may import, in addition to `operations` and `model`."""

@@ -1,14 +1,19 @@
-"""Mail that comes back: limits, results and stored records."""
+"""Received mail: limits, routes, messages and results of reports, as records and as rows."""
 
 from datetime import timedelta
-from typing import Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 import msgspec
 
-from postern.kernel.http.problems import Missing
-from postern.kernel.values import Moment, Record
+from postern.kernel.http.problems import Conflict, Missing, Unprocessable
+from postern.kernel.values import Body, DisplayName, Moment, Record
+from postern.messaging.domains.model import RecordStatus
 from postern.messaging.emails.model import SignalKind
+from postern.protocols.mail.message_authentication import DmarcVerdict, MessageAuthentication
+from postern.protocols.mail.received_content import MailContact, MessageField, ReceivedAttachment
+from postern.protocols.mail.spam_hints import SpamHint
+from postern.protocols.mail.spf import SpfVerdict
 
 MESSAGE_OCTETS = 10_000_000
 """The largest message that is received, in octets: reports can contain the original message."""
@@ -23,12 +28,287 @@ KEPT_FOR = timedelta(days=30)
 LEASE = timedelta(minutes=5)
 """After how long another worker deletes the messages that a worker has claimed."""
 
+INBOUND_OCTETS = 25_000_000
+"""The largest message to an address of a route, in octets."""
+ROUTES_PER_PROJECT = 1_000
+STORED_OCTETS_PER_PROJECT = 5_000_000_000
+"""The most octets of received messages that a project can store: further mail is refused with 452 until some are
+deleted."""
+RETENTION_DAYS = 30
+"""Default number of days for which received messages are kept."""
+HOPS_LIMIT = 100
+"""A message with more Received fields is in a loop (RFC 5321 §6.3)."""
+EVENT_TEXT_OCTETS = 10_000
+"""Of the texts of a message, an event contains those that have at most so many octets together as JSON."""
+AUTHENTICATION_LIMIT = timedelta(seconds=20)
+"""How long the lookups for SPF, DKIM and DMARC of a message may take."""
+
 ReportSource = Literal["smtp", "api"]
 """How a message arrived."""
 
 
 class ReportMissing(Missing):
     """There is no such report; reports that were not understood are kept for 30 days, the newest 100 of a project."""
+
+
+class InboundRouteMissing(Missing):
+    """There is no such route."""
+
+
+class InboundRouteExists(Conflict):
+    """This project already has a route for this address."""
+
+
+class InboundDomainNotVerified(Unprocessable):
+    """The domain of the address is neither a verified sending domain of this project nor below one. Verify it first."""
+
+
+class TooManyInboundRoutes(Unprocessable):
+    """A project can have at most 1,000 routes. Delete one first."""
+
+
+class InboundMessageMissing(Missing):
+    """There is no such received message, or it was deleted because its time has ended."""
+
+
+class InboundAttachmentMissing(Missing):
+    """The message has no such attachment."""
+
+
+class NoInboundRoute(Unprocessable):
+    """No active route of this project is for a recipient of the message."""
+
+
+class InboundMailboxFull(Unprocessable):
+    """The received messages of a project can have at most 5 GB. Delete some first."""
+
+
+class InboundMessageLoops(Unprocessable):
+    """The message has more than 100 Received fields, so it is in a loop."""
+
+
+class NewInboundRoute(Body):
+    """A route to create."""
+
+    address: Annotated[str, msgspec.Meta(min_length=3, max_length=320)]
+    """An address, such as `support@reply.example.com`, or `*@reply.example.com` for every address of a domain."""
+    name: DisplayName | None = None
+    """A name to recognise the route by; the address without one."""
+    active: bool = True
+
+
+class InboundRouteChange(Body):
+    """Fields to change; omitted fields keep their values."""
+
+    name: DisplayName | msgspec.UnsetType = msgspec.UNSET
+    active: bool | msgspec.UnsetType = msgspec.UNSET
+
+
+class MxRecord(Record):
+    """The MX record to publish so that mail for a domain reaches this server, with the result of the last check."""
+
+    type: Literal["MX"]
+    name: str
+    """The domain."""
+    value: str
+    """The name of this server."""
+    priority: int
+    """The preference (RFC 5321 §5.1); other numbers work, too."""
+    status: RecordStatus
+    """PENDING: there is no MX record; WRONG: there are only others; UNKNOWN: the lookup failed."""
+    found: list[str]
+    """The mail servers that are published for the domain."""
+    reason: str | None
+    """Why the record is not VERIFIED."""
+    checked_at: Moment
+    """When it was last checked (UTC)."""
+
+
+class InboundRoute(Record):
+    """Which addresses receive mail for the project."""
+
+    id: UUID
+    name: str
+    address: str
+    """The address, or `*@` and the domain for every address of it that has no route of its own. An address with a tag,
+    such as `support+42@…`, has the route of the address without it, unless it has its own."""
+    active: bool
+    """Whether mail is received. Mail to a route that is not active is refused, also if there is one for the domain."""
+    domain_id: UUID
+    """Id of the verified sending domain to which the address belongs."""
+    record: MxRecord
+    created_at: Moment
+    updated_at: Moment
+
+
+class MxCheck(Record):
+    """The result of a lookup of MX records, as it is stored."""
+
+    mx_status: RecordStatus
+    mx_found: list[str]
+    mx_reason: str | None
+    mx_checked_at: Moment
+
+
+class StoredRoute(MxCheck):
+    """A row of `inbound_routes`."""
+
+    project_id: UUID
+    id: UUID
+    domain_id: UUID
+    name: str
+    domain: str
+    local_part: str | None
+    active: bool
+    created_at: Moment
+    updated_at: Moment
+
+
+class RouteCandidate(Record):
+    """A route that may be for an address, of any project."""
+
+    project_id: UUID
+    id: UUID
+    domain: str
+    local_part: str | None
+    active: bool
+    is_full: bool
+    """Whether the project has used STORED_OCTETS_PER_PROJECT."""
+
+
+class InboundRecipient(Record):
+    """A recipient of a received message."""
+
+    address: str
+    """The address in the envelope (RFC 5321)."""
+    route_id: UUID
+    """Id of the route of the address."""
+    tag: str | None
+    """What follows `+` in the local part; null if there is none."""
+
+
+class InboundFields(Record):
+    """What is known of a received message without reading it again."""
+
+    id: UUID
+    source: ReportSource
+    """`smtp`, or `api` if it was handed over through the API."""
+    recipients: list[InboundRecipient]
+    """The recipients in the envelope that have a route of the project."""
+    subject: str
+    message_id: str | None
+    """The `Message-ID` of the message; null if it has none."""
+    send_id: UUID | None = msgspec.field(name="emailId")
+    """Id of the e-mail of this project to which it replies; null if it is no reply to one."""
+    size: int
+    """Size of the whole message in octets."""
+    automatic: bool
+    """Whether a program has sent it, such as a vacation notice or a mailing list. Do not answer it automatically."""
+    hints: list[SpamHint]
+    """Facts that often go with unwanted mail. They decide nothing."""
+    received_at: Moment
+    """When it was received (UTC)."""
+
+
+class InboundSummary(InboundFields):
+    """A received message without its content."""
+
+    from_: MailContact | None = msgspec.field(name="from")
+    """The first address in From; null if there is none."""
+    to: list[MailContact]
+    """The addresses in To."""
+    attachment_count: int
+    spf: SpfVerdict
+    """The SPF result (RFC 7208), for the domain of the envelope sender."""
+    dkim: Literal["pass", "fail", "none", "temperror"]
+    """`pass` if a DKIM signature is valid, whatever its domain; `none` if there is no signature."""
+    dmarc: DmarcVerdict
+    """The DMARC result: whether the domain in From is authenticated."""
+    expires_at: Moment
+    """When the message is deleted (UTC), as the project's setting `inboundRetentionDays` is now."""
+
+
+class InboundEnvelope(Record):
+    """How a message arrived."""
+
+    sender: str
+    """The envelope sender (RFC 5321); empty for reports and automatic replies."""
+    client_ip: str | None
+    """The IP address of the client; null if it is not known."""
+    client_name: str | None
+    """The name that the client gave in EHLO; null if it is not known."""
+
+
+class InboundMessage(InboundSummary):
+    """A received message."""
+
+    headers: list[MessageField]
+    """The header fields in their order."""
+    cc: list[MailContact]
+    """The addresses in Cc."""
+    reply_to: list[MailContact]
+    """The addresses in Reply-To."""
+    date: Moment | None
+    """The time in Date, which the sender chooses (UTC); null if there is none."""
+    in_reply_to: str | None
+    """The `Message-ID` in In-Reply-To; null if there is none."""
+    references: list[str]
+    """The message ids in References and In-Reply-To, the latest last; at most 50."""
+    text: str | None
+    """The plain text; null if there is none."""
+    html: str | None
+    """The html as it arrived. It is hostile until it is sanitized: never show it in a page of your own origin."""
+    reply_text: str
+    """The text without the quoted message and the signature, as far as they are recognized."""
+    attachments: list[ReceivedAttachment]
+    authentication: MessageAuthentication
+    """The results of SPF, DKIM and DMARC in detail."""
+    authentication_results: str
+    """The same as the value of a field Authentication-Results (RFC 8601), for programs that read it."""
+    envelope: InboundEnvelope
+    """How the message arrived."""
+    notices: list[str]
+    """What could not be read of the message, and why. The raw message is complete."""
+
+
+class InboundReceipt(Record):
+    """A message that was handed over."""
+
+    id: UUID
+    """Id of the received message."""
+    duplicate: bool
+    """Whether the same message for the same recipients was stored before, so that nothing was added."""
+
+
+class InboundRow(InboundFields):
+    """A row of `inbound_messages` without the message."""
+
+    project_id: UUID
+    sender: str
+    addresses: list[str]
+    """The addresses of the recipients in lower case."""
+    client_ip: str | None
+    client_name: str | None
+    from_name: str
+    from_email: str
+    to_addresses: list[MailContact]
+    attachments: int
+    authentication: MessageAuthentication
+
+
+class InboundRowWithMessage(InboundRow):
+    """A whole row of `inbound_messages`."""
+
+    fingerprint: bytes
+    """Hash of recipients and message: the same message is stored once."""
+    message: bytes
+
+
+class ExpiredInbound(Record):
+    """A received message whose time has ended."""
+
+    project_id: UUID
+    id: UUID
 
 
 class ReportedResult(Record):

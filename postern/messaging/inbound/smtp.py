@@ -1,10 +1,12 @@
-"""The handler of the SMTP server for mail that comes back (RFC 5321): it knows the signed addresses of sends only.
+"""The handler of the SMTP server for received mail (RFC 5321).
+
+It knows the signed addresses of sends, the mailboxes for reports, and the addresses of routes.
 
 An unknown recipient is refused in the dialogue, so that this server never sends bounces itself. The reply 250 to a
 message follows the commit of everything that it changes.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import structlog
 from psycopg import OperationalError
@@ -12,7 +14,10 @@ from psycopg_pool import PoolTimeout
 
 from postern.messaging.emails.signals import SendInTransmission
 from postern.messaging.inbound import rules
+from postern.messaging.inbound.model import MESSAGE_OCTETS, InboundMessageLoops
 from postern.messaging.inbound.receiving import NoSendNamed, receive
+from postern.messaging.inbound.routing import RouteMatch, routes_of_each
+from postern.messaging.inbound.storing import Arrival, store_message
 from postern.protocols.mail.smtp import SmtpReply
 from postern.protocols.mail.smtp_server.session import SmtpSession
 
@@ -25,13 +30,20 @@ NO_AUTH: Final = SmtpReply(503, "5.5.1", "This server takes mail without authent
 ACCEPTED_SENDER: Final = SmtpReply(250, "2.1.0", "OK")
 ACCEPTED_RECIPIENT: Final = SmtpReply(250, "2.1.5", "OK")
 UNKNOWN_RECIPIENT: Final = SmtpReply(550, "5.1.1", "There is no such mailbox here.")
+MAILBOX_FULL: Final = SmtpReply(452, "4.2.2", "The mailbox is full; try again later.")
+REPEAT_RECIPIENT: Final = SmtpReply(451, "4.3.0", "The recipient cannot be checked at present; try again later.")
 ACCEPTED: Final = SmtpReply(250, "2.0.0", "Thank you.")
 REPEAT: Final = SmtpReply(451, "4.3.0", "The message cannot be processed at present; try again later.")
 NOT_ABOUT_US: Final = SmtpReply(550, "5.6.0", "The message is no report about mail of this server.")
+REPORT_TOO_LARGE: Final = SmtpReply(552, "5.3.4", f"A report can have at most {MESSAGE_OCTETS:,} octets.")
+LOOP: Final = SmtpReply(554, "5.4.6", "The message has passed too many servers (mail loop).")
+
+Routes = dict[str, list[RouteMatch]]
+"""The routes of the recipients of a transaction, by address."""
 
 
 class InboundHandler:
-    """Receives bounces, complaints and requests to unsubscribe."""
+    """Receives bounces, complaints and requests to unsubscribe, and mail to the addresses of routes."""
 
     def __init__(self, world: "World") -> None:
         self._world = world
@@ -41,22 +53,63 @@ class InboundHandler:
         return NO_AUTH
 
     async def mail(self, session: SmtpSession, address: str, parameters: dict[str, str]) -> SmtpReply:
-        """Accept any sender. Reports have the null reverse-path, requests to unsubscribe that of a person."""
+        """Accept any sender. Reports have the null reverse-path, other mail that of its sender."""
+        session.state = Routes()
         return ACCEPTED_SENDER
 
     async def recipient(self, session: SmtpSession, address: str, parameters: dict[str, str]) -> SmtpReply:
-        """Accept signed addresses of sends, and the mailboxes for reports."""
-        return ACCEPTED_RECIPIENT if rules.takes_mail(self._world, address) else UNKNOWN_RECIPIENT
+        """Accept signed addresses of sends, the mailboxes for reports, and addresses that have a route."""
+        if rules.takes_mail(self._world, address):
+            return ACCEPTED_RECIPIENT
+        try:
+            matches = await self._world.batcher(routes_of_each, max_concurrent=2)(address)
+        except (OperationalError, PoolTimeout) as error:
+            log.warning("inbound_recipient_deferred", error=str(error).strip()[:200])
+            return REPEAT_RECIPIENT
+        if not matches:
+            return UNKNOWN_RECIPIENT
+        # A project whose storage is full does not keep the others from receiving.
+        receiving = [match for match in matches if not match.is_full]
+        if not receiving:
+            return MAILBOX_FULL
+        cast(Routes, session.state)[address] = receiving
+        return ACCEPTED_RECIPIENT
 
     async def message(self, session: SmtpSession, content: bytes) -> SmtpReply:
-        """Process a message; 250 after everything is committed."""
+        """Process a message; 250 after everything is committed.
+
+        If some recipients are mailboxes for reports and others have routes, the reply is about the routes.
+        """
+        routes = {address: matches for address, matches in _routes_of(session).items() if address in session.recipients}
+        reporting = [address for address in session.recipients if address not in routes]
+        if reporting and len(content) > MESSAGE_OCTETS:
+            return REPORT_TOO_LARGE
         try:
-            await receive(self._world, session.recipients, content)
+            if routes:
+                await store_message(self._world, _arrival(session, content), routes)
+            if reporting:
+                await receive(self._world, reporting, content)
         except NoSendNamed:
-            return NOT_ABOUT_US
+            return ACCEPTED if routes else NOT_ABOUT_US
+        except InboundMessageLoops:
+            return LOOP
         except SendInTransmission:
             return REPEAT
         except (OperationalError, PoolTimeout) as error:
             log.warning("inbound_message_deferred", error=str(error).strip()[:200])
             return REPEAT
         return ACCEPTED
+
+
+def _routes_of(session: SmtpSession) -> Routes:
+    return session.state or Routes()
+
+
+def _arrival(session: SmtpSession, content: bytes) -> Arrival:
+    return Arrival(
+        source="smtp",
+        sender=session.sender or "",
+        client_ip=session.peer.partition("%")[0],
+        client_name=session.hello,
+        content=content,
+    )

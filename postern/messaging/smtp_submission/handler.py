@@ -96,10 +96,11 @@ class SubmissionHandler:
             self._world.limiter.take(rate_of(self._world, caller), str(caller.project_id))
             call = self._call(session, caller)
             if len(content) < LARGE_OCTETS:
-                send_id = await _accept(call, read_message(content, session.recipients))
+                send_id = await _accept(call, _submitted(session, read_message(content, session.recipients)))
             else:
                 async with self._large:
-                    send_id = await _accept(call, await asyncio.to_thread(read_message, content, session.recipients))
+                    submitted = await asyncio.to_thread(read_message, content, session.recipients)
+                    send_id = await _accept(call, _submitted(session, submitted))
         except Exception as error:
             return self._reply_of(error)
         return SmtpReply(250, "2.0.0", f"queued as {send_id}")
@@ -135,6 +136,14 @@ class SubmissionHandler:
 
 def _origin(session: SmtpSession) -> Origin:
     return Origin(ip=session.peer, user_agent=f"SMTP {session.hello[:HELLO_CHARACTERS]}")
+
+
+def _submitted(session: SmtpSession, submitted: SubmittedMessage) -> SubmittedMessage:
+    """What a message asks for, with what the parameters of MAIL add."""
+    if "REQUIRETLS" not in session.parameters:
+        return submitted
+    emails = [msgspec.structs.replace(email, require_tls=True) for email in submitted.emails]
+    return msgspec.structs.replace(submitted, emails=emails)
 
 
 async def _accept(call: Call, submitted: SubmittedMessage) -> str:

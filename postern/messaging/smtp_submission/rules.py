@@ -3,6 +3,7 @@
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -231,10 +232,10 @@ def _variables(name: str, value: str) -> dict[str, Any]:
     return {"variables": variables}
 
 
-def _flag(name: str, value: str) -> dict[str, Any]:
+def _flag(field: str, name: str, value: str) -> dict[str, Any]:
     if value.lower() not in ("true", "false"):
         raise Invalid.at(f"/{name}", "Use `true` or `false`.", "invalid")
-    return {"unsubscribable": value.lower() == "true"}
+    return {field: value.lower() == "true"}
 
 
 _OPTIONS: dict[str, Callable[[str, str], dict[str, Any]]] = {
@@ -243,7 +244,8 @@ _OPTIONS: dict[str, Callable[[str, str], dict[str, Any]]] = {
     "x-postern-track": _tracking,
     "x-postern-scheduled-at": lambda _name, value: {"scheduledAt": value},
     "x-postern-expires-at": lambda _name, value: {"expiresAt": value},
-    "x-postern-unsubscribable": _flag,
+    "x-postern-unsubscribable": partial(_flag, "unsubscribable"),
+    "x-postern-require-tls": partial(_flag, "requireTls"),
 }
 _OPTION_NAMES = [name.title() for name in _OPTIONS]
 
@@ -321,6 +323,7 @@ _FIELDS: dict[str, str] = {
     "scheduledAt": "X-Postern-Scheduled-At",
     "expiresAt": "X-Postern-Expires-At",
     "unsubscribable": "X-Postern-Unsubscribable",
+    "requireTls": "X-Postern-Require-Tls",
 }
 
 

@@ -97,7 +97,10 @@ _NAMES = {
     "audience": "created updated deleted refilled joined left",
     "campaign": "scheduled started tested sent cancelled failed paused resumed",
     "automation": "started completed failed",
-    "domain": "created verified degraded deleted blocklisted delisted sender_verified sender_removed",
+    "inbound": "received",
+    "domain": "created verified degraded deleted blocklisted delisted sender_verified sender_removed"
+    " reputation_warning reputation_held reputation_recovered reputation_released warm_up_started warm_up_ended"
+    " certificate_issued certificate_failed",
     "customer": "signed_up signed_in sign_in_failed signed_out locked unlocked email_verified password_changed"
     " mfa_enabled mfa_disabled mfa_reset passkey_added passkey_removed session_revoked banned unbanned updated"
     " metadata_updated roles_updated linked unlinked identity_held mail_failed deleted",

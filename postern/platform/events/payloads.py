@@ -265,11 +265,70 @@ class AutomationEndedData(AutomationStartedData):
     """Why it failed or was cancelled; null if it completed."""
 
 
+class InboundReceivedData(CommonEventData):
+    """Data of `inbound.received`. `id` is the id of the received message."""
+
+    message_id: str | None
+    """The `Message-ID` of the message; null if it has none."""
+    email_id: UUID | None
+    """Id of the e-mail of the project to which it replies; null if it is no reply to one."""
+    from_: str = msgspec.field(name="from")
+    """The first address in From; empty if there is none."""
+    from_name: str
+    """The display name of this address; empty if there is none."""
+    to: list[str]
+    """The addresses in To; the first 20."""
+    recipients: list[str]
+    """The addresses in the envelope that have a route of the project, in lower case."""
+    route_ids: list[UUID]
+    """Ids of these routes."""
+    tag: str | None
+    """What follows `+` in the address of the first recipient with such a tag; null if none has one."""
+    subject: str
+    """The subject."""
+    size: int
+    """Size of the whole message in octets."""
+    attachment_count: int
+    """Number of attachments, which the message has at `…/inbound/{id}/attachments`."""
+    automatic: bool
+    """Whether a program has sent it. Do not answer it automatically."""
+    spf: str
+    """The SPF result."""
+    dkim: str
+    """The DKIM result: `pass` if a signature is valid, whatever its domain."""
+    dmarc: str
+    """The DMARC result: whether the domain in From is authenticated."""
+    hints: list[str]
+    """Codes of facts that often go with unwanted mail."""
+    reply_text: str | None
+    """The text without the quoted message and the signature; null if the texts are too large for an event."""
+    text: str | None
+    """The plain text; null if there is none, or if the texts are too large for an event."""
+    html: str | None
+    """The html as it arrived; null if there is none, or if the texts are too large for an event."""
+
+
 class DomainEventData(CommonEventData):
     """Data of events about a sending domain. `id` is the id of the domain."""
 
     domain: str
     """Name of the domain."""
+
+
+class DomainCertificateData(DomainEventData):
+    """Data of `domain.certificate_issued` and `domain.certificate_failed`."""
+
+    name: str
+    """The host name of the certificate."""
+    expires_at: Moment | None
+    """When the certificate that is served expires (UTC); null if there is none."""
+
+
+class DomainCertificateFailedData(DomainCertificateData):
+    """Data of `domain.certificate_failed`."""
+
+    problem: str
+    """Why the last attempt failed."""
 
 
 class DomainListedData(DomainEventData):
@@ -281,6 +340,38 @@ class DomainListedData(DomainEventData):
     """The domain or IP address that the blocklist has or had."""
     codes: list[str]
     """Response of the blocklist."""
+
+
+class DomainReputationData(DomainEventData):
+    """Data of events about the rates of a sending domain."""
+
+    reason: str | None
+    """The rate that is or was above a threshold, with its numbers."""
+    messages: int
+    """Messages for which the rates are."""
+    bounced: int
+    """Those with a hard bounce."""
+    complained: int
+    """Those that a recipient reported as spam."""
+    bounce_rate: float
+    """From 0 to 1."""
+    complaint_rate: float
+    """From 0 to 1."""
+    bounce_limit: float
+    """The bounce rate from which marketing mail is held."""
+    complaint_limit: float
+    """The complaint rate from which marketing mail is held."""
+
+
+class DomainWarmUpData(DomainEventData):
+    """Data of `domain.warm_up_started` and `domain.warm_up_ended`."""
+
+    status: str
+    """ACTIVE, COMPLETED, or CANCELLED if the plan was deleted."""
+    ceiling: int
+    """Messages of the present day."""
+    last_ceiling: int
+    """Messages of the last day of the plan."""
 
 
 class SenderEventData(CommonEventData):
@@ -607,12 +698,29 @@ PAYLOADS: tuple[WebhookDoc, ...] = tuple(
         ("automation.started", AutomationStartedData, "A run of an automation started."),
         ("automation.completed", AutomationEndedData, "A run of an automation ended without failing."),
         ("automation.failed", AutomationEndedData, "A run of an automation failed."),
+        ("inbound.received", InboundReceivedData, "A message to the address of a route was received."),
         ("domain.created", DomainEventData, "A sending domain was added."),
         ("domain.verified", DomainEventData, "A sending domain was verified."),
         ("domain.degraded", DomainEventData, "A verified sending domain no longer has its DNS records."),
         ("domain.deleted", DomainEventData, "A sending domain was deleted."),
         ("domain.blocklisted", DomainListedData, "A blocklist has a sending domain or address."),
         ("domain.delisted", DomainListedData, "A blocklist no longer has a sending domain or address."),
+        ("domain.reputation_warning", DomainReputationData, "A rate of a sending domain is above a threshold."),
+        ("domain.reputation_held", DomainReputationData, "Marketing mail of a sending domain is held."),
+        (
+            "domain.reputation_recovered",
+            DomainReputationData,
+            "The rates of a sending domain are good again.",
+        ),
+        ("domain.reputation_released", DomainReputationData, "Held marketing mail of a sending domain was released."),
+        ("domain.warm_up_started", DomainWarmUpData, "The warm-up plan of a sending domain began."),
+        ("domain.warm_up_ended", DomainWarmUpData, "The warm-up plan of a sending domain ended."),
+        ("domain.certificate_issued", DomainCertificateData, "A name of a sending domain got a new certificate."),
+        (
+            "domain.certificate_failed",
+            DomainCertificateFailedData,
+            "For a day or more, or shortly before it expires, a name of a sending domain got no new certificate.",
+        ),
         ("domain.sender_verified", SenderEventData, "A single sender was verified."),
         ("domain.sender_removed", SenderEventData, "A single sender was removed."),
         ("customer.signed_up", CustomerSignedUpData, "A customer signed up or was created."),

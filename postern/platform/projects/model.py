@@ -39,6 +39,8 @@ class TooManyKeys(Unprocessable):
 FREQUENCY_CAP = 10
 """Default of `frequencyCap`: marketing messages that one contact gets within 24 hours."""
 FREQUENCY_CAP_MAX = 10_000
+INBOUND_RETENTION_MAX = 365
+"""The longest time for which received messages can be kept, in days."""
 RELAY_PASSWORD_LIMIT = 1_000
 """Maximum characters of a relay's password."""
 
@@ -214,10 +216,15 @@ class ProjectSettings(Record):
     tracking_domain: str | None = None
     track_opens: bool = True
     track_clicks: bool = True
+    require_tls: bool = False
+    """Whether messages are passed on only over TLS, to authenticated servers that promise the same (REQUIRETLS, RFC
+    8689), unless `requireTls` of an e-mail is false. Few servers support it; messages to all others bounce."""
     seed_list: list[str] | None = None
     """The addresses that get a test copy of a campaign on request; at most 50."""
     retention_days: int | None = None
     """Days for which the bodies of sent messages are kept; null means the default of the instance (30 days)."""
+    inbound_retention_days: int | None = None
+    """Days for which received messages are kept; null means 30."""
     # What happens to a send if the connection ends before the server has replied to the complete message: `retry` sends
     # it again, perhaps a second time; `hold` marks it as FAILED.
     on_ambiguous: Literal["retry", "hold"] = "retry"

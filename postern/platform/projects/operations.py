@@ -28,6 +28,7 @@ from postern.platform.projects import store
 from postern.platform.projects.model import (
     AWS_KEY_LIMIT,
     FREQUENCY_CAP_MAX,
+    INBOUND_RETENTION_MAX,
     KEYS_PER_PROJECT,
     ORIGINS_LIMIT,
     RELAY_PASSWORD_LIMIT,
@@ -132,8 +133,10 @@ class SettingsChange(Body):
     tracking_domain: HostName | None | Unset = UNSET
     track_opens: bool | Unset = UNSET
     track_clicks: bool | Unset = UNSET
+    require_tls: bool | Unset = UNSET
     seed_list: Annotated[list[Address], msgspec.Meta(max_length=SEED_LIST_LIMIT)] | None | Unset = UNSET
     retention_days: Annotated[int, msgspec.Meta(ge=1, le=3_650)] | None | Unset = UNSET
+    inbound_retention_days: Annotated[int, msgspec.Meta(ge=1, le=INBOUND_RETENTION_MAX)] | None | Unset = UNSET
     on_ambiguous: Literal["retry", "hold"] | Unset = UNSET
     frequency_cap: Annotated[int, msgspec.Meta(ge=1, le=FREQUENCY_CAP_MAX)] | None | Unset = UNSET
     rate_limit: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] | None | Unset = UNSET

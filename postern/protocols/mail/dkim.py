@@ -124,7 +124,7 @@ def key_record_fault(
     if '"' in stripped:
         message = "The value has quotation marks in it: its parts were not joined. Enter it as one text without them."
         return KeyFault("dkim_split", message)
-    tags = _tag_list(stripped)
+    tags = parse_tags(stripped)
     if isinstance(tags, str):
         return KeyFault("dkim_syntax", tags)
     return _tag_fault(tags, "rsa" if algorithm == "rsa-sha256" else "ed25519") or _key_fault(tags, public_key)
@@ -137,11 +137,11 @@ def _tag_fault(tags: dict[str, str], kind: str) -> KeyFault | None:
         return KeyFault("dkim_wrong_version", message)
     if tags.get("k", "rsa") != kind:
         return KeyFault("dkim_wrong_type", f"The tag `k` is `{tags.get('k', 'rsa')}`; it must be `{kind}`.")
-    if "h" in tags and "sha256" not in _list_of(tags["h"]):
+    if "h" in tags and "sha256" not in parse_list(tags["h"]):
         return KeyFault("dkim_wrong_hash", f"The tag `h` is `{tags['h']}`; it must contain `sha256` or be omitted.")
-    if "s" in tags and not {"*", "email"} & set(_list_of(tags["s"])):
+    if "s" in tags and not {"*", "email"} & set(parse_list(tags["s"])):
         return KeyFault("dkim_wrong_service", f"The tag `s` is `{tags['s']}`; it must contain `email` or be omitted.")
-    if "y" in _list_of(tags.get("t", "")):
+    if "y" in parse_list(tags.get("t", "")):
         message = "The tag `t` has the flag `y` (testing): receivers treat the mail as unsigned. Remove the flag."
         return KeyFault("dkim_testing", message)
     return None
@@ -174,8 +174,8 @@ _TAG_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _TAG_VALUE = re.compile(r"[!-:<-~ \t\r\n]*")
 
 
-def _tag_list(text: str) -> dict[str, str] | str:
-    """The tags in order (RFC 6376 §3.2), or a message if the list is malformed."""
+def parse_tags(text: str) -> dict[str, str] | str:
+    """The tags of a record or signature in order (RFC 6376 §3.2), or a message if the list is malformed."""
     tags: dict[str, str] = {}
     parts = text.split(";")
     if not parts[-1].strip():  # A trailing semicolon is allowed.
@@ -192,7 +192,8 @@ def _tag_list(text: str) -> dict[str, str] | str:
     return tags
 
 
-def _list_of(value: str) -> list[str]:
+def parse_list(value: str) -> list[str]:
+    """The items of a tag's value that are separated by colons, without white space."""
     return [_WHITESPACE.sub("", item) for item in value.split(":")]
 
 

@@ -53,6 +53,21 @@ ACTIVE_ELEMENTS: Final = frozenset(["script", "iframe", "frame", "embed", "apple
 """Elements that every client removes, and that filters distrust."""
 
 MESSAGE_RULES: Final[Mapping[str, Rule]] = {
+    "reputation_held": Rule(
+        "ERROR",
+        "Marketing mail of the sender's domain is held: {reason}. It waits, and other mail goes on.",
+        "Remove the addresses that bounce and ask nobody who did not agree, then release the domain.",
+    ),
+    "reputation_warning": Rule(
+        "WARNING",
+        "The {reason}. At a higher rate, marketing mail of the domain is held.",
+        "Remove the addresses that bounce, and send only to people who agreed.",
+    ),
+    "warm_up_active": Rule(
+        "ADVICE",
+        "The sender's domain has a warm-up plan: it may send {limit} messages today. Further marketing mail waits.",
+        "Send first to the people who open and click most.",
+    ),
     "subject_empty": Rule(
         "ERROR", "The subject is empty. Filters distrust such mail, and people cannot find it.", "Write a subject."
     ),

@@ -20,6 +20,10 @@ FIELDS_LIMIT: Final = 1_000
 """Header fields of a message and its parts."""
 STRUCTURED_OCTETS: Final = 4_096
 """Octets of a Content-Type or Content-Disposition field, whose parameters take quadratic time to parse."""
+STRUCTURED_TOTAL: Final = 64 * 1024
+"""Octets of all these fields of a message and its parts."""
+DELIMITERS_LIMIT: Final = 100_000
+"""Occurrences of the delimiters of multiparts, also in the texts of their parts."""
 PARTS_LIMIT: Final = 200
 """Parts of a message, multiparts included."""
 DEPTH_LIMIT: Final = 20
@@ -124,6 +128,7 @@ class _Budget:
 
     def __init__(self) -> None:
         self.octets, self.fields, self.parts = FIELDS_OCTETS, FIELDS_LIMIT, PARTS_LIMIT
+        self.structured, self.delimiters = STRUCTURED_TOTAL, DELIMITERS_LIMIT
 
 
 def parse_message(content: bytes) -> MimePart:
@@ -137,6 +142,10 @@ def _parse_part(content: bytes, start: int, end: int, budget: _Budget, depth: in
         raise MimeInvalid(f"A message can have at most {PARTS_LIMIT} parts.")
     fields, body_start = _parse_fields(content, start, end, budget)
     by_name = {name.lower(): value for name, value in reversed(fields)}
+    budget.structured -= len(by_name.get("content-type", "")) + len(by_name.get("content-disposition", ""))
+    if budget.structured < 0:
+        limit = STRUCTURED_TOTAL // 1024
+        raise MimeInvalid(f"The fields Content-Type and Content-Disposition together can have at most {limit} KiB.")
     content_type, parameters = _parse_content_type(by_name.get("content-type", ""))
     if len(by_name.get("content-disposition", "")) > STRUCTURED_OCTETS:
         raise MimeInvalid(f"Content-Disposition: the field is longer than {STRUCTURED_OCTETS} characters.")
@@ -150,7 +159,7 @@ def _parse_part(content: bytes, start: int, end: int, budget: _Budget, depth: in
         delimiter = b"--" + boundary.encode("utf-8", "surrogateescape")
         parts = [
             _parse_part(content, part_start, part_end, budget, depth + 1)
-            for part_start, part_end in _split_parts(content, body_start, end, delimiter)
+            for part_start, part_end in _split_parts(content, body_start, end, delimiter, budget)
         ]
     return MimePart(
         fields=fields,
@@ -206,7 +215,7 @@ def _parse_content_type(value: str) -> tuple[str, dict[str, str]]:
     return media_type, parameters
 
 
-def _split_parts(content: bytes, start: int, end: int, delimiter: bytes) -> Iterator[tuple[int, int]]:
+def _split_parts(content: bytes, start: int, end: int, delimiter: bytes, budget: _Budget) -> Iterator[tuple[int, int]]:
     """Start and end of each part of a multipart (RFC 2046 §5.1.1). Without a closing delimiter, the last part ends with
     the multipart."""
     part_start = -1
@@ -215,6 +224,9 @@ def _split_parts(content: bytes, start: int, end: int, delimiter: bytes) -> Iter
         found = content.find(delimiter, position, end)
         if found < 0:
             break
+        budget.delimiters -= 1
+        if budget.delimiters < 0:
+            raise MimeInvalid(f"The delimiters of parts can occur at most {DELIMITERS_LIMIT:,} times.")
         position = found + len(delimiter)
         line_end = content.find(b"\r\n", position, end)
         line_end = end if line_end < 0 else line_end
@@ -359,5 +371,9 @@ def parse_mailboxes(text: str) -> list[Mailbox]:
 
 def _display_name(text: str) -> str:
     """A display name without quotes and escapes, decoded, on one line."""
-    text = re.sub(r'"((?:[^"\\]|\\.)*)"', lambda match: re.sub(r"\\(.)", r"\1", match[1]), text)
+    # A quote without an end is matched to the end of the text, and kept: to search again from each later quote takes
+    # quadratic time.
+    text = re.sub(
+        r'"((?:[^"\\]++|\\.)*+)("?)', lambda match: re.sub(r"\\(.)", r"\1", match[1]) if match[2] else match[0], text
+    )
     return re.sub(r" +", " ", _CONTROLS.sub(" ", decode_words(text))).strip()

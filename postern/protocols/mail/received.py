@@ -142,8 +142,13 @@ def content_type_of(fields: tuple[tuple[str, str], ...]) -> tuple[str, dict[str,
 
 
 def decode_text(octets: bytes, charset: str) -> str:
-    """Octets as text, never failing: in this charset if it is known, otherwise UTF-8, without NUL."""
+    """Octets as text, never failing: in this charset if it is known, otherwise UTF-8, without NUL.
+
+    Octets with an escape sequence of ISO-2022-JP (RFC 1468) that claim to be ASCII are decoded from it.
+    """
     known = charset if _CHARSET.fullmatch(charset.strip()) else "utf-8"
+    if b"\x1b$" in octets and known.strip().lower() in ("utf-8", "us-ascii", "ascii"):
+        known = "iso-2022-jp"
     try:
         text = octets.decode(known.strip(), "replace")
     except LookupError:

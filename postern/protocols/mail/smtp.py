@@ -19,6 +19,7 @@ import idna
 import msgspec
 
 from postern.protocols.mail.mime import message_problem
+from postern.protocols.mail.tls_report import TlsFault, tls_fault_of
 from postern.protocols.mail.transports.transport import (
     LONGEST_DIALOGUE,
     NO_TIME,
@@ -133,6 +134,15 @@ def dot_stuffed(message: bytes) -> bytes:
 DATA = b"DATA\r\n"
 NO_SMTPUTF8 = SmtpReply(553, "5.6.7", "The server does not support non-ASCII addresses (SMTPUTF8).")
 NO_ADDRESS = SmtpReply(553, "5.1.3", "This is not a valid e-mail address.")
+REQUIRETLS = "REQUIRETLS"
+"""The extension by which a server promises to pass a message on only with authenticated TLS (RFC 8689)."""
+NOT_AUTHENTICATED = SmtpReply(
+    550, "5.7.10", "The message requires TLS with a valid certificate (REQUIRETLS), which the server does not have."
+)
+NO_REQUIRETLS = SmtpReply(
+    550, "5.7.30", "The message requires TLS on its whole way, but the server does not offer REQUIRETLS."
+)
+"""RFC 8689 §4.2.1."""
 OUT_OF_STEP = SmtpReply(
     451, "4.5.0", "The server sent a reply too many, so it is not known which recipients it accepted."
 )
@@ -211,6 +221,10 @@ class ConnectionFailed(Exception):
         self.enhanced = enhanced
         self.opening: tuple[tuple[str, bytes], ...] = ()
         """The SMTP dialogue before the failure, if it failed before the first message."""
+        self.tls_fault: TlsFault | None = None
+        """What is wrong with the TLS of the connection, if that is the reason."""
+        self.local_address = ""
+        """The local IP address of the connection; empty if none was made."""
 
 
 class Unreachable(ConnectionFailed):
@@ -270,6 +284,7 @@ async def connect_opportunistically(peer: Peer) -> "SmtpConnection":
     except HandshakeFailed as failure:
         connection = await connect(msgspec.structs.replace(peer, tls=Tls.NONE))
         connection.prepend_dialogue(failure.opening)
+        connection.tls_fault = failure.tls_fault
         return connection
 
 
@@ -280,6 +295,7 @@ async def connect(peer: Peer) -> "SmtpConnection":
         await connection.greet()
     except ConnectionFailed as failure:
         failure.opening = connection.dialogue
+        failure.local_address = connection.local_address
         connection.abort()
         raise
     except BaseException:
@@ -324,6 +340,12 @@ class SmtpConnection(asyncio.Protocol):
         """Number of messages that were started on this connection."""
         self.idle_since = loop.time()
         self.encrypted = False
+        self.authenticated = False
+        """Whether the connection is encrypted and the server's certificate was checked."""
+        self.tls_fault: TlsFault | None = None
+        """Why the connection is not encrypted although TLS was tried; None for TLS, and if it was not tried."""
+        self.local_address = ""
+        """The local IP address of the connection."""
         self.features: dict[str, str] = {}
         self._loop = loop
         self._transport: asyncio.Transport | None = None
@@ -366,6 +388,8 @@ class SmtpConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Store the transport. With these limits, it reports when its write buffer is empty and when it is not."""
         self._transport = cast("asyncio.Transport", transport)
+        local: Any = transport.get_extra_info("sockname")
+        self.local_address = str(local[0]) if local else ""
         # Not high=0: over TLS, an empty buffer would then count as full.
         self._transport.set_write_buffer_limits(high=1, low=0)
 
@@ -450,8 +474,9 @@ class SmtpConnection(asyncio.Protocol):
         peer = self.peer
         reply = await self._send_command("STARTTLS") if "STARTTLS" in self.features else None
         if reply is None or reply.code != 220:
+            self.tls_fault = TlsFault("starttls-not-supported")
             if peer.tls is Tls.STARTTLS_REQUIRED:
-                raise TlsRequired(f"{peer.label} does not offer STARTTLS.", reply, "4.7.4")
+                raise _with_fault(TlsRequired(f"{peer.label} does not offer STARTTLS.", reply, "4.7.4"), self.tls_fault)
             return
         # Data received in clear after that reply may be an attacker's, so it is discarded (RFC 3207 §6).
         self._reader = ReplyReader()
@@ -466,7 +491,8 @@ class SmtpConnection(asyncio.Protocol):
             )
         except (OSError, ssl.SSLError, ValueError) as error:
             self._exchange.append(("TLS", f"{error}\r\n".encode("utf-8", "replace")))
-            raise HandshakeFailed(f"TLS with {peer.label}: {error}", enhanced="4.7.5") from None
+            failure = HandshakeFailed(f"TLS with {peer.label}: {error}", enhanced="4.7.5")
+            raise _with_fault(failure, tls_fault_of(error)) from None
         if transport is None or self._failure:
             raise self._failure or TlsRequired(f"The TLS handshake with {peer.label} was aborted.", enhanced="4.7.5")
         self.connection_made(transport)
@@ -479,12 +505,14 @@ class SmtpConnection(asyncio.Protocol):
         peer = self.peer
         session = cast("asyncio.Transport", self._transport).get_extra_info("ssl_object")
         fault = peer.check_certificates(sent_certificates(session)) if peer.check_certificates else None
-        verified = "checked" if peer.check_certificates or _context(peer).check_hostname else "not checked"
+        self.authenticated = bool(peer.check_certificates) or _context(peer).check_hostname
+        verified = "checked" if self.authenticated else "not checked"
         cipher = session.cipher()
         description = f"{session.version()}, {cipher[0] if cipher else 'unknown cipher'}; certificate {verified}"
         self._exchange.append(("TLS", f"{fault or description}\r\n".encode()))
         if fault:
-            raise TlsRequired(f"TLS with {peer.label}: {fault}", enhanced="4.7.5")
+            failure = TlsRequired(f"TLS with {peer.label}: {fault}", enhanced="4.7.5")
+            raise _with_fault(failure, TlsFault("validation-failure", "dane-mismatch"))
 
     async def _authenticate(self, user: str, password: str) -> None:
         """Send AUTH PLAIN or LOGIN. Raises AuthenticationFailed, or TlsRequired if the connection must be encrypted."""
@@ -555,6 +583,10 @@ class SmtpConnection(asyncio.Protocol):
         fault = message_problem(message)
         if fault:
             return SmtpReply(554, "5.6.0", fault)
+        if envelope.require_tls and not self.authenticated:
+            return NOT_AUTHENTICATED
+        if envelope.require_tls and REQUIRETLS not in self.features:
+            return NO_REQUIRETLS
         if self._size_limit and len(message) > self._size_limit:
             # RFC 1870 §6.
             text = f"The message has {len(message)} octets; the server accepts {self._size_limit}."
@@ -642,6 +674,8 @@ class SmtpConnection(asyncio.Protocol):
             or not all(recipient.isascii() for recipient in envelope.recipients)
         ):
             command += b" SMTPUTF8"
+        if envelope.require_tls:
+            command += b" REQUIRETLS"
         return command + b"\r\n"
 
     async def _send_envelope(
@@ -898,6 +932,11 @@ class SmtpConnection(asyncio.Protocol):
             self._timer = None
         if self._waiter and not self._waiter.done():
             self._waiter.set_exception(self._failure)
+
+
+def _with_fault(failure: TlsRequired, fault: TlsFault) -> TlsRequired:
+    failure.tls_fault = fault
+    return failure
 
 
 def _replies_of_recipients(

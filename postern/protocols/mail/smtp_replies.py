@@ -201,6 +201,7 @@ _SENDER_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
         _any_of(
             r"\b(spf|dkim|dmarc|arc)\b|unauthenticated|not authenticated|authentication (required|check|fail)",
             r"reverse dns|\bptr\b|\bhelo\b.*(invalid|reject)|authentication results",
+            r"but my name was rejected",  # qmail, about HELO
         ),
         FailureReason.AUTHENTICATION,
     ),
@@ -223,7 +224,7 @@ _SENDER_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
     ),
     (_any_of(r"receiving mail (too quickly|at a rate)"), FailureReason.TOO_MANY),
     # A reply to MAIL FROM is about the sender, whatever its code is.
-    (_any_of(r"(after|in reply to|response to) (the )?MAIL FROM"), FailureReason.SENDER),
+    (_any_of(r"(after|in reply to|response to) (the )?MAIL FROM|but sender was rejected"), FailureReason.SENDER),
 ]
 
 _RECIPIENT_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
@@ -232,6 +233,12 @@ _RECIPIENT_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
             r"(over|exceed(s|ed)?|out of) ?(the )?(its |his |storage |disk |mailbox )*(quota|storage)",
             r"mailbox.{0,30}\bfull|quota (is )?(exceed|full)|inbox is (out of|full)|not enough (disk|storage)",
             r"insufficient (disk|storage|system storage)",
+            r"(account|maildrop|mail ?file|user|disk) is (over ?quota|full)|no space left|mailbox size limit",
+            r"Postfach.{0,30}voll|Speicherplatz.{0,40}(erschöpft|überschritten)|Kontingent.{0,30}überschritten",
+            r"bo[iî]te.{0,40}pleine|quota.{0,20}(d[ée]pass|atteint)|buz[oó]n.{0,30}llen[oa]|casella.{0,30}piena",
+            r"(cuota|quota).{0,20}(excedida|superad|ultrapassad)|caixa.{0,30}(cheia|lotada)|postvak.{0,20}\bvol\b",
+            r"ящик.{0,30}(переполнен|заполнен)|превышена квота|skrzynk.{0,30}(pełna|przepełnion)",
+            r"(邮箱|信箱|郵箱|容量|空间|空間).{0,10}(已满|已滿|不足)|(メールボックス|容量).{0,20}(一杯|いっぱい|超え|超過)",
         ),
         FailureReason.MAILBOX_FULL,
     ),
@@ -247,6 +254,13 @@ _RECIPIENT_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
             r"(mailbox|account|user|recipient|address).{0,40}(disabled|inactive|suspended|deactivated|locked|closed)",
             r"(disabled|inactive|suspended|deactivated|dormant) (mailbox|account|user|recipient)",
             r"no longer (active|in use|available|valid|accepting)|discontinued|has been terminated",
+            r"(mailbox|account|user|address).{0,40}(not active|has expired|(was|been) (deleted|removed|frozen))",
+            r"(Postfach|Konto).{0,40}(deaktiviert|gesperrt|geschlossen)",
+            r"(compte|bo[iî]te).{0,40}(d[ée]sactiv|suspendu|ferm[ée])",
+            r"(cuenta|buz[oó]n).{0,40}(desactivad|deshabilitad|suspendid|inactiv)",
+            r"(conta|caixa).{0,40}(desativad|suspens|inativ)|(casella|utente).{0,40}(disattivat|disabilitat|sospes)",
+            r"(ящик|аккаунт|уч[её]тная запись).{0,40}(заблокирован|отключ[её]н|неактив)",
+            r"(邮箱|用户|帐号|账号|信箱|帳號|使用者).{0,10}(停用|禁用|冻结|凍結|锁定|鎖定)",
         ),
         FailureReason.MAILBOX_INACTIVE,
     ),
@@ -260,6 +274,21 @@ _RECIPIENT_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
             r"isn't a (valid|known)|not our customer|user doesn.t exist|no one by that name|there is no one here",
             r"recipient address rejected: access denied|sorry, no mailbox",
             r"requested action not taken: mailbox unavailable|no valid recipients|invalid final delivery userid",
+            r"(find|locate) (the |this )?(recipient|user|mailbox|address)|(recipient|user|mailbox) ?not ?found",
+            r"recipient (address )?rejected\W{0,5}(\(in reply to|$)",
+            r"(Empfänger|Benutzer|Postfach|Adresse|Konto).{0,60}"
+            r"(unbekannt|existiert nicht|nicht (gefunden|vorhanden|bekannt)|ungültig)",
+            r"(destinataire|utilisateur|adresse|bo[iî]te|compte).{0,60}(inconnu|existe pas|introuvable|non valide)",
+            r"(usuario|destinatario|buz[oó]n|cuenta|direcci[oó]n).{0,60}(desconocid|no existe|no encontrad|inv[aá]lid)",
+            r"(usu[aá]rio|destinat[aá]rio|caixa|conta|endere[cç]o).{0,60}"
+            r"(desconhecid|n[aã]o existe|inexistente|inv[aá]lid|n[aã]o encontrad)",
+            r"(utente|destinatario|casella|indirizzo).{0,60}(sconosciut|inesistente|non (esiste|trovat|valid))",
+            r"(gebruiker|ontvanger|adres|postvak).{0,60}(onbekend|bestaat niet|niet gevonden|ongeldig)",
+            r"(użytkownik|adresat|skrzynk|adres).{0,60}(nie istnieje|nieznan|nie znalezion)",
+            r"(пользовател|получател|адрес|ящик).{0,60}(не найден|не существует|неизвест|не зарегистрирован)",
+            r"нет такого (пользователя|ящика|адреса)",
+            r"(用户|收件人|邮箱|地址|帐号|账号|使用者|信箱|帳號).{0,20}(不存在|未找到|找不到|无效|無效)",
+            r"(ユーザ|宛先|アドレス|メールボックス|受信者|ディレクトリ).{0,20}(見つかりません|存在しません|不明)",
         ),
         FailureReason.USER_UNKNOWN,
     ),
@@ -299,7 +328,13 @@ _RECIPIENT_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
         ),
         FailureReason.SYSTEM,
     ),
-    (_any_of(r"polic(y|ies)|not (allowed|permitted|authorized|accepted)|access denied|refused"), FailureReason.POLICY),
+    (
+        _any_of(
+            r"polic(y|ies)|not (allowed|permitted|authori[sz]ed|accepted)|access denied|refused",
+            r"filtered|white ?list|moderat(ed|or)|restricted",
+        ),
+        FailureReason.POLICY,
+    ),
 ]
 
 _REASONS_BY_CODE: dict[int, FailureReason] = {
@@ -337,7 +372,14 @@ def classify(code: int, enhanced: str = "", text: str = "") -> FailureVerdict:
     return FailureVerdict(FailureKind.SOFT if kind is FailureKind.HARD and not permanent else kind, reason)
 
 
+_QUOTED_REPLY = re.compile(r"(?:[45]\.\d\.\d{1,3} - )?Unknown address error \d{3}-'", re.IGNORECASE)
+"""How Cisco's gateways begin the reason of every refusal of a recipient; the reply of the server follows."""
+_REFUSES_ALL_MAIL = frozenset({521, 556})
+"""Replies of hosts that accept no mail (RFC 7504), whatever a vague enhanced code says."""
+
+
 def _reason(code: int, enhanced: str, text: str) -> FailureReason:
+    text = _QUOTED_REPLY.sub("", text, 1)
     subject_and_detail = enhanced.partition(".")[2]
     sender_reason = _first_match(_SENDER_PATTERNS, text)
     code_reason = _REASONS_OF_CLEAR_CODES.get(subject_and_detail)
@@ -352,6 +394,7 @@ def _reason(code: int, enhanced: str, text: str) -> FailureReason:
     return (
         code_reason
         or _first_match(_RECIPIENT_PATTERNS, text)
+        or (_REASONS_BY_CODE[code] if code in _REFUSES_ALL_MAIL else None)
         or _REASONS_OF_VAGUE_CODES.get(subject_and_detail)
         or _REASONS_BY_SUBJECT.get(subject_and_detail.partition(".")[0])
         or _REASONS_BY_CODE.get(code)

@@ -1058,6 +1058,104 @@ REMOVE_SUPPRESSION = Operation(
     result="Suppression",
     permission="emails:write",
 )
+LIST_DELIVERY_SITES = Operation(
+    "listDeliverySites",
+    "GET",
+    "/projects/{projectId}/delivery/sites",
+    "json",
+    result="DeliverySite",
+    page="links",
+    permission="emails:read",
+)
+GET_DELIVERY_SITE = Operation(
+    "getDeliverySite",
+    "GET",
+    "/projects/{projectId}/delivery/sites/{site}",
+    "json",
+    result="DeliverySite",
+    permission="emails:read",
+)
+SUSPEND_DELIVERY_SITE = Operation(
+    "suspendDeliverySite",
+    "POST",
+    "/projects/{projectId}/delivery/sites/{site}/suspend",
+    "json",
+    result="DeliverySite",
+    permission="emails:write",
+    body="json",
+    media_type="application/json",
+)
+RESUME_DELIVERY_SITE = Operation(
+    "resumeDeliverySite",
+    "POST",
+    "/projects/{projectId}/delivery/sites/{site}/resume",
+    "json",
+    result="DeliverySite",
+    permission="emails:write",
+)
+BOUNCE_DELIVERY_SITE = Operation(
+    "bounceDeliverySite",
+    "POST",
+    "/projects/{projectId}/delivery/sites/{site}/bounce",
+    "json",
+    result="DeliverySite",
+    permission="emails:write",
+    body="json",
+    media_type="application/json",
+)
+GET_DOMAIN_REPUTATION = Operation(
+    "getDomainReputation",
+    "GET",
+    "/projects/{projectId}/domains/{domainId}/reputation",
+    "json",
+    result="Reputation",
+    permission="domains:read",
+)
+RELEASE_DOMAIN_REPUTATION = Operation(
+    "releaseDomainReputation",
+    "POST",
+    "/projects/{projectId}/domains/{domainId}/reputation/release",
+    "json",
+    result="Reputation",
+    permission="domains:write",
+    body="json",
+    media_type="application/json",
+)
+PUT_DOMAIN_WARM_UP = Operation(
+    "putDomainWarmUp",
+    "PUT",
+    "/projects/{projectId}/domains/{domainId}/warm-up",
+    "json",
+    result="WarmUp",
+    permission="domains:write",
+    body="json",
+    media_type="application/json",
+)
+GET_DOMAIN_WARM_UP = Operation(
+    "getDomainWarmUp",
+    "GET",
+    "/projects/{projectId}/domains/{domainId}/warm-up",
+    "json",
+    result="WarmUp",
+    permission="domains:read",
+)
+DELETE_DOMAIN_WARM_UP = Operation(
+    "deleteDomainWarmUp",
+    "DELETE",
+    "/projects/{projectId}/domains/{domainId}/warm-up",
+    "json",
+    result="Deleted",
+    permission="domains:write",
+)
+LIST_DOMAIN_CERTIFICATES = Operation(
+    "listDomainCertificates",
+    "GET",
+    "/projects/{projectId}/domains/{id}/certificates",
+    "json",
+    result="DomainCertificate",
+    many=True,
+    permission="domains:read",
+)
 LIST_CUSTOMERS = Operation(
     "listCustomers",
     "GET",
@@ -2209,6 +2307,104 @@ GET_UNRECOGNIZED_REPORT = Operation(
     "/projects/{projectId}/inbound/reports/{id}/message",
     "bytes",
     permission="emails:read",
+)
+LIST_INBOUND_ROUTES = Operation(
+    "listInboundRoutes",
+    "GET",
+    "/projects/{projectId}/inbound/routes",
+    "json",
+    result="InboundRoute",
+    page="links",
+    permission="inbound:read",
+)
+CREATE_INBOUND_ROUTE = Operation(
+    "createInboundRoute",
+    "POST",
+    "/projects/{projectId}/inbound/routes",
+    "json",
+    result="InboundRoute",
+    permission="inbound:write",
+    body="json",
+    media_type="application/json",
+)
+GET_INBOUND_ROUTE = Operation(
+    "getInboundRoute",
+    "GET",
+    "/projects/{projectId}/inbound/routes/{id}",
+    "json",
+    result="InboundRoute",
+    permission="inbound:read",
+)
+CHANGE_INBOUND_ROUTE = Operation(
+    "changeInboundRoute",
+    "PATCH",
+    "/projects/{projectId}/inbound/routes/{id}",
+    "json",
+    result="InboundRoute",
+    permission="inbound:write",
+    body="json",
+    media_type="application/json",
+)
+DELETE_INBOUND_ROUTE = Operation(
+    "deleteInboundRoute",
+    "DELETE",
+    "/projects/{projectId}/inbound/routes/{id}",
+    "json",
+    result="Deleted",
+    permission="inbound:write",
+)
+VERIFY_INBOUND_ROUTE = Operation(
+    "verifyInboundRoute",
+    "POST",
+    "/projects/{projectId}/inbound/routes/{id}/verify",
+    "json",
+    result="InboundRoute",
+    permission="inbound:write",
+)
+LIST_INBOUND_MESSAGES = Operation(
+    "listInboundMessages",
+    "GET",
+    "/projects/{projectId}/inbound",
+    "json",
+    result="InboundSummary",
+    page="links",
+    permission="inbound:read",
+)
+ADD_INBOUND_MESSAGE = Operation(
+    "addInboundMessage",
+    "POST",
+    "/projects/{projectId}/inbound",
+    "json",
+    result="InboundReceipt",
+    permission="inbound:write",
+    body="bytes",
+    media_type="message/rfc822",
+)
+GET_INBOUND_MESSAGE = Operation(
+    "getInboundMessage",
+    "GET",
+    "/projects/{projectId}/inbound/{id}",
+    "json",
+    result="InboundMessage",
+    permission="inbound:read",
+)
+DELETE_INBOUND_MESSAGE = Operation(
+    "deleteInboundMessage",
+    "DELETE",
+    "/projects/{projectId}/inbound/{id}",
+    "json",
+    result="Deleted",
+    permission="inbound:write",
+)
+GET_INBOUND_RAW = Operation(
+    "getInboundRaw", "GET", "/projects/{projectId}/inbound/{id}/raw", "bytes", permission="inbound:read"
+)
+GET_INBOUND_MESSAGE_ATTACHMENT = Operation(
+    "getInboundMessageAttachment",
+    "GET",
+    "/projects/{projectId}/inbound/{id}/attachments/{number}",
+    "bytes",
+    permission="inbound:read",
 )
 LIST_INBOX = Operation(
     "listInbox",

@@ -56,13 +56,21 @@ __all__ = [
     "CustomerUnlockedEvent",
     "CustomerUpdatedEvent",
     "DomainBlocklistedEvent",
+    "DomainCertificateFailedEvent",
+    "DomainCertificateIssuedEvent",
     "DomainCreatedEvent",
     "DomainDegradedEvent",
     "DomainDeletedEvent",
     "DomainDelistedEvent",
+    "DomainReputationHeldEvent",
+    "DomainReputationRecoveredEvent",
+    "DomainReputationReleasedEvent",
+    "DomainReputationWarningEvent",
     "DomainSenderRemovedEvent",
     "DomainSenderVerifiedEvent",
     "DomainVerifiedEvent",
+    "DomainWarmUpEndedEvent",
+    "DomainWarmUpStartedEvent",
     "EmailBouncedEvent",
     "EmailCancelledEvent",
     "EmailClickedEvent",
@@ -80,6 +88,7 @@ __all__ = [
     "EntitlementChangedEvent",
     "EntitlementExpiredEvent",
     "Event",
+    "InboundReceivedEvent",
     "InvitationAcceptedEvent",
     "InvitationCreatedEvent",
     "InvitationExpiredEvent",
@@ -349,6 +358,13 @@ class AutomationFailedEvent(WebhookEvent, frozen=True, kw_only=True):
     type: Literal["automation.failed"] = "automation.failed"
 
 
+class InboundReceivedEvent(WebhookEvent, frozen=True, kw_only=True):
+    """A message to the address of a route was received."""
+
+    data: types.InboundReceivedData
+    type: Literal["inbound.received"] = "inbound.received"
+
+
 class DomainCreatedEvent(WebhookEvent, frozen=True, kw_only=True):
     """A sending domain was added."""
 
@@ -389,6 +405,62 @@ class DomainDelistedEvent(WebhookEvent, frozen=True, kw_only=True):
 
     data: types.DomainListedData
     type: Literal["domain.delisted"] = "domain.delisted"
+
+
+class DomainReputationWarningEvent(WebhookEvent, frozen=True, kw_only=True):
+    """A rate of a sending domain is above a threshold."""
+
+    data: types.DomainReputationData
+    type: Literal["domain.reputation_warning"] = "domain.reputation_warning"
+
+
+class DomainReputationHeldEvent(WebhookEvent, frozen=True, kw_only=True):
+    """Marketing mail of a sending domain is held."""
+
+    data: types.DomainReputationData
+    type: Literal["domain.reputation_held"] = "domain.reputation_held"
+
+
+class DomainReputationRecoveredEvent(WebhookEvent, frozen=True, kw_only=True):
+    """The rates of a sending domain are good again."""
+
+    data: types.DomainReputationData
+    type: Literal["domain.reputation_recovered"] = "domain.reputation_recovered"
+
+
+class DomainReputationReleasedEvent(WebhookEvent, frozen=True, kw_only=True):
+    """Held marketing mail of a sending domain was released."""
+
+    data: types.DomainReputationData
+    type: Literal["domain.reputation_released"] = "domain.reputation_released"
+
+
+class DomainWarmUpStartedEvent(WebhookEvent, frozen=True, kw_only=True):
+    """The warm-up plan of a sending domain began."""
+
+    data: types.DomainWarmUpData
+    type: Literal["domain.warm_up_started"] = "domain.warm_up_started"
+
+
+class DomainWarmUpEndedEvent(WebhookEvent, frozen=True, kw_only=True):
+    """The warm-up plan of a sending domain ended."""
+
+    data: types.DomainWarmUpData
+    type: Literal["domain.warm_up_ended"] = "domain.warm_up_ended"
+
+
+class DomainCertificateIssuedEvent(WebhookEvent, frozen=True, kw_only=True):
+    """A name of a sending domain got a new certificate."""
+
+    data: types.DomainCertificateData
+    type: Literal["domain.certificate_issued"] = "domain.certificate_issued"
+
+
+class DomainCertificateFailedEvent(WebhookEvent, frozen=True, kw_only=True):
+    """For a day or more, or shortly before it expires, a name of a sending domain got no new certificate."""
+
+    data: types.DomainCertificateFailedData
+    type: Literal["domain.certificate_failed"] = "domain.certificate_failed"
 
 
 class DomainSenderVerifiedEvent(WebhookEvent, frozen=True, kw_only=True):
@@ -756,12 +828,21 @@ Event: TypeAlias = (
     | AutomationStartedEvent
     | AutomationCompletedEvent
     | AutomationFailedEvent
+    | InboundReceivedEvent
     | DomainCreatedEvent
     | DomainVerifiedEvent
     | DomainDegradedEvent
     | DomainDeletedEvent
     | DomainBlocklistedEvent
     | DomainDelistedEvent
+    | DomainReputationWarningEvent
+    | DomainReputationHeldEvent
+    | DomainReputationRecoveredEvent
+    | DomainReputationReleasedEvent
+    | DomainWarmUpStartedEvent
+    | DomainWarmUpEndedEvent
+    | DomainCertificateIssuedEvent
+    | DomainCertificateFailedEvent
     | DomainSenderVerifiedEvent
     | DomainSenderRemovedEvent
     | CustomerSignedUpEvent
@@ -849,12 +930,21 @@ BY_TYPE: dict[str, type[WebhookEvent]] = {
     "automation.started": AutomationStartedEvent,
     "automation.completed": AutomationCompletedEvent,
     "automation.failed": AutomationFailedEvent,
+    "inbound.received": InboundReceivedEvent,
     "domain.created": DomainCreatedEvent,
     "domain.verified": DomainVerifiedEvent,
     "domain.degraded": DomainDegradedEvent,
     "domain.deleted": DomainDeletedEvent,
     "domain.blocklisted": DomainBlocklistedEvent,
     "domain.delisted": DomainDelistedEvent,
+    "domain.reputation_warning": DomainReputationWarningEvent,
+    "domain.reputation_held": DomainReputationHeldEvent,
+    "domain.reputation_recovered": DomainReputationRecoveredEvent,
+    "domain.reputation_released": DomainReputationReleasedEvent,
+    "domain.warm_up_started": DomainWarmUpStartedEvent,
+    "domain.warm_up_ended": DomainWarmUpEndedEvent,
+    "domain.certificate_issued": DomainCertificateIssuedEvent,
+    "domain.certificate_failed": DomainCertificateFailedEvent,
     "domain.sender_verified": DomainSenderVerifiedEvent,
     "domain.sender_removed": DomainSenderRemovedEvent,
     "customer.signed_up": CustomerSignedUpEvent,

@@ -146,6 +146,7 @@ EmailDict = TypedDict(
         "trackClicks": NotRequired["bool | None"],
         "expiresAt": NotRequired["datetime | str | None"],
         "unsubscribable": NotRequired["bool"],
+        "requireTls": NotRequired["bool | None"],
     },
 )
 """An e-mail to send."""
@@ -346,10 +347,17 @@ class SettingsChangeDict(TypedDict):
     """Whether opens are tracked; null uses the project's setting."""
     trackClicks: NotRequired[bool]
     """Whether clicks are tracked; null uses the project's setting."""
+    requireTls: NotRequired[bool]
+    """Whether the message is passed on only over TLS, to authenticated servers that promise the same (REQUIRETLS,
+    RFC 8689). It bounces at others: 5.7.30, or 5.7.10 without authenticated TLS. Null: the setting of the
+    project.
+    """
     seedList: NotRequired[Sequence[str] | None]
     """E-mail addresses that get a test copy of a campaign on request (`test-seed-list`)."""
     retentionDays: NotRequired[int | None]
     """Number of days for which message bodies are kept; null uses the server's default."""
+    inboundRetentionDays: NotRequired[int | None]
+    """Number of days for which received messages are kept; null means 30."""
     onAmbiguous: NotRequired[Literal["hold", "retry"] | str]
     """Action if a connection ends before the server replies to the complete message: `retry` or `hold`."""
     frequencyCap: NotRequired[int | None]

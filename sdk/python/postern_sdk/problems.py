@@ -350,6 +350,38 @@ class ImportMissing(NotFoundError):
     """`import_missing` (404): There is no such import."""
 
 
+class InboundAttachmentMissing(NotFoundError):
+    """`inbound_attachment_missing` (404): The message has no such attachment."""
+
+
+class InboundDomainNotVerified(UnprocessableEntityError):
+    """`inbound_domain_not_verified` (422): The domain of the address is neither a verified sending domain of this
+    project nor below one. Verify it first.
+    """
+
+
+class InboundMailboxFull(UnprocessableEntityError):
+    """`inbound_mailbox_full` (422): The received messages of a project can have at most 5 GB. Delete some first."""
+
+
+class InboundMessageLoops(UnprocessableEntityError):
+    """`inbound_message_loops` (422): The message has more than 100 Received fields, so it is in a loop."""
+
+
+class InboundMessageMissing(NotFoundError):
+    """`inbound_message_missing` (404): There is no such received message, or it was deleted because its time has
+    ended.
+    """
+
+
+class InboundRouteExists(ConflictError):
+    """`inbound_route_exists` (409): This project already has a route for this address."""
+
+
+class InboundRouteMissing(NotFoundError):
+    """`inbound_route_missing` (404): There is no such route."""
+
+
 class Invalid(BadRequestError):
     """`invalid` (400): Some of the values sent are not valid; `errors` says which."""
 
@@ -460,6 +492,10 @@ class NextKeyUnpublished(ConflictError):
     """
 
 
+class NoInboundRoute(UnprocessableEntityError):
+    """`no_inbound_route` (422): No active route of this project is for a recipient of the message."""
+
+
 class NoSignOnHere(NotFoundError):
     """`no_sign_on_here` (404): No organization uses single sign-on for this e-mail domain. Sign in another way."""
 
@@ -510,6 +546,10 @@ class NothingBooked(ConflictError):
     """`nothing_booked` (409): The account has no subscription to manage. Start one with POST /account/auth-
     billing/checkout.
     """
+
+
+class NothingHeld(ConflictError):
+    """`nothing_held` (409): Marketing mail of this domain is not held, so there is nothing to release."""
 
 
 class OrganizationDomainMissing(NotFoundError):
@@ -727,6 +767,20 @@ class SignUpClosed(ForbiddenError):
     """`sign_up_closed` (403): Sign-up is closed in this project; only invited addresses can sign up."""
 
 
+class SiteMissing(NotFoundError):
+    """`site_missing` (404): This project has sent no mail to this site."""
+
+
+class SiteNotSuspended(ConflictError):
+    """`site_not_suspended` (409): This project has not suspended this site."""
+
+
+class SiteSuspendedByOperator(ConflictError):
+    """`site_suspended_by_operator` (409): The operator of the server has suspended this site for the project, and
+    only the operator can change that.
+    """
+
+
 class SlugTaken(ConflictError):
     """`slug_taken` (409): Another organization of the project has this slug."""
 
@@ -859,6 +913,10 @@ class TooManyImports(ConflictError):
     """
 
 
+class TooManyInboundRoutes(UnprocessableEntityError):
+    """`too_many_inbound_routes` (422): A project can have at most 1,000 routes. Delete one first."""
+
+
 class TooManyInvitations(UnprocessableEntityError):
     """`too_many_invitations` (422): An organization has at most 10,000 pending invitations; revoke some first."""
 
@@ -935,6 +993,10 @@ class UploadBroken(BadRequestError):
 
 class VariantMissing(NotFoundError):
     """`variant_missing` (404): This campaign has no such variant."""
+
+
+class WarmUpMissing(NotFoundError):
+    """`warm_up_missing` (404): This domain has no warm-up plan."""
 
 
 class WebhookInactive(ConflictError):
@@ -1018,6 +1080,13 @@ BY_CODE: dict[str, type[APIError]] = {
     "image_too_large": ImageTooLarge,
     "import_file_invalid": ImportFileInvalid,
     "import_missing": ImportMissing,
+    "inbound_attachment_missing": InboundAttachmentMissing,
+    "inbound_domain_not_verified": InboundDomainNotVerified,
+    "inbound_mailbox_full": InboundMailboxFull,
+    "inbound_message_loops": InboundMessageLoops,
+    "inbound_message_missing": InboundMessageMissing,
+    "inbound_route_exists": InboundRouteExists,
+    "inbound_route_missing": InboundRouteMissing,
     "invalid": Invalid,
     "invitation_closed": InvitationClosed,
     "invitation_missing": InvitationMissing,
@@ -1043,6 +1112,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "mfa_required": MfaRequired,
     "mfa_still_required": MfaStillRequired,
     "next_key_unpublished": NextKeyUnpublished,
+    "no_inbound_route": NoInboundRoute,
     "no_sign_on_here": NoSignOnHere,
     "no_smart_host": NoSmartHost,
     "not_a_member": NotAMember,
@@ -1054,6 +1124,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "not_scheduled": NotScheduled,
     "not_yourself": NotYourself,
     "nothing_booked": NothingBooked,
+    "nothing_held": NothingHeld,
     "organization_domain_missing": OrganizationDomainMissing,
     "organization_external_id_taken": OrganizationExternalIdTaken,
     "organization_missing": OrganizationMissing,
@@ -1102,6 +1173,9 @@ BY_CODE: dict[str, type[APIError]] = {
     "sign_in_failed": SignInFailed,
     "sign_in_locked": SignInLocked,
     "sign_up_closed": SignUpClosed,
+    "site_missing": SiteMissing,
+    "site_not_suspended": SiteNotSuspended,
+    "site_suspended_by_operator": SiteSuspendedByOperator,
     "slug_taken": SlugTaken,
     "sso_connection_draft": SsoConnectionDraft,
     "sso_connection_incomplete": SsoConnectionIncomplete,
@@ -1129,6 +1203,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "too_many_domains": TooManyDomains,
     "too_many_features": TooManyFeatures,
     "too_many_imports": TooManyImports,
+    "too_many_inbound_routes": TooManyInboundRoutes,
     "too_many_invitations": TooManyInvitations,
     "too_many_keys": TooManyKeys,
     "too_many_members": TooManyMembers,
@@ -1147,6 +1222,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "unsupported_media_type": UnsupportedMediaType,
     "upload_broken": UploadBroken,
     "variant_missing": VariantMissing,
+    "warm_up_missing": WarmUpMissing,
     "webhook_inactive": WebhookInactive,
     "webhook_missing": WebhookMissing,
 }

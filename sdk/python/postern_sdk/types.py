@@ -78,13 +78,20 @@ if TYPE_CHECKING:
         Literal["ATTRIBUTE", "DECLARED", "EXACT", "IGNORED", "SYNONYM"] | str
     )
     ContactImportPreviewColumnType: TypeAlias = Literal["boolean", "date", "list", "number", "string"] | str
+    DeliverySiteTransport: TypeAlias = Literal["direct", "relay"] | str
+    DeliverySiteState: TypeAlias = Literal["OPEN", "SLOWED", "SUSPENDED"] | str
+    DeliverySiteSuspensionBy: TypeAlias = Literal["OPERATOR", "PROJECT"] | str
     DeveloperRole: TypeAlias = Literal["ADMIN", "DEVELOPER", "OWNER", "VIEWER"] | str
+    DkimResultVerdict: TypeAlias = Literal["fail", "pass", "permerror", "temperror"] | str
+    DmarcResultVerdict: TypeAlias = Literal["fail", "none", "pass", "permerror", "temperror"] | str
+    DmarcResultPolicy: TypeAlias = Literal["none", "quarantine", "reject"] | str
     DnsRecordType: TypeAlias = Literal["CNAME", "TXT"] | str
     DnsRecordPurpose: TypeAlias = (
         Literal["DKIM", "DKIM_ED25519", "DKIM_NEXT", "DMARC", "RETURN_PATH", "SPF", "TRACKING"] | str
     )
     DnsRecordStatus: TypeAlias = Literal["PENDING", "UNKNOWN", "VERIFIED", "WRONG"] | str
     DomainStatus: TypeAlias = Literal["DEGRADED", "FAILED", "PENDING", "VERIFIED"] | str
+    DomainCertificateStatus: TypeAlias = Literal["FAILED", "ISSUED", "PENDING", "RENEWING"] | str
     DomainJoinReason: TypeAlias = (
         Literal[
             "ALREADY_MEMBER",
@@ -158,12 +165,26 @@ if TYPE_CHECKING:
     FindingSeverity: TypeAlias = Literal["ADVICE", "ERROR", "WARNING"] | str
     FormerReasonReason: TypeAlias = Literal["BOUNCE", "COMPLAINT", "MANUAL", "UNSUBSCRIBE"] | str
     IdentityRequestStatus: TypeAlias = Literal["APPROVED", "PENDING", "REJECTED"] | str
+    InboundMessageSource: TypeAlias = Literal["api", "smtp"] | str
+    InboundMessageSpf: TypeAlias = (
+        Literal["fail", "neutral", "none", "pass", "permerror", "softfail", "temperror"] | str
+    )
+    InboundMessageDkim: TypeAlias = Literal["fail", "none", "pass", "temperror"] | str
+    InboundMessageDmarc: TypeAlias = Literal["fail", "none", "pass", "permerror", "temperror"] | str
+    InboundSummarySource: TypeAlias = Literal["api", "smtp"] | str
+    InboundSummarySpf: TypeAlias = (
+        Literal["fail", "neutral", "none", "pass", "permerror", "softfail", "temperror"] | str
+    )
+    InboundSummaryDkim: TypeAlias = Literal["fail", "none", "pass", "temperror"] | str
+    InboundSummaryDmarc: TypeAlias = Literal["fail", "none", "pass", "permerror", "temperror"] | str
     InvitationPreviewStatus: TypeAlias = Literal["ACCEPTED", "EXPIRED", "PENDING", "REVOKED"] | str
     ListedAudienceType: TypeAlias = Literal["DYNAMIC", "STATIC"] | str
     ListedCampaignStatus: TypeAlias = (
         Literal["CANCELLED", "DRAFT", "FAILED", "PAUSED", "SCHEDULED", "SENDING", "SENT", "TESTING"] | str
     )
     ListedCampaignAbTestMetric: TypeAlias = Literal["CLICK_RATE", "OPEN_RATE"] | str
+    MxRecordType: TypeAlias = Literal["MX"] | str
+    MxRecordStatus: TypeAlias = Literal["PENDING", "UNKNOWN", "VERIFIED", "WRONG"] | str
     OrganizationStatus: TypeAlias = Literal["ACTIVE", "SUSPENDED"] | str
     OrganizationDomainStatus: TypeAlias = Literal["FAILED", "LAPSED", "PENDING", "VERIFIED"] | str
     OrganizationDomainReason: TypeAlias = (
@@ -212,6 +233,7 @@ if TYPE_CHECKING:
     ReportReceiptType: TypeAlias = Literal["automatic_reply", "complaint", "delivery", "unrecognized"] | str
     ReportedResultKind: TypeAlias = Literal["BOUNCED", "COMPLAINED", "DELAYED", "DELIVERED"] | str
     ReportedResultResult: TypeAlias = Literal["applied", "unchanged", "unknown_send"] | str
+    ReputationState: TypeAlias = Literal["HEALTHY", "HELD", "WARNING"] | str
     RoleScope: TypeAlias = Literal["ORGANIZATION", "PROJECT"] | str
     RuleConditionMatch: TypeAlias = Literal["all", "any"] | str
     RulesMatch: TypeAlias = Literal["all", "any"] | str
@@ -255,6 +277,23 @@ if TYPE_CHECKING:
     )
     SignInSettingsContacts: TypeAlias = Literal["CREATE", "LINK", "NONE"] | str
     SpCertificatePlace: TypeAlias = Literal["CURRENT", "NEXT", "PREVIOUS"] | str
+    SpamHintCode: TypeAlias = (
+        Literal[
+            "client_name_invalid",
+            "date_far_off",
+            "dmarc_fail",
+            "name_has_other_address",
+            "no_date",
+            "no_message_id",
+            "not_authenticated",
+            "program_attached",
+            "reply_to_other_domain",
+            "several_authors",
+            "spf_fail",
+        ]
+        | str
+    )
+    SpfResultVerdict: TypeAlias = Literal["fail", "neutral", "none", "pass", "permerror", "softfail", "temperror"] | str
     SsoCertificateExpiringDataOwner: TypeAlias = Literal["IDP", "SP"] | str
     SsoConnectionStatus: TypeAlias = Literal["ACTIVE", "DRAFT", "INACTIVE"] | str
     SsoConnectionIdpSsoBinding: TypeAlias = Literal["POST", "REDIRECT"] | str
@@ -274,6 +313,7 @@ if TYPE_CHECKING:
     TrackingHitVerdict: TypeAlias = Literal["human", "machine", "proxy"] | str
     TriggerType: TypeAlias = Literal["AUDIENCE_JOINED", "AUDIENCE_LEFT", "CONTACT_CREATED", "EVENT"] | str
     UnrecognizedMessageSource: TypeAlias = Literal["api", "smtp"] | str
+    WarmUpStatus: TypeAlias = Literal["ACTIVE", "CANCELLED", "COMPLETED", "SCHEDULED"] | str
     WebhookFormat: TypeAlias = Literal["postern", "resend"] | str
     WebhookDeliveryStatus: TypeAlias = Literal["FAILED", "PENDING", "SUCCEEDED"] | str
     WebhookDeliveryDetailStatus: TypeAlias = Literal["FAILED", "PENDING", "SUCCEEDED"] | str
@@ -311,11 +351,18 @@ else:
     ContactImportPreviewDelimiterFrom = str
     ContactImportPreviewColumnDecidedBy = str
     ContactImportPreviewColumnType = str
+    DeliverySiteTransport = str
+    DeliverySiteState = str
+    DeliverySiteSuspensionBy = str
     DeveloperRole = str
+    DkimResultVerdict = str
+    DmarcResultVerdict = str
+    DmarcResultPolicy = str
     DnsRecordType = str
     DnsRecordPurpose = str
     DnsRecordStatus = str
     DomainStatus = str
+    DomainCertificateStatus = str
     DomainJoinReason = str
     DryRunStatus = str
     DryRunReasonCode = str
@@ -331,10 +378,20 @@ else:
     FindingSeverity = str
     FormerReasonReason = str
     IdentityRequestStatus = str
+    InboundMessageSource = str
+    InboundMessageSpf = str
+    InboundMessageDkim = str
+    InboundMessageDmarc = str
+    InboundSummarySource = str
+    InboundSummarySpf = str
+    InboundSummaryDkim = str
+    InboundSummaryDmarc = str
     InvitationPreviewStatus = str
     ListedAudienceType = str
     ListedCampaignStatus = str
     ListedCampaignAbTestMetric = str
+    MxRecordType = str
+    MxRecordStatus = str
     OrganizationStatus = str
     OrganizationDomainStatus = str
     OrganizationDomainReason = str
@@ -351,6 +408,7 @@ else:
     ReportReceiptType = str
     ReportedResultKind = str
     ReportedResultResult = str
+    ReputationState = str
     RoleScope = str
     RuleConditionMatch = str
     RulesMatch = str
@@ -373,6 +431,8 @@ else:
     SignInSettingsSecurityMails = str
     SignInSettingsContacts = str
     SpCertificatePlace = str
+    SpamHintCode = str
+    SpfResultVerdict = str
     SsoCertificateExpiringDataOwner = str
     SsoConnectionStatus = str
     SsoConnectionIdpSsoBinding = str
@@ -392,6 +452,7 @@ else:
     TrackingHitVerdict = str
     TriggerType = str
     UnrecognizedMessageSource = str
+    WarmUpStatus = str
     WebhookFormat = str
     WebhookDeliveryStatus = str
     WebhookDeliveryDetailStatus = str
@@ -1280,6 +1341,12 @@ class CampaignProgress(Record, frozen=True, kw_only=True):
     """Number of records that were skipped."""
     per_second: float
     """Messages per second since the start."""
+    waiting_reason: str | None
+    """Why messages wait because of their sending domain: its rates of bounces or complaints, or its warm-up plan;
+    null if none does.
+    """
+    waiting_until: datetime | None
+    """Until when they wait at the latest."""
 
 
 class CampaignScheduledData(Record, frozen=True, kw_only=True):
@@ -2353,6 +2420,91 @@ class Deleted(Record, frozen=True, kw_only=True):
     """Always true: the record is deleted. Default: `true`."""
 
 
+class DeliverySite(Record, frozen=True, kw_only=True):
+    """A destination of a project's mail: a provider, the mail servers of a domain, or a relay.
+
+    State and limits are those of all projects; the numbers are those of this project.
+    """
+
+    name: str
+    """Name of the provider, name of the first mail server, or `host:port` of the relay."""
+    transport: DeliverySiteTransport
+    """How mail is sent: `relay` through an SMTP relay, `ses` through Amazon SES, `direct` to the recipients' mail
+    servers if the server offers it; `capture` only stores it in the inbox. Null uses the server's default.
+    """
+    provider: str | None
+    """The provider whose limits apply; null for other destinations."""
+    hosts: list[str]
+    """The mail servers that were last used, the preferred ones first."""
+    state: DeliverySiteState
+    """SLOWED: it gets less mail than `defaultLimits`, because it asked for less."""
+    suspension: DeliverySiteSuspension | None
+    """Null if it is not suspended."""
+    limits: DeliverySiteLimits
+    """The limits at present."""
+    default_limits: DeliverySiteLimits
+    """The limits without a slow-down."""
+    throttled_until: datetime | None
+    """Until when no mail is sent to it, because it asked for less."""
+    last_reply: str | None
+    """Its last reply to this project that was not positive."""
+    last_reply_at: datetime | None
+    """When it came."""
+    waiting: int
+    """Messages that were tried or postponed and wait for it, counted up to 10,000."""
+    oldest_waiting_at: datetime | None
+    """When the oldest of them was created."""
+    delivered: int
+    """Recipients in the last 24 hours."""
+    deferred: int
+    """Temporary failures in the last 24 hours."""
+    bounced: int
+    """Permanent failures in the last 24 hours."""
+    bounce: DeliverySiteBounce | None
+    """Null if the waiting messages were never given up."""
+    created_at: datetime
+    """When the project first used it."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class DeliverySiteBounce(Record, frozen=True, kw_only=True):
+    """The last time that the messages that waited for a site were given up."""
+
+    reason: str
+    """Reason, as text."""
+    failed: int
+    """How many messages have failed so far."""
+    started_at: datetime
+    """When it started (UTC)."""
+    ended_at: datetime | None
+    """Null while it goes on."""
+
+
+class DeliverySiteLimits(Record, frozen=True, kw_only=True):
+    """The limits of a site, for all projects and processes together; null for no limit."""
+
+    connections: int | None
+    """Connections at the same time."""
+    messages_per_connection: int | None
+    """Messages after which a connection is closed."""
+    messages_per_minute: float | None
+    """Messages per minute."""
+
+
+class DeliverySiteSuspension(Record, frozen=True, kw_only=True):
+    """A suspension of a site: no mail is sent to it."""
+
+    by: DeliverySiteSuspensionBy
+    """Who suspended it: this project, or the operator of the server for all projects."""
+    reason: str
+    """Reason, as text."""
+    since: datetime
+    """Start of the period (UTC); null for no start."""
+    until: datetime | None
+    """End of the period, or time to wait for (UTC)."""
+
+
 class Developer(Record, frozen=True, kw_only=True):
     """A developer, as sign-in returns it."""
 
@@ -2403,6 +2555,23 @@ class DeveloperTotpEnrolment(Record, frozen=True, kw_only=True):
     """Shared secret. Shown only once."""
     uri: str
     """`otpauth://` URI to show as a QR code."""
+
+
+class DkimResult(Record, frozen=True, kw_only=True):
+    """The result of one signature."""
+
+    verdict: DkimResultVerdict
+    """What caused the hit: a person, a machine such as a security scanner, or an image proxy."""
+    reason: str
+    """Reason, as text."""
+    domain: str
+    """The signing domain `d=` in lower case; empty if the signature cannot be parsed."""
+    selector: str
+    """The selector `s=`, which names the key."""
+    algorithm: str
+    """The algorithm `a=`, such as `rsa-sha256`."""
+    signature: str
+    """The first eight characters of `b=`, which identify the signature (RFC 6008)."""
 
 
 class DmarcCounts(Record, frozen=True, kw_only=True):
@@ -2479,6 +2648,19 @@ class DmarcReportResult(Record, frozen=True, kw_only=True):
     """Records of other domains, and invalid ones."""
     duplicate: bool
     """Whether the report was known already, so that nothing was added."""
+
+
+class DmarcResult(Record, frozen=True, kw_only=True):
+    """The DMARC result of a message."""
+
+    verdict: DmarcResultVerdict
+    """What caused the hit: a person, a machine such as a security scanner, or an image proxy."""
+    reason: str
+    """Reason, as text."""
+    domain: str
+    """The domain of the author's address in From; empty if there is not exactly one author domain."""
+    policy: DmarcResultPolicy | None
+    """What the domain's owner asks receivers to do with messages that fail; None without a record."""
 
 
 class DmarcSource(Record, frozen=True, kw_only=True):
@@ -2577,6 +2759,61 @@ class Domain(Record, frozen=True, kw_only=True):
     """The project's id. The older path family calls a project an app."""
 
 
+class DomainCertificate(Record, frozen=True, kw_only=True):
+    """The certificate of a name of a sending domain, which this server obtains by itself."""
+
+    name: str
+    """The host name."""
+    status: DomainCertificateStatus
+    """PENDING: there is none yet; ISSUED; RENEWING: the next one has been ordered; FAILED: the last attempt failed.
+    A certificate is served until `expiresAt`, also while renewals fail.
+    """
+    problem: str | None
+    """Why the last attempt failed or waits; null if neither is so."""
+    issued_at: datetime | None
+    """When the certificate that is served was issued (UTC); null if there is none."""
+    expires_at: datetime | None
+    """When the certificate that is served expires (UTC); null if there is none."""
+    next_attempt_at: datetime | None
+    """When the next attempt or check is made (UTC)."""
+
+
+class DomainCertificateData(Record, frozen=True, kw_only=True):
+    """Data of `domain.certificate_issued` and `domain.certificate_failed`."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    domain: str
+    """Name of the domain."""
+    name: str
+    """The host name of the certificate."""
+    expires_at: datetime | None
+    """When the certificate that is served expires (UTC); null if there is none."""
+
+
+class DomainCertificateFailedData(Record, frozen=True, kw_only=True):
+    """Data of `domain.certificate_failed`."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    domain: str
+    """Name of the domain."""
+    name: str
+    """The host name of the certificate."""
+    expires_at: datetime | None
+    """When the certificate that is served expires (UTC); null if there is none."""
+    problem: str
+    """Why the last attempt failed."""
+
+
 class DomainEventData(Record, frozen=True, kw_only=True):
     """Data of events about a sending domain. `id` is the id of the domain."""
 
@@ -2623,6 +2860,54 @@ class DomainListedData(Record, frozen=True, kw_only=True):
     """The domain or IP address that the blocklist has or had."""
     codes: list[str]
     """Response of the blocklist."""
+
+
+class DomainReputationData(Record, frozen=True, kw_only=True):
+    """Data of events about the rates of a sending domain."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    domain: str
+    """Name of the domain."""
+    reason: str | None
+    """The rate that is or was above a threshold, with its numbers."""
+    messages: int
+    """Messages for which the rates are."""
+    bounced: int
+    """Those with a hard bounce."""
+    complained: int
+    """Those that a recipient reported as spam."""
+    bounce_rate: float
+    """From 0 to 1."""
+    complaint_rate: float
+    """From 0 to 1."""
+    bounce_limit: float
+    """The bounce rate from which marketing mail is held."""
+    complaint_limit: float
+    """The complaint rate from which marketing mail is held."""
+
+
+class DomainWarmUpData(Record, frozen=True, kw_only=True):
+    """Data of `domain.warm_up_started` and `domain.warm_up_ended`."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    domain: str
+    """Name of the domain."""
+    status: str
+    """ACTIVE, COMPLETED, or CANCELLED if the plan was deleted."""
+    ceiling: int
+    """Messages of the present day."""
+    last_ceiling: int
+    """Messages of the last day of the plan."""
 
 
 class DryRun(Record, frozen=True, kw_only=True):
@@ -2759,6 +3044,11 @@ class Email(Record, frozen=True, kw_only=True):
     unsubscribable: bool | UnsetType = UNSET
     """Adds `List-Unsubscribe` with one-click unsubscribing (RFC 8058). Several recipients each get a separate
     message with their own unsubscribe link. Default: `false`.
+    """
+    require_tls: bool | None | UnsetType = UNSET
+    """Whether the message is passed on only over TLS, to authenticated servers that promise the same (REQUIRETLS,
+    RFC 8689). It bounces at others: 5.7.30, or 5.7.10 without authenticated TLS. Null: the setting of the
+    project.
     """
 
 
@@ -3635,6 +3925,215 @@ class IdpCertificate(Record, frozen=True, kw_only=True):
     """Whether it has expired."""
 
 
+class InboundEnvelope(Record, frozen=True, kw_only=True):
+    """How a message arrived."""
+
+    sender: str
+    """The envelope sender (RFC 5321); empty for reports and automatic replies."""
+    client_ip: str | None
+    """The IP address of the client; null if it is not known."""
+    client_name: str | None
+    """The name that the client gave in EHLO; null if it is not known."""
+
+
+class InboundMessage(Record, frozen=True, kw_only=True):
+    """A received message."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    source: InboundMessageSource
+    """`smtp`, or `api` if it was handed over through the API."""
+    recipients: list[InboundRecipient]
+    """The recipients in the envelope that have a route of the project."""
+    subject: str
+    """Subject line."""
+    message_id: str | None
+    """The `Message-ID` of the message; null if it has none."""
+    email_id: str | None
+    """Id of the e-mail of this project to which it replies; null if it is no reply to one."""
+    size: int
+    """Size of the whole message in octets."""
+    automatic: bool
+    """Whether a program has sent it, such as a vacation notice or a mailing list. Do not answer it automatically."""
+    hints: list[SpamHint]
+    """Facts that often go with unwanted mail. They decide nothing."""
+    received_at: datetime
+    """When it was received (UTC)."""
+    from_: MailContact | None
+    """The first address in From; null if there is none."""
+    to: list[MailContact]
+    """The addresses in To."""
+    attachment_count: int
+    """Number of attachments, which the message has at `…/inbound/{id}/attachments`."""
+    spf: InboundMessageSpf
+    """The SPF result (RFC 7208), for the domain of the envelope sender."""
+    dkim: InboundMessageDkim
+    """`pass` if a DKIM signature is valid, whatever its domain; `none` if there is no signature."""
+    dmarc: InboundMessageDmarc
+    """The DMARC result: whether the domain in From is authenticated."""
+    expires_at: datetime
+    """When the message is deleted (UTC), as the project's setting `inboundRetentionDays` is now."""
+    headers: list[MessageField]
+    """The header fields in their order."""
+    cc: list[MailContact]
+    """The addresses in Cc."""
+    reply_to: list[MailContact]
+    """The addresses in Reply-To."""
+    date: datetime | None
+    """The time in Date, which the sender chooses (UTC); null if there is none."""
+    in_reply_to: str | None
+    """The `Message-ID` in In-Reply-To; null if there is none."""
+    references: list[str]
+    """The message ids in References and In-Reply-To, the latest last; at most 50."""
+    text: str | None
+    """The plain text; null if there is none."""
+    html: str | None
+    """The html as it arrived. It is hostile until it is sanitized: never show it in a page of your own origin."""
+    reply_text: str
+    """The text without the quoted message and the signature, as far as they are recognized."""
+    attachments: list[ReceivedAttachment]
+    """Attached files, at most 20."""
+    authentication: MessageAuthentication
+    """The results of SPF, DKIM and DMARC in detail."""
+    authentication_results: str
+    """The same as the value of a field Authentication-Results (RFC 8601), for programs that read it."""
+    envelope: InboundEnvelope
+    """How the message arrived."""
+    notices: list[str]
+    """What could not be read of the message, and why. The raw message is complete."""
+
+
+class InboundReceipt(Record, frozen=True, kw_only=True):
+    """A message that was handed over."""
+
+    id: str
+    """Id of the received message."""
+    duplicate: bool
+    """Whether the same message for the same recipients was stored before, so that nothing was added."""
+
+
+class InboundReceivedData(Record, frozen=True, kw_only=True):
+    """Data of `inbound.received`. `id` is the id of the received message."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    message_id: str | None
+    """The `Message-ID` of the message; null if it has none."""
+    email_id: str | None
+    """Id of the e-mail of the project to which it replies; null if it is no reply to one."""
+    from_: str
+    """The first address in From; empty if there is none."""
+    from_name: str
+    """The display name of this address; empty if there is none."""
+    to: list[str]
+    """The addresses in To; the first 20."""
+    recipients: list[str]
+    """The addresses in the envelope that have a route of the project, in lower case."""
+    route_ids: list[str]
+    """Ids of these routes."""
+    tag: str | None
+    """What follows `+` in the address of the first recipient with such a tag; null if none has one."""
+    subject: str
+    """The subject."""
+    size: int
+    """Size of the whole message in octets."""
+    attachment_count: int
+    """Number of attachments, which the message has at `…/inbound/{id}/attachments`."""
+    automatic: bool
+    """Whether a program has sent it. Do not answer it automatically."""
+    spf: str
+    """The SPF result."""
+    dkim: str
+    """The DKIM result: `pass` if a signature is valid, whatever its domain."""
+    dmarc: str
+    """The DMARC result: whether the domain in From is authenticated."""
+    hints: list[str]
+    """Codes of facts that often go with unwanted mail."""
+    reply_text: str | None
+    """The text without the quoted message and the signature; null if the texts are too large for an event."""
+    text: str | None
+    """The plain text; null if there is none, or if the texts are too large for an event."""
+    html: str | None
+    """The html as it arrived; null if there is none, or if the texts are too large for an event."""
+
+
+class InboundRecipient(Record, frozen=True, kw_only=True):
+    """A recipient of a received message."""
+
+    address: str
+    """The address in the envelope (RFC 5321)."""
+    route_id: str
+    """Id of the route of the address."""
+    tag: str | None
+    """What follows `+` in the local part; null if there is none."""
+
+
+class InboundRoute(Record, frozen=True, kw_only=True):
+    """Which addresses receive mail for the project."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    name: str
+    """Display name."""
+    address: str
+    """The address, or `*@` and the domain for every address of it that has no route of its own. An address with a
+    tag, such as `support+42@…`, has the route of the address without it, unless it has its own.
+    """
+    active: bool
+    """Whether mail is received. Mail to a route that is not active is refused, also if there is one for the domain."""
+    domain_id: str
+    """Id of the verified sending domain to which the address belongs."""
+    record: MxRecord
+    """Value of the DNS TXT record to publish."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class InboundSummary(Record, frozen=True, kw_only=True):
+    """A received message without its content."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    source: InboundSummarySource
+    """`smtp`, or `api` if it was handed over through the API."""
+    recipients: list[InboundRecipient]
+    """The recipients in the envelope that have a route of the project."""
+    subject: str
+    """Subject line."""
+    message_id: str | None
+    """The `Message-ID` of the message; null if it has none."""
+    email_id: str | None
+    """Id of the e-mail of this project to which it replies; null if it is no reply to one."""
+    size: int
+    """Size of the whole message in octets."""
+    automatic: bool
+    """Whether a program has sent it, such as a vacation notice or a mailing list. Do not answer it automatically."""
+    hints: list[SpamHint]
+    """Facts that often go with unwanted mail. They decide nothing."""
+    received_at: datetime
+    """When it was received (UTC)."""
+    from_: MailContact | None
+    """The first address in From; null if there is none."""
+    to: list[MailContact]
+    """The addresses in To."""
+    attachment_count: int
+    """Number of attachments, which the message has at `…/inbound/{id}/attachments`."""
+    spf: InboundSummarySpf
+    """The SPF result (RFC 7208), for the domain of the envelope sender."""
+    dkim: InboundSummaryDkim
+    """`pass` if a DKIM signature is valid, whatever its domain; `none` if there is no signature."""
+    dmarc: InboundSummaryDmarc
+    """The DMARC result: whether the domain in From is authenticated."""
+    expires_at: datetime
+    """When the message is deleted (UTC), as the project's setting `inboundRetentionDays` is now."""
+
+
 class InboxAttachment(Record, frozen=True, kw_only=True):
     """An attachment; `number` is its number in the URL."""
 
@@ -3843,6 +4342,15 @@ class ListedCampaign(Record, frozen=True, kw_only=True):
     """The statistics of its sends; null unless `include=counts` is requested."""
 
 
+class MailContact(Record, frozen=True, kw_only=True):
+    """An address in a header field."""
+
+    name: str
+    """The display name; empty if there is none."""
+    email: str
+    """The address as it is written in the message, which can be invalid."""
+
+
 class MailPreview(Record, frozen=True, kw_only=True):
     """Where the message is shown. `path` is the path on this server to load in an `iframe`."""
 
@@ -3850,6 +4358,49 @@ class MailPreview(Record, frozen=True, kw_only=True):
     """JSON pointer into the body, or `query/name` or `header/Name`; for a file `column/3` or `byte/17`."""
     expires_at: datetime
     """When it expires (UTC); null if it does not expire."""
+
+
+class MessageAuthentication(Record, frozen=True, kw_only=True):
+    """The results of SPF, DKIM and DMARC of a received message."""
+
+    spf: SpfResult
+    """The SPF result (RFC 7208), for the domain of the envelope sender."""
+    spf_domain: str
+    """The domain that SPF was checked for: of MAIL FROM, or of EHLO if MAIL FROM is empty."""
+    dkim: list[DkimResult]
+    """One per signature, from the top of the message."""
+    dmarc: DmarcResult
+    """The DMARC result: whether the domain in From is authenticated."""
+
+
+class MessageField(Record, frozen=True, kw_only=True):
+    """A header field."""
+
+    name: str
+    """The name as it is written in the message."""
+    value: str
+    """The value, unfolded, with its encoded words (RFC 2047) decoded. At most 8,192 characters."""
+
+
+class MxRecord(Record, frozen=True, kw_only=True):
+    """The MX record to publish so that mail for a domain reaches this server, with the result of the last check."""
+
+    type: MxRecordType
+    """Type of the record."""
+    name: str
+    """The domain."""
+    value: str
+    """The name of this server."""
+    priority: int
+    """The preference (RFC 5321 §5.1); other numbers work, too."""
+    status: MxRecordStatus
+    """PENDING: there is no MX record; WRONG: there are only others; UNKNOWN: the lookup failed."""
+    found: list[str]
+    """The mail servers that are published for the domain."""
+    reason: str | None
+    """Why the record is not VERIFIED."""
+    checked_at: datetime
+    """When it was last checked (UTC)."""
 
 
 class MyOrganizationPermissions(Record, frozen=True, kw_only=True):
@@ -4388,10 +4939,17 @@ class ProjectSettings(Record, frozen=True, kw_only=True):
     """Whether opens are tracked; null uses the project's setting. Default: `true`."""
     track_clicks: bool
     """Whether clicks are tracked; null uses the project's setting. Default: `true`."""
+    require_tls: bool
+    """Whether messages are passed on only over TLS, to authenticated servers that promise the same (REQUIRETLS, RFC
+    8689), unless `requireTls` of an e-mail is false. Few servers support it; messages to all others bounce.
+    Default: `false`.
+    """
     seed_list: list[str] | None
     """The addresses that get a test copy of a campaign on request; at most 50."""
     retention_days: int | None
     """Days for which the bodies of sent messages are kept; null means the default of the instance (30 days)."""
+    inbound_retention_days: int | None
+    """Days for which received messages are kept; null means 30."""
     on_ambiguous: ProjectSettingsOnAmbiguous
     """Action if a connection ends before the server replies to the complete message: `retry` or `hold`. Default:
     `"retry"`.
@@ -4423,6 +4981,34 @@ class ProjectSummary(Record, frozen=True, kw_only=True):
     """Statistics of campaigns."""
     automations: AutomationTotals
     """Statistics of automations."""
+
+
+class RateThresholds(Record, frozen=True, kw_only=True):
+    """The thresholds of a rate, from 0 to 1."""
+
+    warning: float
+    """From this rate on, the state is WARNING."""
+    hold: float
+    """From this rate on, marketing mail is held."""
+    min_messages: int
+    """With fewer messages in the window, the rate changes nothing."""
+
+
+class ReceivedAttachment(Record, frozen=True, kw_only=True):
+    """A part of a message that is not its text."""
+
+    id: str
+    """The number of the attachment in the message, from 1."""
+    filename: str
+    """The name that the sender gave it; `attachment-1` and so on without one. Do not use it as a path."""
+    content_type: str
+    """The media type that the sender declares, without parameters."""
+    size: int
+    """The size of the decoded file in octets."""
+    content_id: str | None
+    """The id by which the html refers to it (`cid:`), without angle brackets; null if there is none."""
+    inline: bool
+    """Whether it is meant to be shown within the message and not as a file."""
 
 
 class RecipientMessage(Record, frozen=True, kw_only=True):
@@ -4506,6 +5092,68 @@ class ReportedResult(Record, frozen=True, kw_only=True):
     """The address that the report names; null if it names none."""
     result: ReportedResultResult
     """`unchanged`: it was reported before, is out of order, or is about nobody to whom the e-mail was sent."""
+
+
+class Reputation(Record, frozen=True, kw_only=True):
+    """The rates of bounces and complaints of a domain, and what follows from them."""
+
+    domain_id: str
+    """Id of the sending domain."""
+    domain: str
+    """Domain name."""
+    state: ReputationState
+    """HEALTHY, WARNING, or HELD: marketing mail of this domain waits."""
+    since: datetime | None
+    """When the state began; null if it has never changed."""
+    reason: str | None
+    """The rate that is above a threshold, with its numbers; null if HEALTHY."""
+    held_until: datetime | None
+    """When the messages that wait are evaluated again at the latest; null unless HELD."""
+    counted_from: datetime
+    """The begin of the time for which the rates are: seven days ago, or the last release."""
+    counts: ReputationCounts
+    """The mail since then."""
+    bounce_rate: float
+    """From 0 to 1."""
+    complaint_rate: float
+    """From 0 to 1."""
+    thresholds: ReputationThresholds
+    """The rates at which the state changes."""
+    days: list[ReputationDay]
+    """Oldest first; days without messages are included."""
+
+
+class ReputationCounts(Record, frozen=True, kw_only=True):
+    """The mail of a domain with what came back."""
+
+    messages: int
+    """Messages that a mail server accepted, or rejected because of the recipient."""
+    bounced: int
+    """Those with a hard bounce: the recipient does not exist. Rejections of the sender or the message do not count."""
+    complained: int
+    """Those that a recipient reported as spam."""
+
+
+class ReputationDay(Record, frozen=True, kw_only=True):
+    """The mail of one day with what came back."""
+
+    messages: int
+    """Messages that a mail server accepted, or rejected because of the recipient."""
+    bounced: int
+    """Those with a hard bounce: the recipient does not exist. Rejections of the sender or the message do not count."""
+    complained: int
+    """Those that a recipient reported as spam."""
+    day: date
+    """The day in UTC on which the messages were transmitted."""
+
+
+class ReputationThresholds(Record, frozen=True, kw_only=True):
+    """The thresholds of both rates."""
+
+    bounces: RateThresholds
+    """Those of hard bounces."""
+    complaints: RateThresholds
+    """Those of complaints."""
 
 
 class Role(Record, frozen=True, kw_only=True):
@@ -4768,10 +5416,17 @@ class SettingsChange(Record, frozen=True, kw_only=True):
     """Whether opens are tracked; null uses the project's setting."""
     track_clicks: bool | UnsetType = UNSET
     """Whether clicks are tracked; null uses the project's setting."""
+    require_tls: bool | UnsetType = UNSET
+    """Whether the message is passed on only over TLS, to authenticated servers that promise the same (REQUIRETLS,
+    RFC 8689). It bounces at others: 5.7.30, or 5.7.10 without authenticated TLS. Null: the setting of the
+    project.
+    """
     seed_list: list[str] | None | UnsetType = UNSET
     """E-mail addresses that get a test copy of a campaign on request (`test-seed-list`)."""
     retention_days: int | None | UnsetType = UNSET
     """Number of days for which message bodies are kept; null uses the server's default."""
+    inbound_retention_days: int | None | UnsetType = UNSET
+    """Number of days for which received messages are kept; null means 30."""
     on_ambiguous: SettingsChangeOnAmbiguous | UnsetType = UNSET
     """Action if a connection ends before the server replies to the complete message: `retry` or `hold`."""
     frequency_cap: int | None | UnsetType = UNSET
@@ -4914,6 +5569,28 @@ class SpCertificate(Record, frozen=True, kw_only=True):
     """SHA-256 fingerprint of the certificate."""
     expires_at: datetime
     """When it expires (UTC); null if it does not expire."""
+
+
+class SpamHint(Record, frozen=True, kw_only=True):
+    """A fact about a message that often goes with unwanted mail."""
+
+    code: SpamHintCode
+    """One-time code from the authenticator app or from the mail."""
+    message: str
+    """The fact in words."""
+
+
+class SpfResult(Record, frozen=True, kw_only=True):
+    """The SPF result for a host, and the reason."""
+
+    verdict: SpfResultVerdict
+    """What caused the hit: a person, a machine such as a security scanner, or an image proxy."""
+    reason: str
+    """Reason, as text."""
+    record: str | None
+    """The SPF record of the checked domain, if it has exactly one."""
+    lookups: int
+    """How many of the ten allowed lookups (MAX_LOOKUPS) the evaluation used. Default: `0`."""
 
 
 class SsoCertificateExpiringData(Record, frozen=True, kw_only=True):
@@ -5505,7 +6182,7 @@ class UnrecognizedMessage(Record, frozen=True, kw_only=True):
     size: int
     """Its size in octets. Of a larger message, only the first 262,144 are kept."""
     received_at: datetime
-    """When the latest of these reports arrived."""
+    """When it was received (UTC)."""
 
 
 class UpdateContact(Record, frozen=True, kw_only=True, tag_field="type", tag="UPDATE_CONTACT"):
@@ -5583,6 +6260,39 @@ class WaitForEvent(Record, frozen=True, kw_only=True, tag_field="type", tag="WAI
         | UnsetType
     ) = UNSET
     """Steps to execute if the condition does not hold or the timeout elapses."""
+
+
+class WarmUp(Record, frozen=True, kw_only=True):
+    """The warm-up plan of a domain, and its progress."""
+
+    domain_id: str
+    """Id of the sending domain."""
+    domain: str
+    """Domain name."""
+    status: WarmUpStatus
+    """SCHEDULED before the first day, ACTIVE, or COMPLETED."""
+    starts_on: date
+    """The first day, in UTC."""
+    steps: list[int]
+    """The ceiling of each day that counts."""
+    step: int
+    """The number of today's step, from 1."""
+    ceiling: int | None
+    """How many messages the domain may send today; null unless ACTIVE."""
+    used: int
+    """Messages of today: marketing messages with a place in the ceiling, and transactional ones that were sent."""
+    repeated_days: int
+    """Days that did not count, because nothing was sent or the rates of the domain were above a threshold."""
+    next_day_at: datetime | None
+    """When the next day begins; null unless ACTIVE or SCHEDULED."""
+    last_day: date | None
+    """The day of the last step, if no day is repeated; null unless ACTIVE or SCHEDULED."""
+    ended_at: datetime | None
+    """When the last step was completed; null before that."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
 
 
 class Webhook(Record, frozen=True, kw_only=True):

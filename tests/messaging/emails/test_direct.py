@@ -1,31 +1,22 @@
 """Mail to the recipients' mail servers, from the request to the final state, with mail servers on this machine."""
 
 import asyncio
-from contextlib import AsyncExitStack
 from datetime import timedelta
 
 import msgspec
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from postern.messaging.emails import sts_policies as sts_module
 from postern.messaging.emails import work
 from postern.messaging.emails.delivery import lease_keeper
 from postern.messaging.emails.retention import delete_expired
 from postern.messaging.emails.sts_policies import StsPolicies
-from postern.protocols.mail import smtp
 from tests.messaging.domains.test_domains import publish
+from tests.messaging.emails.conftest import POLICY
 from tests.peers.certificates import CertificateAuthority
-from tests.peers.loopback_internet import loopback_internet
 from tests.peers.smtp_sink import Behaviour
 
 MAIL = {"from": "Acme <hello@example.com>", "subject": "Hello", "html": "<p>Hello</p>"}
-
-
-@pytest.fixture
-async def internet(zone):
-    async with loopback_internet(zone) as internet:
-        yield internet
 
 
 @pytest.fixture
@@ -209,56 +200,6 @@ async def test_test_credentials_are_captured(sender, internet):
 # MTA-STS ---------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def authority():
-    return CertificateAuthority()
-
-
-class PolicyServer:
-    """The HTTPS server of a domain's MTA-STS policy."""
-
-    def __init__(self, body: str) -> None:
-        self.head = "200 OK"
-        self.headers = "Content-Type: text/plain\r\n"
-        self.body = body
-        self.requests = 0
-
-    async def serve(self, reader, writer):
-        await reader.readuntil(b"\r\n\r\n")
-        self.requests += 1
-        body = self.body.encode()
-        head = f"HTTP/1.1 {self.head}\r\n{self.headers}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-        writer.write(head.encode() + body)
-        await writer.drain()
-        writer.close()
-
-
-@pytest.fixture
-async def publish_policy(internet, zone, world, authority, monkeypatch):
-    """A function that publishes the MTA-STS policy of a domain and returns its server."""
-    monkeypatch.setattr(sts_module, "POLICY_PORT", internet.port)
-    monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
-    smtp.verifying_context.cache_clear()
-    world.outbound._tls = authority.client_context()
-    async with AsyncExitStack() as stack:
-
-        async def publish_one(domain, body, *, policy_id="1"):
-            server, address = PolicyServer(body), internet.new_address()
-            zone.add(f"_mta-sts.{domain}", "TXT", f"v=STSv1; id={policy_id};")
-            zone.add(f"mta-sts.{domain}", "A", address)
-            context = authority.server(f"mta-sts.{domain}")[0]
-            listener = await asyncio.start_server(server.serve, address, internet.port, ssl=context)
-            stack.callback(listener.close)
-            server.stop = listener.close
-            return server
-
-        yield publish_one
-    smtp.verifying_context.cache_clear()
-
-
-POLICY = "version: STSv1\r\nmode: {mode}\r\nmx: mx.{domain}\r\nmax_age: 604800\r\n"
-
-
 async def test_an_enforced_policy_is_applied(sender, internet, publish_policy, authority, unique_domain):
     sink = await internet.mail_server(unique_domain, Behaviour(tls=authority.server(f"mx.{unique_domain}")[0]))
     await publish_policy(unique_domain, POLICY.format(mode="enforce", domain=unique_domain))
@@ -267,12 +208,6 @@ async def test_an_enforced_policy_is_applied(sender, internet, publish_policy, a
     (attempt,) = await attempts_of(sender, log["id"])
     assert any(line.endswith("certificate checked") for line in attempt["dialogue"])
     assert sink.messages[0].encrypted
-
-
-@pytest.fixture
-def unique_domain(project):
-    """A domain whose policy no other test has stored."""
-    return f"d{project.id[-12:]}.test"
 
 
 async def test_a_stored_policy_stays_in_force_when_its_server_is_down(

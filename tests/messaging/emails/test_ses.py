@@ -102,6 +102,15 @@ async def test_a_rejection_by_ses_does_not_suppress_the_recipient(sender, moto):
     assert (await sender.client.get("/suppressions")).json()["data"] == []
 
 
+async def test_a_message_that_requires_tls_does_not_go_to_ses(sender, moto):
+    """SES cannot promise TLS on the rest of the way."""
+    sent = (await sender.client.post("/emails", {**MAIL, "requireTls": True})).json()
+    log = (await sender.client.get(f"/emails/logs/{sent['id']}")).json()
+    assert (log["status"], "5.7.30" in log["reason"]) == ("BOUNCED", True)
+    assert moto.messages == []
+    assert (await sender.client.get("/suppressions")).json()["total"] == 0
+
+
 async def test_if_ses_cannot_be_reached_the_relay_takes_the_message(sender, world):
     async with Sink() as sink:
         with reserved_port() as closed:

@@ -327,3 +327,48 @@ async def test_a_database_that_is_away(project, submission, world, monkeypatch):
         assert error.value.smtp_code == 454
     client.close()
     sent_id(await submission.send(project.secret_key, message(), ["ada@example.org"]))
+
+
+# REQUIRETLS ---------------------------------------------------
+
+
+@pytest.mark.parametrize("secured", ["starttls", "tls"])
+async def test_a_client_can_require_tls(sender, submission, world, run_due_work, secured):
+    def submit():
+        with submission.client(secured) as client:
+            client.ehlo()
+            assert client.has_extn("REQUIRETLS")
+            client.login("apikey", sender.secret_key)
+            content = message().as_bytes(policy=email.policy.SMTP)
+            client.sendmail("a@b.test", ["ada@example.org"], content, mail_options=["REQUIRETLS"])
+
+    await asyncio.to_thread(submit)
+    await run_due_work()
+    (log,) = (await sender.client.get("/emails/logs")).json()["data"]
+    assert (log["status"], "5.7.10" in log["reason"]) == ("BOUNCED", True), "The relay of the test has no TLS."
+
+
+async def test_without_tls_the_parameter_is_not_offered(sender, submission):
+    def submit():
+        with submission.client("none") as client:
+            assert not client.has_extn("REQUIRETLS")
+            client.login("apikey", sender.secret_key)
+            return client.mail("a@b.test", ["REQUIRETLS"])
+
+    assert (await asyncio.to_thread(submit))[0] == 555
+
+
+async def test_the_parameter_has_no_value(sender, submission):
+    def submit():
+        with submission.client("tls") as client:
+            client.login("apikey", sender.secret_key)
+            return client.mail("a@b.test", ["REQUIRETLS=yes"])
+
+    assert (await asyncio.to_thread(submit))[0] == 555
+
+
+async def test_a_header_field_can_require_tls(sender, submission, run_due_work):
+    await submission.send(sender.secret_key, message(X_Postern_Require_Tls="true"), ["ada@example.org"])
+    await run_due_work()
+    (log,) = (await sender.client.get("/emails/logs")).json()["data"]
+    assert (log["status"], "5.7.10" in log["reason"]) == ("BOUNCED", True)

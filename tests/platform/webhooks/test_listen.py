@@ -119,10 +119,11 @@ async def test_listening_continues_after_an_outage_of_the_server(app, queries, p
         stream = follow_events(server, project.id, ["*"])
         event = await start_following(stream, queries)
         outage.append("gone")
-        ids = await record_events("email.sent", 2)
         async with asyncio.timeout(60):
             while failed_requests.count("gone") < 3:
                 await asyncio.sleep(0.01)
+            # Only now: a request from before the outage could still find events, and then nothing would poll.
+            ids = await record_events("email.sent", 2)
             outage[0] = "503"
             while failed_requests.count("503") < 3:
                 await asyncio.sleep(0.01)

@@ -67,6 +67,25 @@ async def test_the_limit_of_messages_per_connection():
         assert sink.commands.count("QUIT") == 3
 
 
+async def test_a_connection_counts_until_the_server_has_closed_it():
+    async with Sink(Behaviour(slow_quit_seconds=0.1)) as sink:
+        transport = RelayTransport([relay(sink, max_connections=2, max_messages_per_connection=1)])
+        outcomes = await asyncio.gather(*(transport.deliver(envelope(), MESSAGE) for _ in range(8)))
+        assert result_names(outcomes) == {"Accepted"}
+        assert (sink.connections, sink.most_open_sessions) == (8, 2)
+        await transport.aclose()
+
+
+async def test_a_server_that_does_not_reply_to_quit_does_not_stop_the_mail():
+    timeouts = Timeouts(goodbye=timedelta(seconds=0.1))
+    async with Sink(Behaviour(stall_at="QUIT")) as sink:
+        transport = RelayTransport([relay(sink, max_connections=1, max_messages_per_connection=1)], timeouts=timeouts)
+        outcomes = await asyncio.gather(*(transport.deliver(envelope(), MESSAGE) for _ in range(3)))
+        assert result_names(outcomes) == {"Accepted"}
+        assert (sink.connections, sink.most_open_sessions) == (3, 1)
+        await transport.aclose()
+
+
 async def test_no_message_is_lost_if_the_server_closes_connections():
     async with Sink(Behaviour(messages_per_connection=7)) as sink:
         transport = RelayTransport([relay(sink, max_connections=2)])

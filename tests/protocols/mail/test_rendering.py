@@ -368,11 +368,14 @@ async def test_processes_are_started_early_and_idle_ones_are_preferred():
     async with render_processes(3) as processes:
         await processes.start()
         assert len(processes.process_ids) == 3
-        first = asyncio.create_task(processes.compose_all(compose_requests(300), now=NOW))
+        os.kill(processes.process_ids[0], signal.SIGSTOP)
+        first = asyncio.create_task(processes.compose_all(compose_requests(3), now=NOW))
         await asyncio.sleep(0)
-        assert await processes.compose_all(compose_requests(2), now=NOW) == composed(compose_requests(2))
+        async with asyncio.timeout(60):
+            assert await processes.compose_all(compose_requests(2), now=NOW) == composed(compose_requests(2))
         assert not first.done()
-        assert await first == composed(compose_requests(300))
+        os.kill(processes.process_ids[0], signal.SIGCONT)
+        assert await first == composed(compose_requests(3))
 
 
 PRINTING = """

@@ -7,11 +7,6 @@ import { queries } from "./queries";
 import { SignInForm } from "./SignInForm";
 import { API } from "./server";
 
-/** A path of this dashboard to go on to: nothing that leads to another site. */
-export function localPath(value: unknown): string | undefined {
-  return typeof value === "string" && /^\/(?![/\\])/.test(value) ? value : undefined;
-}
-
 /** The sign-in page. Afterwards, the page that was asked for. */
 export function SignInPage() {
   const navigate = useNavigate();

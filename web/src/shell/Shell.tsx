@@ -15,12 +15,12 @@ import { api, reachable, resume, signedOut } from "../session/server";
 import { useTour } from "../tour/state";
 import { NotFound } from "./failures";
 import { useKeys } from "./keys";
-import { NewProjectForm } from "./NewProject";
 import { MENU } from "./navigation";
 import { PreferenceItems } from "./preferences";
 
 const Palette = lazy(() => import("./Palette"));
 const Keys = lazy(() => import("./Keys"));
+const NewProjectForm = lazy(async () => ({ default: (await import("./NewProject")).NewProjectForm }));
 const Tour = lazy(() => import("../tour/Tour"));
 
 /** The frame of all pages of a project: menu, search, notices, and the dialog to sign in again. */
@@ -78,12 +78,14 @@ export function Shell() {
         title={m.new_project()}
         closeButtonProps={{ "aria-label": m.close() }}
       >
-        <NewProjectForm
-          onCreated={(created) => {
-            close();
-            void navigate({ to: "/projects/$projectId", params: { projectId: created.id } });
-          }}
-        />
+        <Suspense>
+          <NewProjectForm
+            onCreated={(created) => {
+              close();
+              void navigate({ to: "/projects/$projectId", params: { projectId: created.id } });
+            }}
+          />
+        </Suspense>
       </Modal>
       <section id="menus" aria-label={m.menus()} />
       <SignInAgain />

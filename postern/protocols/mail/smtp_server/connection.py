@@ -31,7 +31,7 @@ from postern.protocols.mail.smtp_server.content import (
     ContentReader,
     TooMuchContent,
 )
-from postern.protocols.mail.smtp_server.session import SmtpSession
+from postern.protocols.mail.smtp_server.session import SmtpCounters, SmtpSession
 
 if TYPE_CHECKING:
     from postern.protocols.mail.smtp_server.server import SmtpServer
@@ -53,6 +53,8 @@ HTTP_METHODS = frozenset(("GET", "POST", "PUT", "HEAD", "CONNECT", "OPTIONS", "P
 """First words of HTTP requests, which browsers can be made to send to a mail server."""
 PERMANENT_ERROR: Final = 500
 """The least code of a permanent error (RFC 5321 §4.2.1)."""
+AUTH_UNAVAILABLE: Final = 454
+"""The code for a credential that cannot be checked at present (RFC 4954 §6)."""
 SERVICE_NOT_AVAILABLE: Final = 421
 """The code of the last reply before the server closes the connection (RFC 5321 §3.8)."""
 
@@ -95,10 +97,11 @@ class Mode(Enum):
 class SmtpServerConnection(asyncio.Protocol):
     """The connection of one client."""
 
-    def __init__(self, server: "SmtpServer", *, implicit_tls_peer: str | None = None) -> None:
-        """`implicit_tls_peer`: the client's IP address if the server has admitted the connection before its TLS
-        handshake."""
+    def __init__(self, server: "SmtpServer", counters: SmtpCounters, *, implicit_tls_peer: str | None = None) -> None:
+        """`counters` are those of its port. `implicit_tls_peer`: the client's IP address if the server has admitted the
+        connection before its TLS handshake."""
         self._server = server
+        self.counters = counters
         self._handler, self._options, self._limits = server.handler, server.options, server.options.limits
         self.session = SmtpSession(implicit_tls_peer or "", is_encrypted=implicit_tls_peer is not None)
         self._loop = asyncio.get_running_loop()
@@ -343,6 +346,8 @@ class SmtpServerConnection(asyncio.Protocol):
         lines += ["CHUNKING", "ENHANCEDSTATUSCODES"]
         if self._options.tls is not None and not self.session.is_encrypted:
             lines.append("STARTTLS")
+        if self._may_require_tls():
+            lines.append("REQUIRETLS")
         if self._options.offers_auth and self._may_authenticate():
             lines.append("AUTH PLAIN LOGIN")
         self._replies.append(encode_lines(250, lines))
@@ -453,6 +458,8 @@ class SmtpServerConnection(asyncio.Protocol):
 
     def _authenticated(self, reply: SmtpReply) -> None:
         self.session.is_authenticated = reply.is_success
+        if not reply.is_success and reply.code != AUTH_UNAVAILABLE:
+            self.counters.auth_failures += 1
         self._reply(reply)
         if not reply.is_success and self._mode is not Mode.CLOSING:
             self._auth_failures += 1
@@ -470,8 +477,13 @@ class SmtpServerConnection(asyncio.Protocol):
         if session.sender is not None:
             raise CommandRefused(503, "5.5.1", "MAIL was sent already.")
         path = parse_path(argument, "FROM", smtputf8=False)
-        unknown = path.parameters.keys() - ({"SIZE", "BODY", "SMTPUTF8", "AUTH"} if session.is_extended else set())
-        if unknown or path.parameters.get("BODY", "7BIT").upper() not in ("7BIT", "8BITMIME"):
+        known = {"SIZE", "BODY", "SMTPUTF8", "AUTH"} | ({"REQUIRETLS"} if self._may_require_tls() else set[str]())
+        unknown = path.parameters.keys() - (known if session.is_extended else set())
+        if (
+            unknown
+            or path.parameters.get("REQUIRETLS")
+            or path.parameters.get("BODY", "7BIT").upper() not in ("7BIT", "8BITMIME")
+        ):
             raise CommandRefused(555, "5.5.4", "A parameter of MAIL is not supported.")
         if parse_size(path.parameters) > self._limits.message_octets:
             raise CommandRefused.of(TOO_LARGE)
@@ -483,6 +495,10 @@ class SmtpServerConnection(asyncio.Protocol):
             self._reply(reply)
 
         self._start(self._handler.mail(session, path.address, path.parameters), finish)
+
+    def _may_require_tls(self) -> bool:
+        """RFC 8689 §4.1: the extension is offered, and its parameter accepted, only over TLS."""
+        return self._options.offers_require_tls and self.session.is_encrypted
 
     def _recipient(self, argument: str) -> None:
         session = self.session
@@ -568,9 +584,16 @@ class SmtpServerConnection(asyncio.Protocol):
         self._mode = Mode.COMMAND
         message = content.finish()
         if content.refusal is None:
-            self._start(self._handler.message(self.session, message), self._processed)
+            self._start(self._handle(message), self._processed)
         else:
             self._processed(content.refusal)
+
+    async def _handle(self, message: bytes) -> SmtpReply:
+        reply = await self._handler.message(self.session, message)
+        if reply.is_success:  # It is accepted even if the client does not wait for the reply.
+            self.counters.messages += 1
+            self.counters.octets += len(message)
+        return reply
 
     def _processed(self, reply: SmtpReply) -> None:
         if reply.is_success:

@@ -12,7 +12,7 @@ from postern.kernel.limits import network_of
 from postern.protocols.mail.smtp import SmtpReply
 from postern.protocols.mail.smtp_server.connection import LINGER_SECONDS, STOPPING, SmtpServerConnection
 from postern.protocols.mail.smtp_server.content import ContentBudget
-from postern.protocols.mail.smtp_server.session import SmtpHandler, SmtpOptions
+from postern.protocols.mail.smtp_server.session import SmtpCounters, SmtpHandler, SmtpOptions
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
@@ -46,24 +46,30 @@ class SmtpServer:
         self._next_sweep: asyncio.TimerHandle | None = None
         self._is_empty = asyncio.Event()
 
-    async def listen(self, listener: socket.socket, *, implicit_tls: bool = False) -> None:
-        """Accept connections on a listening socket until `stop`, which also closes the socket.
+    async def listen(
+        self, listener: socket.socket, *, implicit_tls: bool = False, counters: SmtpCounters | None = None
+    ) -> None:
+        """Accept connections on a listening socket until `stop`, which also closes the socket. They are counted in
+        `counters`.
 
         Raises ValueError for `implicit_tls` without a certificate.
         """
         if implicit_tls and self.options.tls is None:
             raise ValueError("implicit TLS needs a certificate")
         loop = asyncio.get_running_loop()
+        counters = counters or SmtpCounters()
         listener.setblocking(False)
         if implicit_tls:
-            self._accepting.append((listener, asyncio.create_task(self._accept_with_tls(listener))))
+            self._accepting.append((listener, asyncio.create_task(self._accept_with_tls(listener, counters))))
         else:
-            server = await loop.create_server(lambda: SmtpServerConnection(self), sock=listener, backlog=BACKLOG)
+            server = await loop.create_server(
+                lambda: SmtpServerConnection(self, counters), sock=listener, backlog=BACKLOG
+            )
             self._listeners.append(server)
         if self._next_sweep is None:
             self._schedule_sweep(loop)
 
-    async def _accept_with_tls(self, listener: socket.socket) -> None:
+    async def _accept_with_tls(self, listener: socket.socket, counters: SmtpCounters) -> None:
         """Accept connections that begin with a TLS handshake.
 
         They are counted before the handshake, where asyncio's own server would not call the protocol yet.
@@ -76,7 +82,7 @@ class SmtpServer:
                 log.warning("smtp_accept_failed", error=str(error))
                 await asyncio.sleep(ACCEPT_PAUSE_SECONDS)
                 continue
-            connection = SmtpServerConnection(self, implicit_tls_peer=str(address[0]))
+            connection = SmtpServerConnection(self, counters, implicit_tls_peer=str(address[0]))
             if self.admit(connection) is None:
                 self.run_in_background(self._shake_hands(connection, client))
             else:
@@ -130,22 +136,31 @@ class SmtpServer:
 
     def admit(self, connection: SmtpServerConnection) -> SmtpReply | None:
         """Count a new connection. Returns the reply to send instead of a greeting if there are too many."""
-        limits, network = self.options.limits, network_of(connection.session.peer)
+        network = network_of(connection.session.peer)
+        refusal = self._refusal(network)
+        if refusal is not None:
+            connection.counters.refused += 1
+            return refusal
+        connection.counters.accepted += 1
+        connection.counters.open += 1
+        self._by_network[network] += 1
+        self.connections.add(connection)
+        return None
+
+    def _refusal(self, network: str) -> SmtpReply | None:
+        limits = self.options.limits
         if self.is_stopping:
             return STOPPING
         if len(self.connections) >= limits.connections:
             return TOO_MANY_CONNECTIONS
-        if self._by_network[network] >= limits.connections_per_network:
-            return TOO_MANY_OF_NETWORK
-        self._by_network[network] += 1
-        self.connections.add(connection)
-        return None
+        return TOO_MANY_OF_NETWORK if self._by_network[network] >= limits.connections_per_network else None
 
     def remove(self, connection: SmtpServerConnection) -> None:
         """Remove a connection that is closed. It may have been removed before, or not admitted."""
         if connection not in self.connections:
             return
         self.connections.discard(connection)
+        connection.counters.open -= 1
         network = network_of(connection.session.peer)
         self._by_network[network] -= 1
         if not self._by_network[network]:

@@ -52,10 +52,30 @@ class SmtpOptions(msgspec.Struct, frozen=True, kw_only=True):
     tls: ssl.SSLContext | None = None
     """For STARTTLS and implicit TLS; None if there is no certificate."""
     offers_auth: bool = False
+    offers_require_tls: bool = False
+    """Whether clients may require TLS for the rest of the message's way (REQUIRETLS, RFC 8689), over TLS."""
     requires_auth: bool = False
     """Whether MAIL needs AUTH before."""
     allows_plain_auth: Callable[[str], bool] = lambda _peer: False
     """Whether a client with this IP address may authenticate without TLS."""
+
+
+@dataclass(slots=True)
+class SmtpCounters:
+    """What a server has counted on one of its ports since it started."""
+
+    open: int = 0
+    """Connections that are open at present."""
+    accepted: int = 0
+    """Connections that were accepted."""
+    refused: int = 0
+    """Connections that were refused, because there were too many or the server was stopping."""
+    messages: int = 0
+    """Messages that the handler accepted."""
+    octets: int = 0
+    """Octets of these messages."""
+    auth_failures: int = 0
+    """Credentials that were refused."""
 
 
 @dataclass(slots=True)

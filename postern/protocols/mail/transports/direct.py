@@ -10,8 +10,9 @@ import random
 import ssl
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import datetime, timedelta
+from enum import Enum, auto
 from ipaddress import ip_address
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -22,6 +23,8 @@ from postern.protocols.mail.dane import dane_fault, usable_records
 from postern.protocols.mail.mime import message_problem
 from postern.protocols.mail.smtp import (
     NO_ADDRESS,
+    NOT_AUTHENTICATED,
+    REQUIRETLS,
     ConnectionFailed,
     Peer,
     SmtpConnection,
@@ -34,8 +37,11 @@ from postern.protocols.mail.smtp import (
     encode_address,
     non_verifying_context,
 )
+from postern.protocols.mail.tls_report import TlsFault
 from postern.protocols.mail.transports.mx import MailHost, MailRoute, RouteFailure
 from postern.protocols.mail.transports.relay import ConnectionPool, PoolLimits
+from postern.protocols.mail.transports.shaping import SiteControls
+from postern.protocols.mail.transports.tls_sessions import NOT_LISTED, ReportSession, session_result
 from postern.protocols.mail.transports.transport import (
     LONGEST_DIALOGUE,
     NO_HOOKS,
@@ -90,14 +96,33 @@ class NoConnectionLeft(Exception):
     """The transport has MAX_CONNECTIONS open connections, and none of them is idle."""
 
 
+class TlsDemand(Enum):
+    """What a message demands of TLS (RFC 8689)."""
+
+    BY_POLICY = auto()
+    """What the policies of the recipients' domain require."""
+    REQUIRED = auto()
+    """An authenticated server that supports REQUIRETLS."""
+    OPTIONAL = auto()
+    """Nothing: policies are ignored."""
+
+    @classmethod
+    def of(cls, envelope: Envelope) -> "TlsDemand":
+        """The demand of a message."""
+        if envelope.require_tls:
+            return cls.REQUIRED
+        return cls.OPTIONAL if envelope.ignore_tls_policy else cls.BY_POLICY
+
+
 class _SiteKey(NamedTuple):
     """Identifies a site, and the sources from which it is contacted."""
 
     hosts: tuple[tuple[int, str, bool], ...]
     """Rank, name, and whether there are TLSA records."""
-    policy: tuple[str, ...] | None
-    """The patterns of the MTA-STS policy."""
+    policy: tuple[str, tuple[str, ...]] | None
+    """The mode of the MTA-STS policy, and its patterns."""
     sources: tuple[Source, ...]
+    demand: TlsDemand
 
 
 class _Site:
@@ -105,9 +130,10 @@ class _Site:
 
     pool: ConnectionPool
 
-    def __init__(self, route: MailRoute, sources: tuple[Source, ...]) -> None:
+    def __init__(self, route: MailRoute, sources: tuple[Source, ...], demand: TlsDemand) -> None:
         self.route = route
         self.sources = sources
+        self.demand = demand
 
 
 class DirectTransport:
@@ -122,13 +148,16 @@ class DirectTransport:
         ehlo_host: str = "localhost",
         sources: Sequence[Source] = (),
         limits: PoolLimits = SITE_LIMITS,
+        controls: SiteControls | None = None,
         timeouts: Timeouts | None = None,
         context: ssl.SSLContext | None = None,
         clock: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
+        report_session: ReportSession = lambda _session: None,
     ) -> None:
         """`port` is that of the mail servers, `ehlo_host` the name for EHLO without `sources`. `context` replaces the
-        system's certificate authorities, `now` is the time for the validity of certificates, `chance` gives 0 ≤ x < 1.
+        system's certificate authorities, `controls` has the limits that all processes share, `now` is the time for the
+        validity of certificates, `chance` gives 0 ≤ x < 1. `report_session` gets the result of each TLS session.
         Raises ValueError for too many sources.
         """
         if len(sources) > MAX_SOURCES:
@@ -138,9 +167,11 @@ class DirectTransport:
         self._ehlo_host = ehlo_host
         self._sources = tuple(sources)
         self._limits = limits
+        self._controls = controls
         self._timeouts = timeouts or Timeouts()
         self._context = context
         self._clock, self._now, self._chance = clock, now, chance
+        self._report_session = report_session
         self._sites: OrderedDict[_SiteKey, _Site] = OrderedDict()
         self._connections: set[SmtpConnection] = set()
         """The open connections, and closed ones that were not removed yet."""
@@ -212,7 +243,9 @@ class DirectTransport:
         except NoConnectionLeft:
             text = f"{MAX_CONNECTIONS} connections to mail servers are open, so there is none left for {pool.label}."
             return defer_all(envelope, text, pool.label, no_server_contacted=True, retry_after=FULL_DELAY)
-        if outcome.no_server_contacted and pool.circuit_open:
+        if site.demand is TlsDemand.REQUIRED and not outcome.exchange:
+            outcome = _rejected_without_tls(envelope, outcome)
+        if outcome.no_server_contacted and pool.circuit_open and not pool.is_held(envelope):
             # An unreachable site counts as a failed attempt, so that its mail is given up at some time.
             return msgspec.structs.replace(outcome, no_server_contacted=False, retry_after=None)
         return msgspec.structs.replace(outcome, results=tuple(map(_as_delivered, outcome.results)))
@@ -224,8 +257,9 @@ class DirectTransport:
         hosts = [(preferences.index(host.preference), host.name, bool(host.tlsa)) for host in route.hosts]
         return _SiteKey(
             hosts=tuple(sorted(hosts)),
-            policy=route.policy.mx if route.policy else None,
+            policy=(route.policy.mode, route.policy.mx) if route.policy else None,
             sources=select_sources(self._sources, tenant=envelope.tenant, bulk=envelope.bulk),
+            demand=TlsDemand.of(envelope),
         )
 
     def _site(self, route: MailRoute, envelope: Envelope) -> _Site:
@@ -233,15 +267,27 @@ class DirectTransport:
         key = self._key(route, envelope)
         site = self._sites.get(key)
         if site is None:
-            site = self._sites[key] = _Site(route, key.sources)
+            site = self._sites[key] = _Site(route, key.sources, key.demand)
+            limits, control = self._limits, None
+            if self._controls:
+                # Limits of sources that are reserved for a tenant are that tenant's own.
+                scope = next((source.tenant for source in key.sources if source.tenant), "")
+                control = self._controls.of_mail_servers([name for _, name, _ in key.hosts], scope)
+                most = control.rules.limits.connections or limits.max_connections
+                limits = msgspec.structs.replace(
+                    limits, max_connections=most, initial_connections=min(limits.initial_connections or most, most)
+                )
             site.pool = ConnectionPool(
                 f"{route.hosts[0].name}:{self._port}",
                 functools.partial(self._dial, site),
-                self._limits,
+                limits,
                 clock=self._clock,
                 chance=self._chance,
+                control=control,
             )
             self._drop_old_sites()
+        if self._controls and site.pool.control:
+            self._controls.learn(envelope.tenant, route.domain, site.pool.control)
         site.route = route
         self._sites.move_to_end(key)
         return site
@@ -289,37 +335,84 @@ class DirectTransport:
 
     async def _dial_first(self, site: _Site) -> SmtpConnection:
         deadline = self._clock() + CONNECT_SECONDS
-        route = site.route
-        failure: ConnectionFailed = Unreachable(f"{route.domain} has no mail server that can be used.")
+        failure: ConnectionFailed | None = None
+        without_requiretls: SmtpConnection | None = None
         tried = 0
-        for host in self._in_random_order(route.hosts):
+        for host, peer in self._candidates(site):
+            if isinstance(peer, TlsRequired):
+                self._report(site, host, NOT_LISTED)
+                failure = _decisive(failure, peer, site.demand)
+                continue
+            if tried == ADDRESSES_TRIED or self._clock() > deadline:
+                break
+            tried += 1
             try:
-                peer = self._peer(route, host)
+                connection = await self._connect(site, host, peer)
+            except ConnectionFailed as unusable:
+                # RFC 5321 §5.1: another server may work, also after a refusal in the greeting.
+                failure = _decisive(failure, unusable, site.demand)
+                continue
+            if site.demand is not TlsDemand.REQUIRED or REQUIRETLS in connection.features:
+                if without_requiretls:
+                    without_requiretls.abort()
+                return connection
+            # RFC 8689 §4.2.1: another server of the domain may support it.
+            if without_requiretls:
+                connection.abort()
+            else:
+                without_requiretls = connection
+        if without_requiretls:
+            return without_requiretls  # It refuses the message without sending it.
+        raise failure or Unreachable(f"{site.route.domain} has no mail server that can be used.")
+
+    def _candidates(self, site: _Site) -> Iterator[tuple[MailHost, Peer | TlsRequired]]:
+        """The servers of the site in the order in which they are tried, with each of their addresses; or why a server
+        must not be used."""
+        for host in self._in_random_order(site.route.hosts):
+            try:
+                peer = self._peer(site.route, host, site.demand)
             except TlsRequired as unusable:
-                failure = unusable
+                yield host, unusable
                 continue
             for address in host.addresses:
                 source = self._source_for(address, site.sources)
-                if site.sources and source is None:
-                    continue  # Sent from an address of the operating system's choice, mail would count as spam.
-                if tried == ADDRESSES_TRIED or self._clock() > deadline:
-                    raise failure
-                tried += 1
-                try:
-                    return await self._connect(peer, address, source)
-                except ConnectionFailed as unusable:
-                    # RFC 5321 §5.1: another server may work, also after a refusal in the greeting.
-                    failure = unusable
-        raise failure
+                # Sent from an address of the operating system's choice, mail would count as spam.
+                if source is not None or not site.sources:
+                    yield host, _at(peer, address, source, self._ehlo_host)
 
-    async def _connect(self, peer: Peer, address: str, source: Source | None) -> SmtpConnection:
-        peer = msgspec.structs.replace(
-            peer,
-            address=address,
-            source=source.address if source else None,
-            ehlo_host=source.name if source else self._ehlo_host,
-        )
-        return await (connect_opportunistically(peer) if peer.tls is Tls.STARTTLS else connect(peer))
+    async def _connect(self, site: _Site, host: MailHost, peer: Peer) -> SmtpConnection:
+        """Connect to a server, and report the result of TLS. Raises ConnectionFailed."""
+        policy = site.route.policy
+        is_testing = policy is not None and policy.mode == "testing" and not host.tlsa
+        if not is_testing or site.demand is not TlsDemand.BY_POLICY:
+            return await self._connect_reporting(site, host, peer)
+        # RFC 8461 §5: failures of a policy that is being tested are only reported.
+        if policy and not policy.lists(host.name):
+            self._report(site, host, NOT_LISTED)
+            return await connect_opportunistically(peer)
+        strict = msgspec.structs.replace(peer, tls=Tls.STARTTLS_REQUIRED, verify=True, context=self._context)
+        try:
+            return await self._connect_reporting(site, host, strict)
+        except TlsRequired:
+            return await connect_opportunistically(peer)
+
+    async def _connect_reporting(self, site: _Site, host: MailHost, peer: Peer) -> SmtpConnection:
+        try:
+            connection = await (connect_opportunistically(peer) if peer.tls is Tls.STARTTLS else connect(peer))
+        except ConnectionFailed as failure:
+            if failure.tls_fault:
+                self._report(site, host, failure.tls_fault, failure.local_address, peer.address)
+            raise
+        self._report(site, host, connection.tls_fault, connection.local_address, peer.address)
+        return connection
+
+    def _report(
+        self, site: _Site, host: MailHost, fault: TlsFault | None, sending_ip: str = "", receiving_ip: str | None = None
+    ) -> None:
+        """Report the result of TLS under the policy of the domain; what a message demands is no failure of it."""
+        if site.demand is TlsDemand.BY_POLICY:
+            session = session_result(site.route, host, fault, sending_ip=sending_ip, receiving_ip=receiving_ip or "")
+            self._report_session(session)
 
     def _in_random_order(self, hosts: Sequence[MailHost]) -> list[MailHost]:
         """The servers by preference, in random order within the same preference (RFC 5321 §5.1)."""
@@ -332,26 +425,63 @@ class DirectTransport:
         usable = [source for source in sources if ip_address(source.address).version == version]
         return usable[int(self._chance() * len(usable))] if usable else None
 
-    def _peer(self, route: MailRoute, host: MailHost) -> Peer:
+    def _peer(self, route: MailRoute, host: MailHost, demand: TlsDemand) -> Peer:
         """How to connect to a server. DANE takes precedence over MTA-STS (RFC 8461 §2). Raises TlsRequired."""
         peer = Peer(
             host=host.name, port=self._port, tls=Tls.STARTTLS, verify=False, chunking=True, timeouts=self._timeouts
         )
-        if host.tlsa:
+        if demand is TlsDemand.OPTIONAL:
+            return peer
+        records = usable_records(host.tlsa)
+        if host.tlsa and (records or demand is TlsDemand.BY_POLICY):
             # RFC 7672 §2.2: if no record is usable, TLS is required without authentication.
-            records = usable_records(host.tlsa)
             return msgspec.structs.replace(
                 peer,
                 tls=Tls.STARTTLS_REQUIRED,
                 context=non_verifying_context(),
                 check_certificates=functools.partial(dane_fault, records, host.name, self._now()) if records else None,
             )
-        if route.policy is None:
+        is_listed = route.policy is not None and route.policy.lists(host.name)
+        if demand is TlsDemand.BY_POLICY and (route.policy is None or route.policy.mode == "testing"):
             return peer
-        if not route.policy.lists(host.name):
+        if demand is TlsDemand.REQUIRED and not (route.authenticated or is_listed):
+            # RFC 8689 §4.2.1.
+            text = f"The name of the mail server {host.name} of {route.domain} is authenticated by neither DNSSEC nor "
+            raise TlsRequired(f"{text}MTA-STS, which the message requires.", enhanced=NOT_AUTHENTICATED.enhanced)
+        if route.policy is not None and route.policy.mode == "enforce" and not is_listed:
             text = f"The MTA-STS policy of {route.domain} does not list its mail server {host.name}."
             raise TlsRequired(text, enhanced="4.7.5")
         return msgspec.structs.replace(peer, tls=Tls.STARTTLS_REQUIRED, verify=True, context=self._context)
+
+
+def _rejected_without_tls(envelope: Envelope, outcome: DeliveryOutcome) -> DeliveryOutcome:
+    """The outcome of a message that requires TLS: rejected if TLS failed with all servers (RFC 8689 §4.2.1)."""
+    code, enhanced = NOT_AUTHENTICATED.code, NOT_AUTHENTICATED.enhanced
+    if outcome.results[0].enhanced != enhanced:
+        return outcome
+    rejected = reject_all(envelope, code, enhanced, outcome.results[0].text, outcome.host)
+    return msgspec.structs.replace(rejected, opening=outcome.opening, duration=outcome.duration)
+
+
+def _at(peer: Peer, address: str, source: Source | None, ehlo_host: str) -> Peer:
+    """The peer at one of its addresses, contacted from `source`."""
+    return msgspec.structs.replace(
+        peer,
+        address=address,
+        source=source.address if source else None,
+        ehlo_host=source.name if source else ehlo_host,
+    )
+
+
+def _decisive(former: ConnectionFailed | None, failure: ConnectionFailed, demand: TlsDemand) -> ConnectionFailed:
+    """The failure that decides what becomes of the message: the last one, unless the message requires TLS.
+
+    Such a message is rejected if TLS failed with all servers (RFC 8689 §4.2.1), and retried if one was unreachable.
+    """
+    if demand is TlsDemand.REQUIRED and isinstance(failure, TlsRequired):
+        failure.enhanced = NOT_AUTHENTICATED.enhanced
+        return former if former and not isinstance(former, TlsRequired) else failure
+    return failure
 
 
 def select_sources(sources: Sequence[Source], *, tenant: str | None, bulk: bool) -> tuple[Source, ...]:
@@ -396,12 +526,19 @@ def _joined(
     return DeliveryOutcome(
         results=tuple(results[recipient] for recipient in envelope.recipients),
         host=contacted[-1].host if contacted else HOST,
+        site=next(
+            (outcome.site for outcome in outcomes if _is_deferred(outcome)), outcomes[0].site if outcomes else ""
+        ),
         duration=max((outcome.duration for outcome in outcomes), default=NO_TIME),
         ambiguous=any(outcome.ambiguous for outcome in outcomes),
         no_server_contacted=not failures and all(outcome.no_server_contacted for outcome in outcomes),
         retry_after=min((outcome.retry_after for outcome in outcomes if outcome.retry_after), default=None),
         exchange=_joined_dialogue(outcomes),
     )
+
+
+def _is_deferred(outcome: DeliveryOutcome) -> bool:
+    return any(isinstance(result, Deferred) for result in outcome.results)
 
 
 def _result_of_failure(recipient: str, failure: RouteFailure) -> Result:

@@ -27,6 +27,10 @@ FindPolicy: TypeAlias = Callable[[str], Awaitable[StsPolicy | None]]
 """Returns the MTA-STS policy of a domain, None if it has none."""
 
 
+ReceivesMail: TypeAlias = Callable[[str], Awaitable[bool]]
+"""Returns whether this server receives mail for a domain, so that delivering to it is no loop."""
+
+
 class RouteFailure(Exception):
     """No mail server of a domain was found: the reply code, the enhanced code and the reason."""
 
@@ -53,7 +57,9 @@ class MailRoute(msgspec.Struct, frozen=True, kw_only=True):
     domain: str
     hosts: tuple[MailHost, ...]
     policy: StsPolicy | None = None
-    """The MTA-STS policy, if it is to be enforced."""
+    """The MTA-STS policy, if its mode is `enforce` or `testing`."""
+    authenticated: bool = False
+    """Whether the names of the mail servers are authenticated with DNSSEC, or the only one is that of the domain."""
 
 
 class MailRoutes:
@@ -69,14 +75,22 @@ class MailRoutes:
         own_names: Collection[str],
         own_addresses: Collection[str],
         clock: Callable[[], float],
+        receives_mail_for: ReceivesMail | None = None,
+        report_tlsa_failure: Callable[[str, str], object] = lambda _domain, _host: None,
     ) -> None:
-        """`port` is that of the mail servers. Servers with one of `own_names` or `own_addresses` are this one."""
+        """`port` is that of the mail servers. Servers with one of `own_names` or `own_addresses` are this one.
+        Without `receives_mail_for`, this server receives mail for no domain.
+
+        `report_tlsa_failure` is called with a domain and a mail server whose TLSA records could not be looked up.
+        """
         self._resolver = resolver
         self._port = port
         self._check_addresses = check_addresses
         self._find_policy = find_policy
+        self._receives_mail_for = receives_mail_for
         self._own_names, self._own_addresses = frozenset(own_names), frozenset(own_addresses)
         self._clock = clock
+        self._report_tlsa_failure = report_tlsa_failure
         self._cache: dict[str, tuple[float, asyncio.Future[MailRoute]]] = {}
 
     async def find(self, domain: str) -> MailRoute:
@@ -94,7 +108,7 @@ class MailRoutes:
     async def _find(self, domain: str) -> MailRoute:
         exchangers = await self._exchangers(domain)
         lookups = [
-            self._host(host, preference, is_authenticated=exchangers.authenticated)
+            self._host(domain, host, preference, is_authenticated=exchangers.authenticated)
             for preference, host in exchangers.exchangers[:MAX_HOSTS]
         ]
         results = await asyncio.gather(*lookups, return_exceptions=True)
@@ -109,8 +123,9 @@ class MailRoutes:
         policy = await self._find_policy(domain)
         return MailRoute(
             domain=domain,
-            hosts=tuple(self._without_loop(domain, hosts)),
-            policy=policy if policy and policy.mode == "enforce" else None,
+            hosts=tuple(await self._without_loop(domain, hosts)),
+            policy=policy if policy and policy.mode != "none" else None,
+            authenticated=exchangers.authenticated or [host.name for host in hosts] == [domain],
         )
 
     async def _exchangers(self, domain: str) -> MailExchangers:
@@ -129,7 +144,7 @@ class MailRoutes:
             raise RouteFailure(556, "5.1.10", f"The domain {domain} does not accept mail (null MX).")
         return MailExchangers(named, found.authenticated)
 
-    async def _host(self, name: str, preference: int, *, is_authenticated: bool) -> MailHost:
+    async def _host(self, domain: str, name: str, preference: int, *, is_authenticated: bool) -> MailHost:
         """Look up the addresses and the TLSA records of a mail server. Raises RouteFailure."""
         try:
             found = await self._resolver.host_addresses(name)
@@ -138,7 +153,7 @@ class MailRoutes:
             tlsa: list[TlsaRecord] = []
             if is_authenticated and found.authenticated:
                 # RFC 7672 §2.2.2: other names have no TLSA records that could be authenticated.
-                tlsa = await self._tlsa(name)
+                tlsa = await self._tlsa(domain, name)
         except NoSuchRecord:
             raise RouteFailure(550, "5.4.4", f"The mail server {name} has no address.") from None
         except DnsUnavailable as error:
@@ -148,15 +163,21 @@ class MailRoutes:
             raise RouteFailure(550, "5.4.4", f"The mail server {name} cannot be used: {error}") from None
         return MailHost(name=name, preference=preference, addresses=tuple(addresses), tlsa=tuple(tlsa))
 
-    async def _tlsa(self, name: str) -> list[TlsaRecord]:
+    async def _tlsa(self, domain: str, name: str) -> list[TlsaRecord]:
         try:
             return (await self._resolver.tlsa(f"_{self._port}._tcp.{name}"))[:MAX_TLSA_RECORDS]
         except NoSuchRecord:
             return []
+        except DnsUnavailable:
+            self._report_tlsa_failure(domain, name)
+            raise
 
-    def _without_loop(self, domain: str, hosts: list[MailHost]) -> list[MailHost]:
-        """Leave out this server and those that are not preferred to it (RFC 5321 §5.1). Raises RouteFailure."""
+    async def _without_loop(self, domain: str, hosts: list[MailHost]) -> list[MailHost]:
+        """Leave out this server and those that are not preferred to it (RFC 5321 §5.1), unless it receives mail for the
+        domain. Raises RouteFailure."""
         own = [host.preference for host in hosts if self._is_own(host)]
+        if own and self._receives_mail_for is not None and await self._receives_mail_for(domain):
+            return hosts
         others = [host for host in hosts if not own or host.preference < min(own)]
         if not others:
             text = f"The mail server of {domain} is this server, which would deliver the message to itself (mail loop)."

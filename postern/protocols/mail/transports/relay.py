@@ -23,8 +23,16 @@ from postern.protocols.mail.smtp import (
     connect,
     defer_after_failure,
 )
+from postern.protocols.mail.transports.shaping import (
+    RATE_WAIT_SECONDS,
+    RESERVED_SHARE,
+    SLOW_DOWN_CODES,
+    SiteControl,
+    SiteControls,
+)
 from postern.protocols.mail.transports.transport import (
     NO_HOOKS,
+    NO_TIME,
     Accepted,
     Deferred,
     DeliveryHooks,
@@ -85,13 +93,16 @@ class RelayTransport:
         context: ssl.SSLContext | None = None,
         resolve: Resolve | None = None,
         lease: Lease | None = None,
+        controls: SiteControls | None = None,
+        scope: str = "",
         clock: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
     ) -> None:
         """`ehlo_host` is the host name for EHLO, `context` replaces the system's CAs, `chance` gives 0 ≤ x < 1.
 
         With `resolve`, only the addresses that it returns are connected to; without it, the system resolves names and
-        any address is allowed. `lease` shares the relays' rates with other processes.
+        any address is allowed. `lease` shares the relays' rates with other processes,
+        and `controls` the limits of their sites, which belong to the tenant `scope`.
         """
         if not 1 <= len(relays) <= MOST_RELAYS:
             raise ValueError(f"A transport must have 1 to {MOST_RELAYS} relays.")
@@ -111,7 +122,8 @@ class RelayTransport:
             )
             dial = functools.partial(_connect, peer, resolve) if resolve else functools.partial(connect, peer)
             shared = functools.partial(lease, f"{peer.label} {relay.user or ''}") if lease else None
-            pool = ConnectionPool(peer.label, dial, relay, clock=clock, chance=chance, lease=shared)
+            control = controls.of_relay(relay.host, peer.label, scope) if controls else None
+            pool = ConnectionPool(peer.label, dial, relay, clock=clock, chance=chance, lease=shared, control=control)
             self._pools.append((max(1, relay.weight), pool))
 
     @property
@@ -175,8 +187,6 @@ IDLE_SECONDS = 60.0
 """A connection that was idle for this long is closed; most servers close it after 5 minutes."""
 LEASED_SECONDS = 0.25
 """The span of a shared rate that a process leases at a time."""
-RESERVED_SHARE = 5
-"""One in this many connections, and at least one, is reserved for mail that is not bulk mail."""
 SHORTEST_QUEUE = 250
 """With `longest_wait_seconds`, so many messages may wait even if no message was finished for a while."""
 
@@ -193,8 +203,11 @@ class ConnectionPool:
         clock: Callable[[], float],
         chance: Callable[[], float],
         lease: Callable[[float], Awaitable[float | None]] | None = None,
+        control: SiteControl | None = None,
     ) -> None:
-        """`dial` opens a connection. `lease` leases a span of the rate that processes share, see `Lease`."""
+        """`dial` opens a connection. `lease` leases a span of the rate that processes share, see `Lease`. `control` has
+        the limits that the pools of all processes share."""
+        self.control = control
         self._lease = lease if limits.per_second else None
         self._leased = (0.0, 0.0)
         """The time at which the shared rate allows the next message, and the end of the leased span."""
@@ -213,7 +226,7 @@ class ConnectionPool:
         self._bulk_slots_taken = 0
         self._in_use = 0
         """Connections in use or being opened."""
-        self._waiting: tuple[deque[asyncio.Future[None]], deque[asyncio.Future[None]]] = (deque(), deque())
+        self._waiting: tuple[deque[asyncio.Future[bool]], deque[asyncio.Future[bool]]] = (deque(), deque())
         """The tasks that wait for a slot: those of other mail, and those of bulk mail."""
         self._waiting_for_rate = 0
         self._reaper: asyncio.TimerHandle | None = None
@@ -227,6 +240,13 @@ class ConnectionPool:
 
     async def deliver(self, envelope: Envelope, message: bytes, hooks: DeliveryHooks = NO_HOOKS) -> DeliveryOutcome:
         """See `Transport.deliver`."""
+        if self.control is None:
+            return await self._deliver_in_turn(envelope, message, hooks)
+        await self.control.prepare()
+        outcome = await self._deliver_in_turn(envelope, message, hooks)
+        return msgspec.structs.replace(outcome, site=self.control.key.name)
+
+    async def _deliver_in_turn(self, envelope: Envelope, message: bytes, hooks: DeliveryHooks) -> DeliveryOutcome:
         refused = self._refusal(envelope) or await self._wait_for_rate(envelope)
         if refused:
             return refused
@@ -235,10 +255,20 @@ class ConnectionPool:
         try:
             if not self.shaper.allows_attempt(self._clock()):
                 return self._defer_while_open(envelope)
-            return await self._attempt(envelope, message, hooks)
+            # Other messages may have been answered while this one waited.
+            if refused := self._refusal_of_site(envelope):
+                return refused
+            outcome = await self._attempt(envelope, message, hooks)
+            if self.control:
+                self.control.record(envelope.tenant, outcome)
+            return outcome
         finally:
             self._count_finished()
             self._release_slot(envelope.bulk)
+
+    def is_held(self, envelope: Envelope) -> bool:
+        """Whether the site gets no mail of the tenant at present, for another reason than the circuit breaker."""
+        return self._refusal_of_site(envelope) is not None
 
     @property
     def is_unused(self) -> bool:
@@ -265,10 +295,19 @@ class ConnectionPool:
 
     def _refusal(self, envelope: Envelope) -> DeliveryOutcome | None:
         """The deferred outcome if the circuit breaker is open or too many messages are waiting; None otherwise."""
+        if refused := self._refusal_of_site(envelope):
+            return refused
         if self.circuit_open:
             return self._defer_while_open(envelope)
         waiting = sum(map(len, self._waiting)) + self._waiting_for_rate
         return self._defer_while_busy(envelope) if waiting >= self._longest_queue else None
+
+    def _refusal_of_site(self, envelope: Envelope) -> DeliveryOutcome | None:
+        """The deferred outcome if the site gets no mail at present; None otherwise."""
+        obstacle = self.control.obstacle(envelope.tenant, bulk=envelope.bulk) if self.control else None
+        if obstacle is None:
+            return None
+        return defer_all(envelope, obstacle[0], self.label, no_server_contacted=True, retry_after=obstacle[1])
 
     def _defer_while_busy(self, envelope: Envelope) -> DeliveryOutcome:
         waiting = sum(map(len, self._waiting)) + self._waiting_for_rate
@@ -278,8 +317,12 @@ class ConnectionPool:
             f"{waiting} messages are already waiting for {self.label}.",
             self.label,
             no_server_contacted=True,
-            retry_after=BUSY_DELAY if is_slow else timedelta(seconds=1),
+            retry_after=max(BUSY_DELAY if is_slow else timedelta(seconds=1), self._slot(envelope.bulk)),
         )
+
+    def _slot(self, bulk: bool) -> timedelta:
+        """When to try a message again that cannot be sent now."""
+        return self.control.slot(bulk=bulk) if self.control else NO_TIME
 
     def _defer_while_open(self, envelope: Envelope) -> DeliveryOutcome:
         return defer_all(
@@ -295,15 +338,20 @@ class ConnectionPool:
         shared = await self._shared_delay() if self._lease else 0.0
         now = self._clock()
         delay = max(self.shaper.delay(now), shared)
-        if delay > LONGEST_WAIT_SECONDS:
+        of_site = self.control.delay() if self.control else 0.0
+        if delay > LONGEST_WAIT_SECONDS or of_site > RATE_WAIT_SECONDS:
+            limits = [self.shaper.per_second, self.control and self.control.per_second]
             return defer_all(
                 envelope,
-                f"The rate limit of {self.label} is {self.shaper.per_second:.3g} messages per second at present.",
+                f"The rate limit of {self.label} is {min(filter(None, limits)):.3g} messages per second at present.",
                 self.label,
                 no_server_contacted=True,
-                retry_after=timedelta(seconds=delay),
+                retry_after=max(timedelta(seconds=max(delay, of_site)), self._slot(envelope.bulk)),
             )
+        delay = max(delay, of_site)
         self.shaper.acquire(now)
+        if self.control and self.control.per_second:
+            self.control.acquire()
         if delay:
             self._waiting_for_rate += 1
             try:
@@ -338,7 +386,7 @@ class ConnectionPool:
         loop = asyncio.get_running_loop()
         started = loop.time()
         connection: SmtpConnection | None = None
-        self._in_use += 1
+        self._count_in_use(1)
         try:
             connection = await self._take_idle()
             if connection:
@@ -348,6 +396,12 @@ class ConnectionPool:
                     return self._report_outcome(await connection.send(envelope, message, before_dot=hooks.before_dot))
                 except StaleConnection:
                     connection = None
+            if self.control:
+                # This connection is counted already.
+                self.control.open -= 1
+                self.control.make_room()
+                self.control.open += 1
+            await self._wait_for_closing()
             connection = await self._dial()
             self.shaper.connected()
             if hooks.admit:
@@ -359,9 +413,24 @@ class ConnectionPool:
                 self.shaper.deferred(failure.reply.code, self._clock())
             return defer_after_failure(envelope, failure, self.label, timedelta(seconds=loop.time() - started))
         finally:
-            self._in_use -= 1
+            self._count_in_use(-1)
             if connection:
                 self._put_back(connection)
+
+    async def _wait_for_closing(self) -> None:
+        """Wait until the server has closed connections that would exceed a limit together with a new one.
+
+        This connection is counted already. Each waits at most as long as the server may take to reply to QUIT.
+        """
+        while self._closing and self._in_use + len(self._idle) + len(self._closing) > self.shaper.connections:
+            await asyncio.wait(self._closing, return_when=asyncio.FIRST_COMPLETED)
+        if self.control:
+            await self.control.wait_for_closing()
+
+    def _count_in_use(self, change: int) -> None:
+        self._in_use += change
+        if self.control:
+            self.control.open += change
 
     def _report_outcome(self, outcome: DeliveryOutcome) -> DeliveryOutcome:
         """Report the outcome to the rate shaper, once per message, whatever the number of recipients."""
@@ -381,25 +450,46 @@ class ConnectionPool:
         loop = asyncio.get_running_loop()
         while self._idle:
             connection = self._idle.pop()
+            self._count_idle(-1)
             idle_seconds = loop.time() - connection.idle_since
-            if connection.usable and (idle_seconds < IDLE_BEFORE_NOOP_SECONDS or await connection.noop()):
-                return connection
+            try:
+                if connection.usable and (idle_seconds < IDLE_BEFORE_NOOP_SECONDS or await connection.noop()):
+                    return connection
+            except asyncio.CancelledError:
+                connection.abort()  # It is in no list any more.
+                raise
             connection.abort()
         return None
+
+    def _count_idle(self, change: int) -> None:
+        if self.control is None or not change:
+            return
+        self.control.open += change
+        if self._idle:
+            self.control.idle_pools[self] = None
+        else:
+            self.control.idle_pools.pop(self, None)
 
     def _put_back(self, connection: SmtpConnection) -> None:
         """Make the connection idle, or close it if it cannot or must not be used again."""
         if not connection.usable:
             connection.abort()
         elif (
-            connection.messages >= self.shaper.limits.max_messages_per_connection
+            connection.messages >= self._messages_per_connection
             or self._in_use + len(self._idle) >= self.shaper.connections
+            or (self.control is not None and self.control.has_no_room)
         ):
             self._discard(connection)
         else:
             self._idle.append(connection)
+            self._count_idle(1)
             if self._reaper is None:
                 self._reaper = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._reap)
+
+    @property
+    def _messages_per_connection(self) -> int:
+        own = self.control.rules.limits.messages_per_connection if self.control else None
+        return own or self.shaper.limits.max_messages_per_connection
 
     def _reap(self) -> None:
         """Close the connections that have been idle for IDLE_SECONDS."""
@@ -407,6 +497,7 @@ class ConnectionPool:
         self._reaper = None
         old = [connection for connection in self._idle if loop.time() - connection.idle_since >= IDLE_SECONDS]
         self._idle = [connection for connection in self._idle if connection not in old]
+        self._count_idle(-len(old))
         for connection in old:
             self._discard(connection)
         if self._idle:
@@ -414,16 +505,29 @@ class ConnectionPool:
             self._reaper = loop.call_at(oldest + IDLE_SECONDS, self._reap)
 
     def _discard(self, connection: SmtpConnection) -> None:
+        """Send QUIT. The connection counts until the server has closed it, or has not replied in time."""
         closing = asyncio.get_running_loop().create_task(connection.quit())
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
+        if self.control:
+            self.control.count_closing(closing)
 
     def abort_idle(self) -> bool:
         """Close all idle connections at once, without QUIT; returns whether there were any."""
         idle, self._idle = self._idle, []
+        self._count_idle(-len(idle))
         for connection in idle:
             connection.abort()
         return bool(idle)
+
+    def close_idle(self) -> bool:
+        """Begin to close one idle connection; returns whether there was one."""
+        if not self._idle:
+            return False
+        connection = self._idle.pop(0)
+        self._count_idle(-1)
+        self._discard(connection)
+        return True
 
     async def aclose(self) -> None:
         """Close all idle connections."""
@@ -432,6 +536,7 @@ class ConnectionPool:
             self._reaper = None
         while self._idle:
             self._discard(self._idle.pop())
+            self._count_idle(-1)
         if self._closing:
             await asyncio.wait(self._closing)
 
@@ -440,55 +545,86 @@ class ConnectionPool:
     def _has_room(self, *, bulk: bool) -> bool:
         """Whether a slot is free; bulk mail cannot use the reserved ones."""
         allowed = self.shaper.connections
-        if self._slots_taken >= allowed:
+        if self._slots_taken >= allowed or (self.control and not self.control.has_slot(bulk=bulk)):
             return False
         reserved = 0 if allowed == 1 else max(1, allowed // RESERVED_SHARE)
         return not bulk or self._bulk_slots_taken < allowed - reserved
 
     async def _acquire_slot_in_time(self, bulk: bool) -> bool:
         """Wait until a connection can be used, at most `longest_wait_seconds`; returns whether it can."""
-        if self._longest_wait is None or not (self._waiting[bulk] or not self._has_room(bulk=bulk)):
-            await self._acquire_slot(bulk)
-            return True
+        longest = self._longest_wait
+        if self.control and self.control.is_slow:
+            longest = min(longest or RATE_WAIT_SECONDS, RATE_WAIT_SECONDS)
+        if longest is None or not (self._waiting[bulk] or not self._has_room(bulk=bulk)):
+            return await self._acquire_slot(bulk)
         try:
-            async with asyncio.timeout(self._longest_wait):
-                await self._acquire_slot(bulk)
+            async with asyncio.timeout(longest):
+                return await self._acquire_slot(bulk)
         except TimeoutError:
             return False
-        return True
 
-    async def _acquire_slot(self, bulk: bool) -> None:
-        """Wait until a connection can be used."""
+    async def _acquire_slot(self, bulk: bool) -> bool:
+        """Wait until a connection can be used; returns False if the message shall not wait any more (`shed`)."""
         queue = self._waiting[bulk]
         if queue or not self._has_room(bulk=bulk):
-            slot: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            slot: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
             queue.append(slot)
+            if self.control:
+                self.control.waiting_pools[self] = None
             try:
-                await slot
+                return await slot
             except asyncio.CancelledError:
                 if slot.done() and not slot.cancelled():
                     # The task was cancelled after it got the slot, so the next waiting task gets it.
-                    self._release_slot(bulk)
+                    if slot.result():
+                        self._release_slot(bulk)
                 else:
-                    queue.remove(slot)
+                    if slot in queue:  # `wake` may have dropped it after it was cancelled.
+                        queue.remove(slot)
+                    self._stop_waiting()
                 raise
-        else:
-            self._count_slots(bulk, 1)
+        self._count_slots(bulk, 1)
+        return True
 
     def _release_slot(self, bulk: bool) -> None:
         self._count_slots(bulk, -1)
+        self.wake()
+        if self.control and len(self.control.waiting_pools) > (self in self.control.waiting_pools):
+            self.control.wake()
+
+    def wake(self) -> None:
+        """Give free slots to the waiting messages."""
         for is_bulk in (False, True):
             queue = self._waiting[is_bulk]
             while queue and self._has_room(bulk=is_bulk):
                 slot = queue.popleft()
                 if not slot.done():
                     self._count_slots(is_bulk, 1)
-                    slot.set_result(None)
+                    slot.set_result(True)
+            if not queue:
+                self._stop_waiting()
+
+    def shed(self, keep: int) -> int:
+        """Let at most `keep` messages wait, those that came first; the others go back. Returns how many wait."""
+        for queue in reversed(self._waiting):  # Bulk mail goes back first.
+            while queue and sum(map(len, self._waiting)) > keep:
+                slot = queue.pop()
+                if not slot.done():
+                    slot.set_result(False)
+        waiting = sum(map(len, self._waiting))
+        self._stop_waiting()
+        return waiting
+
+    def _stop_waiting(self) -> None:
+        if self.control and not any(self._waiting):
+            self.control.waiting_pools.pop(self, None)
 
     def _count_slots(self, bulk: bool, change: int) -> None:
         self._slots_taken += change
         if bulk:
             self._bulk_slots_taken += change
+        if self.control:
+            self.control.count_slots(bulk, change)
 
 
 FAILURES_TO_OPEN = 3
@@ -507,7 +643,6 @@ RECOVERY = 1.5
 """A recovery step multiplies the rate by this and adds one connection."""
 BURST_SECONDS = 0.05
 """Messages can be sent this much earlier than an even distribution requires."""
-SLOW_DOWN_CODES = frozenset({421, 450, 451, 452})
 
 
 class RateShaper:

@@ -178,6 +178,8 @@ def _refusal(envelope: Envelope, message: bytes, host: str) -> DeliveryOutcome |
         return reject_all(envelope, 554, "5.6.0", f"Header fields like {name} are not allowed: SES obeys them.", host)
     if envelope.needs_smtputf8:
         return reject_all(envelope, 553, "5.6.7", "Amazon SES does not support non-ASCII header fields.", host)
+    if envelope.require_tls:
+        return reject_all(envelope, 550, "5.7.30", "Amazon SES does not support REQUIRETLS.", host)
     return None
 
 

@@ -40,6 +40,11 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Whether headers contain UTF-8 (RFC 6531). Non-ASCII addresses in the envelope are detected without this flag."""
     bulk: bool = False
     """Whether it is marketing mail, which cannot use the reserved connections."""
+    require_tls: bool = False
+    """Whether the message may be passed on only to authenticated servers that support REQUIRETLS (RFC 8689 §4.2)."""
+    ignore_tls_policy: bool = False
+    """Whether delivery matters more than TLS: policies of the recipients' domains are ignored (`TLS-Required: No`,
+    RFC 8689 §5). Without effect if `require_tls` is True."""
     tenant: str | None = None
     """The project of the message, for transports that treat each project separately."""
     reference: str = ""
@@ -88,6 +93,8 @@ class DeliveryOutcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     duration: timedelta
     transport: str = ""
     """The name of the transport that made the attempt, if it was chosen among several."""
+    site: str = ""
+    """The name of the site whose limits apply, if there is one; of several, that of the first one that deferred."""
     ambiguous: bool = False
     """The final dot was sent without a reply, so it is unknown whether the server accepted the message (RFC 1047)."""
     no_server_contacted: bool = False

@@ -1,1 +1,1 @@
-import{dn as e}from"./profile.js";var t=e();function n({label:e,children:n}){return(0,t.jsx)(`pre`,{className:`code`,tabIndex:0,role:`region`,"aria-label":e,children:n})}export{n as t};
+import{t as e}from"./jsx-runtime.js";var t=e();function n({label:e,children:n}){return(0,t.jsx)(`pre`,{className:`code`,tabIndex:0,role:`region`,"aria-label":e,children:n})}export{n as t};

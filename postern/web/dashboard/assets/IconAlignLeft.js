@@ -1,1 +1,1 @@
-import{H as e}from"./profile.js";var t=e(`outline`,`align-left`,`AlignLeft`,[[`path`,{d:`M4 6l16 0`,key:`svg-0`}],[`path`,{d:`M4 12l10 0`,key:`svg-1`}],[`path`,{d:`M4 18l14 0`,key:`svg-2`}]]);export{t};
+import{O as e}from"./parts.js";var t=e(`outline`,`align-left`,`AlignLeft`,[[`path`,{d:`M4 6l16 0`,key:`svg-0`}],[`path`,{d:`M4 12l10 0`,key:`svg-1`}],[`path`,{d:`M4 18l14 0`,key:`svg-2`}]]);export{t};

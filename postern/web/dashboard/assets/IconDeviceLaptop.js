@@ -1,1 +1,1 @@
-import{H as e}from"./profile.js";var t=e(`outline`,`device-laptop`,`DeviceLaptop`,[[`path`,{d:`M3 19l18 0`,key:`svg-0`}],[`path`,{d:`M5 7a1 1 0 0 1 1 -1h12a1 1 0 0 1 1 1v8a1 1 0 0 1 -1 1h-12a1 1 0 0 1 -1 -1l0 -8`,key:`svg-1`}]]);export{t};
+import{O as e}from"./parts.js";var t=e(`outline`,`device-laptop`,`DeviceLaptop`,[[`path`,{d:`M3 19l18 0`,key:`svg-0`}],[`path`,{d:`M5 7a1 1 0 0 1 1 -1h12a1 1 0 0 1 1 1v8a1 1 0 0 1 -1 1h-12a1 1 0 0 1 -1 -1l0 -8`,key:`svg-1`}]]);export{t};

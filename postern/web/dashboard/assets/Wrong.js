@@ -1,1 +1,1 @@
-import{U as e,dn as t}from"./profile.js";var n=t();function r({id:t,children:r}){return r?(0,n.jsxs)(`p`,{className:`wrong`,id:t,role:`alert`,children:[(0,n.jsx)(e,{shape:`failed`}),(0,n.jsx)(`span`,{children:r})]}):null}export{r as t};
+import{w as e}from"./parts.js";import{t}from"./jsx-runtime.js";var n=t();function r({id:t,children:r}){return r?(0,n.jsxs)(`p`,{className:`wrong`,id:t,role:`alert`,children:[(0,n.jsx)(e,{shape:`failed`}),(0,n.jsx)(`span`,{children:r})]}):null}export{r as t};

@@ -1,1 +1,1 @@
-import{Q as e}from"./profile.js";var t=()=>`Nobody is in this audience`,n=()=>`Niemand ist in dieser Zielgruppe`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r));export{r as t};
+import{G as e}from"./parts.js";var t=()=>`Nobody is in this audience`,n=()=>`Niemand ist in dieser Zielgruppe`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r));export{r as t};

@@ -1,1 +1,1 @@
-import{Q as e}from"./profile.js";var t=()=>`Name`,n=()=>`Name`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r)),i=()=>`Filled`,a=()=>`Gefüllt`,o=((t={},n={})=>(n.locale??e())===`de`?a(t):i(t));export{r as n,o as t};
+import{G as e}from"./parts.js";var t=()=>`Name`,n=()=>`Name`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r)),i=()=>`Filled`,a=()=>`Gefüllt`,o=((t={},n={})=>(n.locale??e())===`de`?a(t):i(t));export{r as n,o as t};

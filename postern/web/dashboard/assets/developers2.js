@@ -1,1 +1,1 @@
-import{Q as e}from"./profile.js";var t=()=>`Events`,n=()=>`Ereignisse`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r)),i=()=>`Webhooks`,a=()=>`Webhooks`,o=((t={},n={})=>(n.locale??e())===`de`?a(t):i(t));export{r as n,o as t};
+import{G as e}from"./parts.js";var t=()=>`Events`,n=()=>`Ereignisse`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r)),i=()=>`Webhooks`,a=()=>`Webhooks`,o=((t={},n={})=>(n.locale??e())===`de`?a(t):i(t));export{r as n,o as t};

@@ -1,1 +1,1 @@
-import{Q as e}from"./profile.js";var t=()=>`The delivery is being sent again.`,n=()=>`Die Zustellung wird erneut gesendet.`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r)),i=()=>`Send again`,a=()=>`Erneut senden`,o=((t={},n={})=>(n.locale??e())===`de`?a(t):i(t));export{r as n,o as t};
+import{G as e}from"./parts.js";var t=()=>`The delivery is being sent again.`,n=()=>`Die Zustellung wird erneut gesendet.`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r)),i=()=>`Send again`,a=()=>`Erneut senden`,o=((t={},n={})=>(n.locale??e())===`de`?a(t):i(t));export{r as n,o as t};

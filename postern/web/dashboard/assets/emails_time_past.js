@@ -1,1 +1,1 @@
-import{Q as e}from"./profile.js";var t=()=>`Enter a day and a time.`,n=()=>`Tag und Uhrzeit eintragen.`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r)),i=()=>`This time has passed.`,a=()=>`Diese Zeit ist vorbei.`,o=((t={},n={})=>(n.locale??e())===`de`?a(t):i(t));export{r as n,o as t};
+import{G as e}from"./parts.js";var t=()=>`Enter a day and a time.`,n=()=>`Tag und Uhrzeit eintragen.`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r)),i=()=>`This time has passed.`,a=()=>`Diese Zeit ist vorbei.`,o=((t={},n={})=>(n.locale??e())===`de`?a(t):i(t));export{r as n,o as t};

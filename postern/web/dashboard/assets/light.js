@@ -1,1 +1,1 @@
-import{Q as e}from"./profile.js";var t=()=>`Dark`,n=()=>`Dunkel`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r)),i=()=>`Light`,a=()=>`Hell`,o=((t={},n={})=>(n.locale??e())===`de`?a(t):i(t));export{r as n,o as t};
+import{G as e}from"./parts.js";var t=()=>`Dark`,n=()=>`Dunkel`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r)),i=()=>`Light`,a=()=>`Hell`,o=((t={},n={})=>(n.locale??e())===`de`?a(t):i(t));export{r as n,o as t};

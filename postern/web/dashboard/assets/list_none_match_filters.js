@@ -1,1 +1,1 @@
-import{Q as e}from"./profile.js";var t=()=>`Nothing is left with these filters.`,n=()=>`Mit diesen Filtern bleibt nichts übrig.`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r));export{r as t};
+import{G as e}from"./parts.js";var t=()=>`Nothing is left with these filters.`,n=()=>`Mit diesen Filtern bleibt nichts übrig.`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r));export{r as t};

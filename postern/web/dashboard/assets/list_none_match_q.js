@@ -1,1 +1,1 @@
-import{Q as e}from"./profile.js";var t=e=>`Nothing here has “${e?.q}” in it.`,n=e=>`Nichts hier enthält „${e?.q}“.`,r=((r,i={})=>(i.locale??e())===`de`?n(r):t(r));export{r as t};
+import{G as e}from"./parts.js";var t=e=>`Nothing here has “${e?.q}” in it.`,n=e=>`Nichts hier enthält „${e?.q}“.`,r=((r,i={})=>(i.locale??e())===`de`?n(r):t(r));export{r as t};

@@ -1,1 +1,1 @@
-import{M as e,jt as t}from"./profile.js";var n=[`account`,`members`];function r(){return t({queryKey:n,queryFn:async({signal:t})=>{let{data:n}=await e().account.members.list({},{signal:t});return n.toSorted((e,t)=>e.joinedAt.localeCompare(t.joinedAt))}})}export{r as n,n as t};
+import{l as e}from"./profile.js";import{A as t}from"./parts.js";var n=[`account`,`members`];function r(){return e({queryKey:n,queryFn:async({signal:e})=>{let{data:n}=await t().account.members.list({},{signal:e});return n.toSorted((e,t)=>e.joinedAt.localeCompare(t.joinedAt))}})}export{r as n,n as t};

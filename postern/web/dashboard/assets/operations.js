@@ -141,6 +141,17 @@ suppressions.export GET /projects/{projectId}/suppressions/export qT
 suppressions.addBatch POST /projects/{projectId}/suppressions/bulk j
 suppressions.get GET /projects/{projectId}/suppressions/{address}
 suppressions.remove DELETE /projects/{projectId}/suppressions/{address}
+deliverySites.list GET /projects/{projectId}/delivery/sites ql
+deliverySites.get GET /projects/{projectId}/delivery/sites/{site}
+deliverySites.suspend POST /projects/{projectId}/delivery/sites/{site}/suspend j
+deliverySites.resume POST /projects/{projectId}/delivery/sites/{site}/resume
+deliverySites.bounce POST /projects/{projectId}/delivery/sites/{site}/bounce j
+domains.getReputation GET /projects/{projectId}/domains/{domainId}/reputation q
+domains.releaseReputation POST /projects/{projectId}/domains/{domainId}/reputation/release j
+domains.setWarmUp PUT /projects/{projectId}/domains/{domainId}/warm-up j
+domains.getWarmUp GET /projects/{projectId}/domains/{domainId}/warm-up
+domains.deleteWarmUp DELETE /projects/{projectId}/domains/{domainId}/warm-up
+domains.listCertificates GET /projects/{projectId}/domains/{id}/certificates
 customers.list GET /projects/{projectId}/customers qp
 customers.create POST /projects/{projectId}/customers j
 customers.importBatch POST /projects/{projectId}/customers/import j
@@ -301,6 +312,18 @@ emails.listHits GET /projects/{projectId}/emails/logs/{sendId}/hits
 inbound.receiveReport POST /projects/{projectId}/inbound/reports b message/rfc822
 inbound.listUnrecognized GET /projects/{projectId}/inbound/reports ql
 inbound.getUnrecognized GET /projects/{projectId}/inbound/reports/{id}/message B
+inbound.routes.list GET /projects/{projectId}/inbound/routes ql
+inbound.routes.create POST /projects/{projectId}/inbound/routes j
+inbound.routes.get GET /projects/{projectId}/inbound/routes/{id}
+inbound.routes.update PATCH /projects/{projectId}/inbound/routes/{id} j
+inbound.routes.delete DELETE /projects/{projectId}/inbound/routes/{id}
+inbound.routes.verify POST /projects/{projectId}/inbound/routes/{id}/verify
+inbound.list GET /projects/{projectId}/inbound ql
+inbound.add POST /projects/{projectId}/inbound b message/rfc822
+inbound.get GET /projects/{projectId}/inbound/{id}
+inbound.delete DELETE /projects/{projectId}/inbound/{id}
+inbound.getRaw GET /projects/{projectId}/inbound/{id}/raw B
+inbound.getAttachment GET /projects/{projectId}/inbound/{id}/attachments/{number} B
 inbox.list GET /projects/{projectId}/inbox qp
 inbox.get GET /projects/{projectId}/inbox/{id}
 inbox.delete DELETE /projects/{projectId}/inbox/{id}

@@ -1,1 +1,1 @@
-import{Q as e}from"./profile.js";var t=()=>`No`,n=()=>`Nein`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r)),i=()=>`Role`,a=()=>`Rolle`,o=((t={},n={})=>(n.locale??e())===`de`?a(t):i(t)),s=()=>`Yes`,c=()=>`Ja`,l=((t={},n={})=>(n.locale??e())===`de`?c(t):s(t));export{o as n,r,l as t};
+import{G as e}from"./parts.js";var t=()=>`No`,n=()=>`Nein`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r)),i=()=>`Role`,a=()=>`Rolle`,o=((t={},n={})=>(n.locale??e())===`de`?a(t):i(t)),s=()=>`Yes`,c=()=>`Ja`,l=((t={},n={})=>(n.locale??e())===`de`?c(t):s(t));export{o as n,r,l as t};

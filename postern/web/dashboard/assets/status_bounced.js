@@ -1,1 +1,1 @@
-import{Q as e}from"./profile.js";var t=()=>`Bounced`,n=()=>`Zurückgewiesen`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r));export{r as t};
+import{G as e}from"./parts.js";var t=()=>`Bounced`,n=()=>`Zurückgewiesen`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r));export{r as t};

@@ -15,7 +15,7 @@ from postern_sdk._async.transport import AsyncTransport
 from postern_sdk._request import NOT_GIVEN, NotGiven
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from datetime import date, datetime
 
     from postern_sdk import params, types
     from postern_sdk._async.pages import AsyncPaged
@@ -4010,6 +4010,197 @@ class AsyncDevelopersTotp:
         return await self._client._call(
             operations.DISABLE_DEVELOPER_TOTP, (), body={"password": password, "code": code}, timeout=timeout
         )
+
+
+class AsyncInboundRoutes:
+    """The methods of `client.inbound.routes`."""
+
+    def __init__(self, client: AsyncTransport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncPaged[types.InboundRoute]:
+        """The routes of received mail, newest first.
+
+        Permission: `inbound:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_INBOUND_ROUTES,
+            (),
+            query={"limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    async def create(
+        self,
+        *,
+        address: str,
+        name: str | None | NotGiven = NOT_GIVEN,
+        active: bool | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.InboundRoute:
+        """Receive mail for an address, or for every address of a domain with `*@` and its name.
+
+        The domain must be a verified sending domain of the project, or below one. Publish the MX record in
+        `record`, so that mail reaches this server. An address has precedence over its whole domain, and case
+        does not matter. Mail to an address with a tag, such as `support+42@…`, goes to the route of the address
+        without it, unless there is one with the tag. A project can have at most 1,000 routes.
+
+        Permission: `inbound:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            address: An address, such as `support@reply.example.com`, or `*@reply.example.com` for every address
+                of a domain.
+            name: A name to recognise the route by; the address without one.
+            active: Whether the record is active. Default: `true`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            InboundDomainNotVerified
+            InboundRouteExists
+            TooManyInboundRoutes
+        """
+        return await self._client._call(
+            operations.CREATE_INBOUND_ROUTE,
+            (),
+            body={"address": address, "name": name, "active": active},
+            project=project,
+            timeout=timeout,
+        )
+
+    async def get(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.InboundRoute:
+        """Get a route with its MX record.
+
+        Permission: `inbound:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            InboundRouteMissing
+        """
+        return await self._client._call(operations.GET_INBOUND_ROUTE, (id,), project=project, timeout=timeout)
+
+    async def update(
+        self,
+        id: str,
+        *,
+        name: str | NotGiven = NOT_GIVEN,
+        active: bool | NotGiven = NOT_GIVEN,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.InboundRoute:
+        """Change the name of a route, or stop and start receiving mail.
+
+        Honours `If-Match`.
+
+        Permission: `inbound:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            name: A display name: one line of text, not only blanks.
+            active: Whether the record is active.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            InboundRouteMissing
+        """
+        return await self._client._call(
+            operations.CHANGE_INBOUND_ROUTE,
+            (id,),
+            body={"name": name, "active": active},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    async def delete(
+        self,
+        id: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Deleted:
+        """Delete a route.
+
+        Mail for it is refused from then on; messages that were received stay. Honours `If-Match`.
+
+        Permission: `inbound:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            InboundRouteMissing
+        """
+        return await self._client._call(
+            operations.DELETE_INBOUND_ROUTE, (id,), if_match=if_match, project=project, timeout=timeout
+        )
+
+    async def verify(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.InboundRoute:
+        """Look up the MX record of a route now.
+
+        The result only informs: mail that arrives is received anyway.
+
+        Permission: `inbound:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            InboundRouteMissing
+        """
+        return await self._client._call(operations.VERIFY_INBOUND_ROUTE, (id,), project=project, timeout=timeout)
 
 
 class AsyncOrganizationsDomains:
@@ -8752,6 +8943,189 @@ class AsyncCustomers:
         )
 
 
+class AsyncDeliverySites:
+    """The methods of `client.delivery_sites`."""
+
+    def __init__(self, client: AsyncTransport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        q: str | None = None,
+        state: Literal["OPEN", "SLOWED", "SUSPENDED"] | str | None = None,
+        transport: Literal["direct", "relay"] | str | None = None,
+        from_: datetime | str | None = None,
+        to: datetime | str | None = None,
+        sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        include: Sequence[Literal["total"] | str] | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncPaged[types.DeliverySite]:
+        """The destinations of the project's mail by `direct` and `relay`, with what waits for each.
+
+        A destination is a provider, the mail servers of a domain, or a relay. Those that were not used for a
+        month are left out.
+
+        Permission: `emails:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            q: Part of the name of the site, the provider or a mail server.
+            state: State.
+            transport: Transport.
+            from_: Only records that were created at this time or later.
+            to: Only records that were created before this time.
+            sort: Order; `-` is descending. `name` ignores the letter case.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            include: `total`: the header `Total-Count`, the number of matching records, counted up to 10,000.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_DELIVERY_SITES,
+            (),
+            query={
+                "q": q,
+                "state": state,
+                "transport": transport,
+                "from": from_,
+                "to": to,
+                "sort": sort,
+                "limit": limit,
+                "cursor": cursor,
+                "include": include,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    async def get(
+        self,
+        site: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.DeliverySite:
+        """A destination of the project's mail.
+
+        Permission: `emails:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            site: The name of the site.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SiteMissing
+        """
+        return await self._client._call(operations.GET_DELIVERY_SITE, (site,), project=project, timeout=timeout)
+
+    async def suspend(
+        self,
+        site: str,
+        *,
+        reason: str,
+        until: datetime | str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.DeliverySite:
+        """Send no mail of this project to a site, until it is resumed or until a time.
+
+        Its messages wait; those that expire or whose retries end meanwhile fail. Within two seconds, no process
+        begins to send further messages to it.
+
+        Permission: `emails:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            site: The name of the site.
+            reason: Reason, as text.
+            until: Null: until it is resumed.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SiteMissing
+            SiteSuspendedByOperator
+        """
+        return await self._client._call(
+            operations.SUSPEND_DELIVERY_SITE,
+            (site,),
+            body={"reason": reason, "until": until},
+            project=project,
+            timeout=timeout,
+        )
+
+    async def resume(
+        self,
+        site: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.DeliverySite:
+        """End this project's suspension of a site.
+
+        Its waiting messages are sent as the limits of the site allow.
+
+        A suspension by the operator of the server stays.
+
+        Permission: `emails:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            site: The name of the site.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SiteMissing
+            SiteNotSuspended
+            SiteSuspendedByOperator
+        """
+        return await self._client._call(operations.RESUME_DELIVERY_SITE, (site,), project=project, timeout=timeout)
+
+    async def bounce(
+        self,
+        site: str,
+        *,
+        reason: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.DeliverySite:
+        """Give up the messages of this project that wait for a site.
+
+        They become FAILED with the reason, in the background; `bounce` shows the progress.
+
+        Messages that were accepted after this request are not given up, nor are those that were not tried yet.
+        No address is suppressed, and the messages do not count as bounces. Each can be retried.
+
+        Permission: `emails:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            site: The name of the site.
+            reason: Reason, as text.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SiteMissing
+        """
+        return await self._client._call(
+            operations.BOUNCE_DELIVERY_SITE, (site,), body={"reason": reason}, project=project, timeout=timeout
+        )
+
+
 class AsyncDevelopers:
     """The methods of `client.developers`."""
 
@@ -9288,6 +9662,200 @@ class AsyncDomains:
             operations.GET_DMARC_SUMMARY, (id,), query={"days": days}, project=project, timeout=timeout
         )
 
+    async def get_reputation(
+        self,
+        domain_id: str,
+        *,
+        days: int | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Reputation:
+        """The rates of hard bounces and complaints of a domain, its state, and the series of days.
+
+        The rates are those of the last seven days, or since the last release. From 2 % bounces or 0.1 %
+        complaints on, the state is WARNING. From 5 % or 0.3 % on it is HELD: marketing mail of the domain waits
+        until the rates are below the lower thresholds, or until it is released. Transactional mail goes on. The
+        operator can set other thresholds.
+
+        Permission: `domains:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            domain_id: The domain id.
+            days: The number of past days in `days`, in UTC, with today.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            DomainMissing
+        """
+        return await self._client._call(
+            operations.GET_DOMAIN_REPUTATION, (domain_id,), query={"days": days}, project=project, timeout=timeout
+        )
+
+    async def release_reputation(
+        self,
+        domain_id: str,
+        *,
+        reason: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Reputation:
+        """Release the held marketing mail of a domain.
+
+        From now on, only mail that is sent after the release counts.
+
+        The waiting messages are sent soon. Remove the cause first: if the rates of the new mail are above the
+        thresholds, marketing mail is held again. The reason is stored in the audit log.
+
+        Permission: `domains:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            domain_id: The domain id.
+            reason: What was done about the cause. Stored in the audit log.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            DomainMissing
+            NothingHeld
+        """
+        return await self._client._call(
+            operations.RELEASE_DOMAIN_REPUTATION,
+            (domain_id,),
+            body={"reason": reason},
+            project=project,
+            timeout=timeout,
+        )
+
+    async def set_warm_up(
+        self,
+        domain_id: str,
+        *,
+        start: date | str | None | NotGiven = NOT_GIVEN,
+        steps: Sequence[int] | None | NotGiven = NOT_GIVEN,
+        target_per_day: int | None | NotGiven = NOT_GIVEN,
+        days: int | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.WarmUp:
+        """Set the warm-up plan of a domain: how many messages it may send on each day, in UTC.
+
+        Replaces an existing plan.
+
+        With `targetPerDay`, the ceilings are 50, 100, 200 … up to the target, or grow evenly over `days`;
+        `steps` gives them one by one. Marketing mail above the ceiling waits for the next day. Transactional
+        mail counts but never waits. The step of a day on which nothing was sent, or after which the domain's
+        rates are above a threshold, is repeated.
+
+        Permission: `domains:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            domain_id: The domain id.
+            start: The first day, in UTC; default: today.
+            steps: The ceiling of each day: no step is lower than the one before.
+            target_per_day: The ceiling of the last day. The first one is 50, and each day's is twice that of the
+                day before.
+            days: The number of days, with `targetPerDay`; the ceilings then grow by the same factor each day.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            DomainMissing
+        """
+        return await self._client._call(
+            operations.PUT_DOMAIN_WARM_UP,
+            (domain_id,),
+            body={"start": start, "steps": steps, "targetPerDay": target_per_day, "days": days},
+            project=project,
+            timeout=timeout,
+        )
+
+    async def get_warm_up(
+        self,
+        domain_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.WarmUp:
+        """The warm-up plan of a domain, and its progress.
+
+        A completed plan is kept until it is replaced or deleted.
+
+        Permission: `domains:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            domain_id: The domain id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            DomainMissing
+            WarmUpMissing
+        """
+        return await self._client._call(operations.GET_DOMAIN_WARM_UP, (domain_id,), project=project, timeout=timeout)
+
+    async def delete_warm_up(
+        self,
+        domain_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Deleted:
+        """End the warm-up plan of a domain.
+
+        The messages that wait for it are sent soon, without a ceiling.
+
+        Permission: `domains:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            domain_id: The domain id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            DomainMissing
+            WarmUpMissing
+        """
+        return await self._client._call(
+            operations.DELETE_DOMAIN_WARM_UP, (domain_id,), project=project, timeout=timeout
+        )
+
+    async def list_certificates(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[types.DomainCertificate]:
+        """The TLS certificates of the domain's tracking names: `links.<domain>` once its CNAME record is verified,
+        and the project's `trackingDomain` if it is this domain or below it.
+
+        Empty if the domain has no such name, and if this server does not obtain certificates by itself.
+
+        Permission: `domains:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            DomainMissing
+        """
+        return await self._client._call(operations.LIST_DOMAIN_CERTIFICATES, (id,), project=project, timeout=timeout)
+
 
 class AsyncEmails:
     """The methods of `client.emails`."""
@@ -9317,6 +9885,7 @@ class AsyncEmails:
         track_clicks: bool | None | NotGiven = NOT_GIVEN,
         expires_at: datetime | str | None | NotGiven = NOT_GIVEN,
         unsubscribable: bool | NotGiven = NOT_GIVEN,
+        require_tls: bool | None | NotGiven = NOT_GIVEN,
         prefer: str | None = None,
         idempotency_key: str | None = None,
         project: str | None = None,
@@ -9359,6 +9928,9 @@ class AsyncEmails:
             expires_at: The message is not sent after this time; useful for one-time codes.
             unsubscribable: Adds `List-Unsubscribe` with one-click unsubscribing (RFC 8058). Several recipients
                 each get a separate message with their own unsubscribe link. Default: `false`.
+            require_tls: Whether the message is passed on only over TLS, to authenticated servers that promise
+                the same (REQUIRETLS, RFC 8689). It bounces at others: 5.7.30, or 5.7.10 without authenticated
+                TLS. Null: the setting of the project.
             prefer: `wait=N`: seconds to wait for the delivery.
             idempotency_key: Makes repetitions of this call safe; one is made if you give none.
             project: Project id, if not that of the client.
@@ -9401,6 +9973,7 @@ class AsyncEmails:
                 "trackClicks": track_clicks,
                 "expiresAt": expires_at,
                 "unsubscribable": unsubscribable,
+                "requireTls": require_tls,
             },
             idempotency_key=idempotency_key,
             project=project,
@@ -9665,6 +10238,7 @@ class AsyncEmails:
         track_clicks: bool | None | NotGiven = NOT_GIVEN,
         expires_at: datetime | str | None | NotGiven = NOT_GIVEN,
         unsubscribable: bool | NotGiven = NOT_GIVEN,
+        require_tls: bool | None | NotGiven = NOT_GIVEN,
         marketing: bool | None | NotGiven = NOT_GIVEN,
         check_links: bool | NotGiven = NOT_GIVEN,
         project: str | None = None,
@@ -9706,6 +10280,9 @@ class AsyncEmails:
             expires_at: The message is not sent after this time; useful for one-time codes.
             unsubscribable: Adds `List-Unsubscribe` with one-click unsubscribing (RFC 8058). Several recipients
                 each get a separate message with their own unsubscribe link. Default: `false`.
+            require_tls: Whether the message is passed on only over TLS, to authenticated servers that promise
+                the same (REQUIRETLS, RFC 8689). It bounces at others: 5.7.30, or 5.7.10 without authenticated
+                TLS. Null: the setting of the project.
             marketing: Whether it is marketing mail, which needs one-click unsubscribing. Null: not known, so
                 that is only advised.
             check_links: Open the links of the message, at most 20, with GET requests. Default: `false`.
@@ -9741,6 +10318,7 @@ class AsyncEmails:
                 "trackClicks": track_clicks,
                 "expiresAt": expires_at,
                 "unsubscribable": unsubscribable,
+                "requireTls": require_tls,
                 "marketing": marketing,
                 "checkLinks": check_links,
             },
@@ -10421,6 +10999,11 @@ class AsyncInbound:
     def __init__(self, client: AsyncTransport) -> None:
         self._client = client
 
+    @cached_property
+    def routes(self) -> AsyncInboundRoutes:
+        """Methods of `client.inbound.routes`."""
+        return AsyncInboundRoutes(self._client)
+
     async def receive_report(
         self,
         *,
@@ -10498,6 +11081,212 @@ class AsyncInbound:
             ReportMissing
         """
         return await self._client._call(operations.GET_UNRECOGNIZED_REPORT, (id,), project=project, timeout=timeout)
+
+    def list(
+        self,
+        *,
+        from_: datetime | str | None = None,
+        to: datetime | str | None = None,
+        recipient: str | None = None,
+        sender: str | None = None,
+        route_id: str | None = None,
+        email_id: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncPaged[types.InboundSummary]:
+        """The received messages, newest first, without their content.
+
+        All given filters must match.
+
+        Messages are deleted after the project's setting `inboundRetentionDays`, by default 30 days.
+
+        Permission: `inbound:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            from_: Only messages that were received at this time or later.
+            to: Only messages that were received before this time.
+            recipient: Only messages to exactly this address in the envelope, in any letter case.
+            sender: Only messages with this address in From, in any letter case.
+            route_id: Only messages to this route.
+            email_id: Only replies to this e-mail.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_INBOUND_MESSAGES,
+            (),
+            query={
+                "from": from_,
+                "to": to,
+                "recipient": recipient,
+                "sender": sender,
+                "routeId": route_id,
+                "emailId": email_id,
+                "limit": limit,
+                "cursor": cursor,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    async def add(
+        self,
+        *,
+        data: AsyncContent,
+        recipients: Sequence[str] | None = None,
+        sender: str | None = None,
+        client_ip: str | None = None,
+        client_name: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.InboundReceipt:
+        """Hand over a message that another mail server received: the body is the message (RFC 5322).
+
+        It is stored as if it had arrived here, for the recipients that have a route of the project. The same
+        message for the same recipients again changes nothing. For bounces and complaints, there is
+        `…/inbound/reports`.
+
+        Permission: `inbound:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            data: The content.
+            recipients: The recipients in the envelope, separated by commas. Without it, those that the header
+                names.
+            sender: The envelope sender, for SPF; empty for the null reverse-path.
+            client_ip: The IP address of the client, for SPF; without it, SPF has no result.
+            client_name: The name that the client gave in EHLO, for SPF.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            InboundMailboxFull
+            InboundMessageLoops
+            NoInboundRoute
+        """
+        return await self._client._call(
+            operations.ADD_INBOUND_MESSAGE,
+            (),
+            query={"recipients": recipients, "sender": sender, "clientIp": client_ip, "clientName": client_name},
+            data=data,
+            project=project,
+            timeout=timeout,
+        )
+
+    async def get(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.InboundMessage:
+        """A received message: header, addresses, texts, attachments, and how it was authenticated.
+
+        What is malformed is shown as far as it can be read, and `notices` says what cannot. `html` is as it
+        arrived: do not show it without sanitizing it.
+
+        Permission: `inbound:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            InboundMessageMissing
+        """
+        return await self._client._call(operations.GET_INBOUND_MESSAGE, (id,), project=project, timeout=timeout)
+
+    async def delete(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Deleted:
+        """Delete a received message, and its data in the event `inbound.received`.
+
+        Permission: `inbound:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            InboundMessageMissing
+        """
+        return await self._client._call(operations.DELETE_INBOUND_MESSAGE, (id,), project=project, timeout=timeout)
+
+    async def get_raw(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> bytes:
+        """The octets of a received message as an `.eml` file, for download.
+
+        Permission: `inbound:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            InboundMessageMissing
+        """
+        return await self._client._call(operations.GET_INBOUND_RAW, (id,), project=project, timeout=timeout)
+
+    async def get_attachment(
+        self,
+        id: str,
+        number: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> bytes:
+        """An attachment by its `id`, for download.
+
+        Its content is what the sender chose: check it before you use it.
+
+        Permission: `inbound:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            number: The number.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            InboundAttachmentMissing
+            InboundMessageMissing
+        """
+        return await self._client._call(
+            operations.GET_INBOUND_MESSAGE_ATTACHMENT,
+            (
+                id,
+                number,
+            ),
+            project=project,
+            timeout=timeout,
+        )
 
 
 class AsyncInbox:
@@ -14743,6 +15532,11 @@ class AsyncPostern(AsyncTransport):
     def customers(self) -> AsyncCustomers:
         """Methods of `client.customers`."""
         return AsyncCustomers(self)
+
+    @cached_property
+    def delivery_sites(self) -> AsyncDeliverySites:
+        """Methods of `client.delivery_sites`."""
+        return AsyncDeliverySites(self)
 
     @cached_property
     def developers(self) -> AsyncDevelopers:

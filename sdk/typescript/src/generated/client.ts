@@ -82,6 +82,7 @@ import type {
   CustomerTokenRefresh,
   CustomerTokens,
   Deleted,
+  DeliverySite,
   DeveloperPasswordChange,
   DeveloperRecoveryCodes,
   DeveloperSignIn,
@@ -92,6 +93,7 @@ import type {
   DmarcReportResult,
   DmarcSummary,
   Domain,
+  DomainCertificate,
   DomainJoin,
   DomainJoinRequest,
   DryRun,
@@ -118,6 +120,11 @@ import type {
   IdentityLinkRequest,
   IdentityLinkStart,
   IdentityRequest,
+  InboundMessage,
+  InboundReceipt,
+  InboundRoute,
+  InboundRouteChange,
+  InboundSummary,
   InboxMessage,
   InvitationPreview,
   InvitationToken,
@@ -139,6 +146,7 @@ import type {
   NewCustomer,
   NewDomain,
   NewFeature,
+  NewInboundRoute,
   NewMemberByEmail,
   NewOrganization,
   NewOrganizationDomain,
@@ -150,6 +158,8 @@ import type {
   NewProject,
   NewRole,
   NewSender,
+  NewSiteBounce,
+  NewSiteSuspension,
   NewSsoConnection,
   NewSuppression,
   NewSuppressions,
@@ -189,6 +199,8 @@ import type {
   Removed,
   RenderedDraft,
   ReportReceipt,
+  Reputation,
+  ReputationRelease,
   ResetPassword,
   Role,
   RoleChange,
@@ -228,6 +240,8 @@ import type {
   UnrecognizedMessage,
   VerifiedEmail,
   VerifyEmail,
+  WarmUp,
+  WarmUpPlan,
   Webhook,
   WebhookChange,
   WebhookDelivery,
@@ -579,6 +593,34 @@ export interface SuppressionsExportParams {
   reason?: "BOUNCE" | "COMPLAINT" | "MANUAL" | "UNSUBSCRIBE" | (string & {}) | undefined;
   /** Q. */
   q?: string | undefined;
+}
+
+/** Parameters of `deliverySites.list`. */
+export interface DeliverySitesListParams {
+  /** Part of the name of the site, the provider or a mail server. */
+  q?: string | undefined;
+  /** State. */
+  state?: "OPEN" | "SLOWED" | "SUSPENDED" | (string & {}) | undefined;
+  /** Transport. */
+  transport?: "direct" | "relay" | (string & {}) | undefined;
+  /** Only records that were created at this time or later. */
+  from?: string | undefined;
+  /** Only records that were created before this time. */
+  to?: string | undefined;
+  /** Order; `-` is descending. `name` ignores the letter case. */
+  sort?: "-createdAt" | "-name" | "-updatedAt" | "createdAt" | "name" | "updatedAt" | (string & {}) | undefined;
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+  /** `total`: the header `Total-Count`, the number of matching records, counted up to 10,000. */
+  include?: ("total" | (string & {}))[] | undefined;
+}
+
+/** Parameters of `domains.getReputation`. */
+export interface DomainsGetReputationParams {
+  /** The number of past days in `days`, in UTC, with today. */
+  days?: number | undefined;
 }
 
 /** Parameters of `customers.list`. */
@@ -1366,6 +1408,46 @@ export interface InboundListUnrecognizedParams {
   cursor?: string | undefined;
 }
 
+/** Parameters of `inbound.routes.list`. */
+export interface InboundRoutesListParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `inbound.list`. */
+export interface InboundListParams {
+  /** Only messages that were received at this time or later. */
+  from?: string | undefined;
+  /** Only messages that were received before this time. */
+  to?: string | undefined;
+  /** Only messages to exactly this address in the envelope, in any letter case. */
+  recipient?: string | undefined;
+  /** Only messages with this address in From, in any letter case. */
+  sender?: string | undefined;
+  /** Only messages to this route. */
+  routeId?: string | undefined;
+  /** Only replies to this e-mail. */
+  emailId?: string | undefined;
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `inbound.add`. */
+export interface InboundAddParams {
+  /** The recipients in the envelope, separated by commas. Without it, those that the header names. */
+  recipients?: string[] | undefined;
+  /** The envelope sender, for SPF; empty for the null reverse-path. */
+  sender?: string | undefined;
+  /** The IP address of the client, for SPF; without it, SPF has no result. */
+  clientIp?: string | undefined;
+  /** The name that the client gave in EHLO, for SPF. */
+  clientName?: string | undefined;
+}
+
 /** Parameters of `inbox.list`. */
 export interface InboxListParams {
   /** Q. */
@@ -1598,6 +1680,7 @@ export interface Operations {
   readonly audiences: AudiencesApi;
   readonly emails: EmailsApi;
   readonly suppressions: SuppressionsApi;
+  readonly deliverySites: DeliverySitesApi;
   readonly customers: CustomersApi;
   readonly apps: AppsApi;
   readonly auth: AuthApi;
@@ -2474,6 +2557,89 @@ export interface DomainsApi {
    * Problems: `domain_missing`, `too_many_requests`, `database_away`.
    */
   getDmarcSummary(id: string, params?: DomainsGetDmarcSummaryParams, options?: RequestOptions): Promise<DmarcSummary>;
+  /**
+   * The rates of hard bounces and complaints of a domain, its state, and the series of days
+   *
+   * The rates are those of the last seven days, or since the last release. From 2 % bounces or 0.1 % complaints on, the
+   * state is WARNING. From 5 % or 0.3 % on it is HELD: marketing mail of the domain waits until the rates are below the
+   * lower thresholds, or until it is released. Transactional mail goes on. The operator can set other thresholds.
+   *
+   * Permission: `domains:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `domain_missing`, `too_many_requests`, `database_away`.
+   */
+  getReputation(domainId: string, params?: DomainsGetReputationParams, options?: RequestOptions): Promise<Reputation>;
+  /**
+   * Release the held marketing mail of a domain
+   *
+   * From now on, only mail that is sent after the release counts.
+   *
+   * The waiting messages are sent soon. Remove the cause first: if the rates of the new mail are above the thresholds,
+   * marketing mail is held again. The reason is stored in the audit log.
+   *
+   * Permission: `domains:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `domain_missing`, `nothing_held`, `too_many_requests`, `database_away`.
+   */
+  releaseReputation(domainId: string, params: ReputationRelease, options?: RequestOptions): Promise<Reputation>;
+  /**
+   * Set the warm-up plan of a domain: how many messages it may send on each day, in UTC
+   *
+   * Replaces an existing plan.
+   *
+   * With `targetPerDay`, the ceilings are 50, 100, 200 … up to the target, or grow evenly over `days`; `steps` gives
+   * them one by one. Marketing mail above the ceiling waits for the next day. Transactional mail counts but never
+   * waits. The step of a day on which nothing was sent, or after which the domain's rates are above a threshold, is
+   * repeated.
+   *
+   * Permission: `domains:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `domain_missing`, `too_many_requests`, `database_away`.
+   */
+  setWarmUp(domainId: string, params: WarmUpPlan, options?: RequestOptions): Promise<WarmUp>;
+  /**
+   * The warm-up plan of a domain, and its progress
+   *
+   * A completed plan is kept until it is replaced or deleted.
+   *
+   * Permission: `domains:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `domain_missing`, `warm_up_missing`, `too_many_requests`, `database_away`.
+   */
+  getWarmUp(domainId: string, options?: RequestOptions): Promise<WarmUp>;
+  /**
+   * End the warm-up plan of a domain
+   *
+   * The messages that wait for it are sent soon, without a ceiling.
+   *
+   * Permission: `domains:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `domain_missing`, `warm_up_missing`, `too_many_requests`, `database_away`.
+   */
+  deleteWarmUp(domainId: string, options?: RequestOptions): Promise<Deleted>;
+  /**
+   * The TLS certificates of the domain's tracking names: `links.<domain>` once its CNAME record is verified, and the
+   * project's `trackingDomain` if it is this domain or below it
+   *
+   * Empty if the domain has no such name, and if this server does not obtain certificates by itself.
+   *
+   * Permission: `domains:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `domain_missing`, `too_many_requests`, `database_away`.
+   */
+  listCertificates(id: string, options?: RequestOptions): Promise<DomainCertificate[]>;
 }
 
 /** The methods of `client.senders`. */
@@ -3542,6 +3708,75 @@ export interface SuppressionsApi {
    * Problems: `suppression_missing`, `too_many_requests`, `database_away`.
    */
   remove(address: string, options?: RequestOptions): Promise<Suppression>;
+}
+
+/** The methods of `client.deliverySites`. */
+export interface DeliverySitesApi {
+  /**
+   * The destinations of the project's mail by `direct` and `relay`, with what waits for each
+   *
+   * A destination is a provider, the mail servers of a domain, or a relay. Those that were not used for a month are
+   * left out.
+   *
+   * Permission: `emails:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: DeliverySitesListParams, options?: RequestOptions): PagePromise<DeliverySite>;
+  /**
+   * A destination of the project's mail
+   *
+   * Permission: `emails:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `site_missing`, `too_many_requests`, `database_away`.
+   */
+  get(site: string, options?: RequestOptions): Promise<DeliverySite>;
+  /**
+   * Send no mail of this project to a site, until it is resumed or until a time
+   *
+   * Its messages wait; those that expire or whose retries end meanwhile fail. Within two seconds, no process begins to
+   * send further messages to it.
+   *
+   * Permission: `emails:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `site_missing`, `site_suspended_by_operator`, `too_many_requests`, `database_away`.
+   */
+  suspend(site: string, params: NewSiteSuspension, options?: RequestOptions): Promise<DeliverySite>;
+  /**
+   * End this project's suspension of a site
+   *
+   * Its waiting messages are sent as the limits of the site allow.
+   *
+   * A suspension by the operator of the server stays.
+   *
+   * Permission: `emails:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `site_missing`, `site_not_suspended`, `site_suspended_by_operator`, `too_many_requests`, `database_away`.
+   */
+  resume(site: string, options?: RequestOptions): Promise<DeliverySite>;
+  /**
+   * Give up the messages of this project that wait for a site
+   *
+   * They become FAILED with the reason, in the background; `bounce` shows the progress.
+   *
+   * Messages that were accepted after this request are not given up, nor are those that were not tried yet. No address
+   * is suppressed, and the messages do not count as bounces. Each can be retried.
+   *
+   * Permission: `emails:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `site_missing`, `too_many_requests`, `database_away`.
+   */
+  bounce(site: string, params: NewSiteBounce, options?: RequestOptions): Promise<DeliverySite>;
 }
 
 /** The methods of `client.customers`. */
@@ -5532,6 +5767,156 @@ export interface InboundApi {
    * Problems: `report_missing`, `too_many_requests`, `database_away`.
    */
   getUnrecognized(id: string, options?: RequestOptions): Promise<Uint8Array>;
+  readonly routes: InboundRoutesApi;
+  /**
+   * The received messages, newest first, without their content
+   *
+   * All given filters must match.
+   *
+   * Messages are deleted after the project's setting `inboundRetentionDays`, by default 30 days.
+   *
+   * Permission: `inbound:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: InboundListParams, options?: RequestOptions): PagePromise<InboundSummary>;
+  /**
+   * Hand over a message that another mail server received: the body is the message (RFC 5322)
+   *
+   * It is stored as if it had arrived here, for the recipients that have a route of the project. The same message for
+   * the same recipients again changes nothing. For bounces and complaints, there is `…/inbound/reports`.
+   *
+   * Permission: `inbound:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `no_inbound_route`, `inbound_mailbox_full`, `inbound_message_loops`, `too_many_requests`,
+   * `database_away`.
+   */
+  add(body: RawBody, params?: InboundAddParams, options?: RequestOptions): Promise<InboundReceipt>;
+  /**
+   * A received message: header, addresses, texts, attachments, and how it was authenticated
+   *
+   * What is malformed is shown as far as it can be read, and `notices` says what cannot. `html` is as it arrived: do
+   * not show it without sanitizing it.
+   *
+   * Permission: `inbound:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `inbound_message_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, options?: RequestOptions): Promise<InboundMessage>;
+  /**
+   * Delete a received message, and its data in the event `inbound.received`
+   *
+   * Permission: `inbound:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `inbound_message_missing`, `too_many_requests`, `database_away`.
+   */
+  delete(id: string, options?: RequestOptions): Promise<Deleted>;
+  /**
+   * The octets of a received message as an `.eml` file, for download
+   *
+   * Permission: `inbound:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `inbound_message_missing`, `too_many_requests`, `database_away`.
+   */
+  getRaw(id: string, options?: RequestOptions): Promise<Uint8Array>;
+  /**
+   * An attachment by its `id`, for download
+   *
+   * Its content is what the sender chose: check it before you use it.
+   *
+   * Permission: `inbound:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `inbound_message_missing`, `inbound_attachment_missing`, `too_many_requests`, `database_away`.
+   */
+  getAttachment(id: string, number: string, options?: RequestOptions): Promise<Uint8Array>;
+}
+
+/** The methods of `client.inbound.routes`. */
+export interface InboundRoutesApi {
+  /**
+   * The routes of received mail, newest first
+   *
+   * Permission: `inbound:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: InboundRoutesListParams, options?: RequestOptions): PagePromise<InboundRoute>;
+  /**
+   * Receive mail for an address, or for every address of a domain with `*@` and its name
+   *
+   * The domain must be a verified sending domain of the project, or below one. Publish the MX record in `record`, so
+   * that mail reaches this server. An address has precedence over its whole domain, and case does not matter. Mail to
+   * an address with a tag, such as `support+42@…`, goes to the route of the address without it, unless there is one
+   * with the tag. A project can have at most 1,000 routes.
+   *
+   * Permission: `inbound:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `inbound_route_exists`, `inbound_domain_not_verified`, `too_many_inbound_routes`, `too_many_requests`,
+   * `database_away`.
+   */
+  create(params: NewInboundRoute, options?: RequestOptions): Promise<InboundRoute>;
+  /**
+   * Get a route with its MX record
+   *
+   * Permission: `inbound:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `inbound_route_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, options?: RequestOptions): Promise<InboundRoute>;
+  /**
+   * Change the name of a route, or stop and start receiving mail
+   *
+   * Honours `If-Match`.
+   *
+   * Permission: `inbound:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `inbound_route_missing`, `too_many_requests`, `database_away`.
+   */
+  update(id: string, params: InboundRouteChange, options?: RequestOptions): Promise<InboundRoute>;
+  /**
+   * Delete a route
+   *
+   * Mail for it is refused from then on; messages that were received stay. Honours `If-Match`.
+   *
+   * Permission: `inbound:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `inbound_route_missing`, `too_many_requests`, `database_away`.
+   */
+  delete(id: string, options?: RequestOptions): Promise<Deleted>;
+  /**
+   * Look up the MX record of a route now
+   *
+   * The result only informs: mail that arrives is received anyway.
+   *
+   * Permission: `inbound:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `inbound_route_missing`, `too_many_requests`, `database_away`.
+   */
+  verify(id: string, options?: RequestOptions): Promise<InboundRoute>;
 }
 
 /** The methods of `client.inbox`. */

@@ -277,6 +277,30 @@ export class ImportFileInvalid extends BadRequestError {}
 /** 404 `import_missing`: There is no such import. */
 export class ImportMissing extends NotFoundError {}
 
+/** 404 `inbound_attachment_missing`: The message has no such attachment. */
+export class InboundAttachmentMissing extends NotFoundError {}
+
+/**
+ * 422 `inbound_domain_not_verified`: The domain of the address is neither a verified sending domain of this project nor
+ * below one. Verify it first.
+ */
+export class InboundDomainNotVerified extends UnprocessableEntityError {}
+
+/** 422 `inbound_mailbox_full`: The received messages of a project can have at most 5 GB. Delete some first. */
+export class InboundMailboxFull extends UnprocessableEntityError {}
+
+/** 422 `inbound_message_loops`: The message has more than 100 Received fields, so it is in a loop. */
+export class InboundMessageLoops extends UnprocessableEntityError {}
+
+/** 404 `inbound_message_missing`: There is no such received message, or it was deleted because its time has ended. */
+export class InboundMessageMissing extends NotFoundError {}
+
+/** 409 `inbound_route_exists`: This project already has a route for this address. */
+export class InboundRouteExists extends ConflictError {}
+
+/** 404 `inbound_route_missing`: There is no such route. */
+export class InboundRouteMissing extends NotFoundError {}
+
 /** 400 `invalid`: Some of the values sent are not valid; `errors` says which. */
 export class Invalid extends BadRequestError {}
 
@@ -363,6 +387,9 @@ export class MfaStillRequired extends ConflictError {}
  */
 export class NextKeyUnpublished extends ConflictError {}
 
+/** 422 `no_inbound_route`: No active route of this project is for a recipient of the message. */
+export class NoInboundRoute extends UnprocessableEntityError {}
+
 /** 404 `no_sign_on_here`: No organization uses single sign-on for this e-mail domain. Sign in another way. */
 export class NoSignOnHere extends NotFoundError {}
 
@@ -403,6 +430,9 @@ export class NotYourself extends ForbiddenError {}
  * 409 `nothing_booked`: The account has no subscription to manage. Start one with POST /account/auth-billing/checkout.
  */
 export class NothingBooked extends ConflictError {}
+
+/** 409 `nothing_held`: Marketing mail of this domain is not held, so there is nothing to release. */
+export class NothingHeld extends ConflictError {}
 
 /** 404 `organization_domain_missing`: There is no such organization domain. */
 export class OrganizationDomainMissing extends NotFoundError {}
@@ -578,6 +608,18 @@ export class SignInLocked extends RateLimitError {}
 /** 403 `sign_up_closed`: Sign-up is closed in this project; only invited addresses can sign up. */
 export class SignUpClosed extends ForbiddenError {}
 
+/** 404 `site_missing`: This project has sent no mail to this site. */
+export class SiteMissing extends NotFoundError {}
+
+/** 409 `site_not_suspended`: This project has not suspended this site. */
+export class SiteNotSuspended extends ConflictError {}
+
+/**
+ * 409 `site_suspended_by_operator`: The operator of the server has suspended this site for the project, and only the
+ * operator can change that.
+ */
+export class SiteSuspendedByOperator extends ConflictError {}
+
 /** 409 `slug_taken`: Another organization of the project has this slug. */
 export class SlugTaken extends ConflictError {}
 
@@ -683,6 +725,9 @@ export class TooManyFeatures extends UnprocessableEntityError {}
 /** 409 `too_many_imports`: The project has five imports pending or running; retry when one of them has finished. */
 export class TooManyImports extends ConflictError {}
 
+/** 422 `too_many_inbound_routes`: A project can have at most 1,000 routes. Delete one first. */
+export class TooManyInboundRoutes extends UnprocessableEntityError {}
+
 /** 422 `too_many_invitations`: An organization has at most 10,000 pending invitations; revoke some first. */
 export class TooManyInvitations extends UnprocessableEntityError {}
 
@@ -744,6 +789,9 @@ export class UploadBroken extends BadRequestError {}
 
 /** 404 `variant_missing`: This campaign has no such variant. */
 export class VariantMissing extends NotFoundError {}
+
+/** 404 `warm_up_missing`: This domain has no warm-up plan. */
+export class WarmUpMissing extends NotFoundError {}
 
 /** 409 `webhook_inactive`: This webhook subscription is inactive; activate it first. */
 export class WebhookInactive extends ConflictError {}
@@ -825,6 +873,13 @@ export const PROBLEMS = {
   ImageTooLarge,
   ImportFileInvalid,
   ImportMissing,
+  InboundAttachmentMissing,
+  InboundDomainNotVerified,
+  InboundMailboxFull,
+  InboundMessageLoops,
+  InboundMessageMissing,
+  InboundRouteExists,
+  InboundRouteMissing,
   Invalid,
   InvitationClosed,
   InvitationMissing,
@@ -850,6 +905,7 @@ export const PROBLEMS = {
   MfaRequired,
   MfaStillRequired,
   NextKeyUnpublished,
+  NoInboundRoute,
   NoSignOnHere,
   NoSmartHost,
   NotAMember,
@@ -861,6 +917,7 @@ export const PROBLEMS = {
   NotScheduled,
   NotYourself,
   NothingBooked,
+  NothingHeld,
   OrganizationDomainMissing,
   OrganizationExternalIdTaken,
   OrganizationMissing,
@@ -909,6 +966,9 @@ export const PROBLEMS = {
   SignInFailed,
   SignInLocked,
   SignUpClosed,
+  SiteMissing,
+  SiteNotSuspended,
+  SiteSuspendedByOperator,
   SlugTaken,
   SsoConnectionDraft,
   SsoConnectionIncomplete,
@@ -936,6 +996,7 @@ export const PROBLEMS = {
   TooManyDomains,
   TooManyFeatures,
   TooManyImports,
+  TooManyInboundRoutes,
   TooManyInvitations,
   TooManyKeys,
   TooManyMembers,
@@ -954,6 +1015,7 @@ export const PROBLEMS = {
   UnsupportedMediaType,
   UploadBroken,
   VariantMissing,
+  WarmUpMissing,
   WebhookInactive,
   WebhookMissing,
 };

@@ -1006,6 +1006,13 @@ export interface CampaignProgress {
   skipped: CampaignSkipped;
   /** Messages per second since the start. */
   perSecond: number;
+  /**
+   * Why messages wait because of their sending domain: its rates of bounces or complaints, or its warm-up plan; null if
+   * none does.
+   */
+  waitingReason: string | null;
+  /** Until when they wait at the latest. */
+  waitingUntil: string | null;
 }
 
 /** Data of `campaign.scheduled`. */
@@ -2189,6 +2196,89 @@ export interface Deleted {
   deleted: boolean;
 }
 
+/**
+ * A destination of a project's mail: a provider, the mail servers of a domain, or a relay.
+ *
+ *     State and limits are those of all projects; the numbers are those of this project.
+ */
+export interface DeliverySite {
+  /** Name of the provider, name of the first mail server, or `host:port` of the relay. */
+  name: string;
+  /**
+   * How mail is sent: `relay` through an SMTP relay, `ses` through Amazon SES, `direct` to the recipients' mail servers
+   * if the server offers it; `capture` only stores it in the inbox. Null uses the server's default.
+   */
+  transport: "direct" | "relay" | (string & {});
+  /** The provider whose limits apply; null for other destinations. */
+  provider: string | null;
+  /** The mail servers that were last used, the preferred ones first. */
+  hosts: string[];
+  /** SLOWED: it gets less mail than `defaultLimits`, because it asked for less. */
+  state: "OPEN" | "SLOWED" | "SUSPENDED" | (string & {});
+  /** Null if it is not suspended. */
+  suspension: DeliverySiteSuspension | null;
+  /** The limits at present. */
+  limits: DeliverySiteLimits;
+  /** The limits without a slow-down. */
+  defaultLimits: DeliverySiteLimits;
+  /** Until when no mail is sent to it, because it asked for less. */
+  throttledUntil: string | null;
+  /** Its last reply to this project that was not positive. */
+  lastReply: string | null;
+  /** When it came. */
+  lastReplyAt: string | null;
+  /** Messages that were tried or postponed and wait for it, counted up to 10,000. */
+  waiting: number;
+  /** When the oldest of them was created. */
+  oldestWaitingAt: string | null;
+  /** Recipients in the last 24 hours. */
+  delivered: number;
+  /** Temporary failures in the last 24 hours. */
+  deferred: number;
+  /** Permanent failures in the last 24 hours. */
+  bounced: number;
+  /** Null if the waiting messages were never given up. */
+  bounce: DeliverySiteBounce | null;
+  /** When the project first used it. */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** The last time that the messages that waited for a site were given up. */
+export interface DeliverySiteBounce {
+  /** Reason, as text. */
+  reason: string;
+  /** How many messages have failed so far. */
+  failed: number;
+  /** When it started (UTC). */
+  startedAt: string;
+  /** Null while it goes on. */
+  endedAt: string | null;
+}
+
+/** The limits of a site, for all projects and processes together; null for no limit. */
+export interface DeliverySiteLimits {
+  /** Connections at the same time. */
+  connections: number | null;
+  /** Messages after which a connection is closed. */
+  messagesPerConnection: number | null;
+  /** Messages per minute. */
+  messagesPerMinute: number | null;
+}
+
+/** A suspension of a site: no mail is sent to it. */
+export interface DeliverySiteSuspension {
+  /** Who suspended it: this project, or the operator of the server for all projects. */
+  by: "OPERATOR" | "PROJECT" | (string & {});
+  /** Reason, as text. */
+  reason: string;
+  /** Start of the period (UTC); null for no start. */
+  since: string;
+  /** End of the period, or time to wait for (UTC). */
+  until: string | null;
+}
+
 /** A developer, as sign-in returns it. */
 export interface Developer {
   /** Unique identifier. Treat it as an opaque string. */
@@ -2274,6 +2364,22 @@ export interface DeveloperTotpEnrolment {
   uri: string;
 }
 
+/** The result of one signature. */
+export interface DkimResult {
+  /** What caused the hit: a person, a machine such as a security scanner, or an image proxy. */
+  verdict: "fail" | "pass" | "permerror" | "temperror" | (string & {});
+  /** Reason, as text. */
+  reason: string;
+  /** The signing domain `d=` in lower case; empty if the signature cannot be parsed. */
+  domain: string;
+  /** The selector `s=`, which names the key. */
+  selector: string;
+  /** The algorithm `a=`, such as `rsa-sha256`. */
+  algorithm: string;
+  /** The first eight characters of `b=`, which identify the signature (RFC 6008). */
+  signature: string;
+}
+
 /** Messages by their results, as receivers reported them. */
 export interface DmarcCounts {
   /** All messages. */
@@ -2344,6 +2450,18 @@ export interface DmarcReportResult {
   skipped: number;
   /** Whether the report was known already, so that nothing was added. */
   duplicate: boolean;
+}
+
+/** The DMARC result of a message. */
+export interface DmarcResult {
+  /** What caused the hit: a person, a machine such as a security scanner, or an image proxy. */
+  verdict: "fail" | "none" | "pass" | "permerror" | "temperror" | (string & {});
+  /** Reason, as text. */
+  reason: string;
+  /** The domain of the author's address in From; empty if there is not exactly one author domain. */
+  domain: string;
+  /** What the domain's owner asks receivers to do with messages that fail; None without a record. */
+  policy: "none" | "quarantine" | "reject" | (string & {}) | null;
 }
 
 /** The messages of one host. */
@@ -2436,6 +2554,59 @@ export interface Domain {
   appId: string;
 }
 
+/** The certificate of a name of a sending domain, which this server obtains by itself. */
+export interface DomainCertificate {
+  /** The host name. */
+  name: string;
+  /**
+   * PENDING: there is none yet; ISSUED; RENEWING: the next one has been ordered; FAILED: the last attempt failed. A
+   * certificate is served until `expiresAt`, also while renewals fail.
+   */
+  status: "FAILED" | "ISSUED" | "PENDING" | "RENEWING" | (string & {});
+  /** Why the last attempt failed or waits; null if neither is so. */
+  problem: string | null;
+  /** When the certificate that is served was issued (UTC); null if there is none. */
+  issuedAt: string | null;
+  /** When the certificate that is served expires (UTC); null if there is none. */
+  expiresAt: string | null;
+  /** When the next attempt or check is made (UTC). */
+  nextAttemptAt: string | null;
+}
+
+/** Data of `domain.certificate_issued` and `domain.certificate_failed`. */
+export interface DomainCertificateData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Name of the domain. */
+  domain: string;
+  /** The host name of the certificate. */
+  name: string;
+  /** When the certificate that is served expires (UTC); null if there is none. */
+  expiresAt: string | null;
+}
+
+/** Data of `domain.certificate_failed`. */
+export interface DomainCertificateFailedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Name of the domain. */
+  domain: string;
+  /** The host name of the certificate. */
+  name: string;
+  /** When the certificate that is served expires (UTC); null if there is none. */
+  expiresAt: string | null;
+  /** Why the last attempt failed. */
+  problem: string;
+}
+
 /** Data of events about a sending domain. `id` is the id of the domain. */
 export interface DomainEventData {
   /** Id of the record that the event is about. */
@@ -2485,6 +2656,52 @@ export interface DomainListedData {
   subjectValue: string;
   /** Response of the blocklist. */
   codes: string[];
+}
+
+/** Data of events about the rates of a sending domain. */
+export interface DomainReputationData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Name of the domain. */
+  domain: string;
+  /** The rate that is or was above a threshold, with its numbers. */
+  reason: string | null;
+  /** Messages for which the rates are. */
+  messages: number;
+  /** Those with a hard bounce. */
+  bounced: number;
+  /** Those that a recipient reported as spam. */
+  complained: number;
+  /** From 0 to 1. */
+  bounceRate: number;
+  /** From 0 to 1. */
+  complaintRate: number;
+  /** The bounce rate from which marketing mail is held. */
+  bounceLimit: number;
+  /** The complaint rate from which marketing mail is held. */
+  complaintLimit: number;
+}
+
+/** Data of `domain.warm_up_started` and `domain.warm_up_ended`. */
+export interface DomainWarmUpData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** Name of the domain. */
+  domain: string;
+  /** ACTIVE, COMPLETED, or CANCELLED if the plan was deleted. */
+  status: string;
+  /** Messages of the present day. */
+  ceiling: number;
+  /** Messages of the last day of the plan. */
+  lastCeiling: number;
 }
 
 /** What an automation would do with a contact. */
@@ -2635,6 +2852,11 @@ export interface Email {
    * with their own unsubscribe link. Default: `false`.
    */
   unsubscribable?: boolean | undefined;
+  /**
+   * Whether the message is passed on only over TLS, to authenticated servers that promise the same (REQUIRETLS, RFC
+   * 8689). It bounces at others: 5.7.30, or 5.7.10 without authenticated TLS. Null: the setting of the project.
+   */
+  requireTls?: boolean | null | undefined;
 }
 
 /** An attached file. */
@@ -3611,6 +3833,217 @@ export interface IdpCertificate {
   expired: boolean;
 }
 
+/** How a message arrived. */
+export interface InboundEnvelope {
+  /** The envelope sender (RFC 5321); empty for reports and automatic replies. */
+  sender: string;
+  /** The IP address of the client; null if it is not known. */
+  clientIp: string | null;
+  /** The name that the client gave in EHLO; null if it is not known. */
+  clientName: string | null;
+}
+
+/** A received message. */
+export interface InboundMessage {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** `smtp`, or `api` if it was handed over through the API. */
+  source: "api" | "smtp" | (string & {});
+  /** The recipients in the envelope that have a route of the project. */
+  recipients: InboundRecipient[];
+  /** Subject line. */
+  subject: string;
+  /** The `Message-ID` of the message; null if it has none. */
+  messageId: string | null;
+  /** Id of the e-mail of this project to which it replies; null if it is no reply to one. */
+  emailId: string | null;
+  /** Size of the whole message in octets. */
+  size: number;
+  /** Whether a program has sent it, such as a vacation notice or a mailing list. Do not answer it automatically. */
+  automatic: boolean;
+  /** Facts that often go with unwanted mail. They decide nothing. */
+  hints: SpamHint[];
+  /** When it was received (UTC). */
+  receivedAt: string;
+  /** The first address in From; null if there is none. */
+  from: MailContact | null;
+  /** The addresses in To. */
+  to: MailContact[];
+  /** Number of attachments, which the message has at `…/inbound/{id}/attachments`. */
+  attachmentCount: number;
+  /** The SPF result (RFC 7208), for the domain of the envelope sender. */
+  spf: "fail" | "neutral" | "none" | "pass" | "permerror" | "softfail" | "temperror" | (string & {});
+  /** `pass` if a DKIM signature is valid, whatever its domain; `none` if there is no signature. */
+  dkim: "fail" | "none" | "pass" | "temperror" | (string & {});
+  /** The DMARC result: whether the domain in From is authenticated. */
+  dmarc: "fail" | "none" | "pass" | "permerror" | "temperror" | (string & {});
+  /** When the message is deleted (UTC), as the project's setting `inboundRetentionDays` is now. */
+  expiresAt: string;
+  /** The header fields in their order. */
+  headers: MessageField[];
+  /** The addresses in Cc. */
+  cc: MailContact[];
+  /** The addresses in Reply-To. */
+  replyTo: MailContact[];
+  /** The time in Date, which the sender chooses (UTC); null if there is none. */
+  date: string | null;
+  /** The `Message-ID` in In-Reply-To; null if there is none. */
+  inReplyTo: string | null;
+  /** The message ids in References and In-Reply-To, the latest last; at most 50. */
+  references: string[];
+  /** The plain text; null if there is none. */
+  text: string | null;
+  /** The html as it arrived. It is hostile until it is sanitized: never show it in a page of your own origin. */
+  html: string | null;
+  /** The text without the quoted message and the signature, as far as they are recognized. */
+  replyText: string;
+  /** Attached files, at most 20. */
+  attachments: ReceivedAttachment[];
+  /** The results of SPF, DKIM and DMARC in detail. */
+  authentication: MessageAuthentication;
+  /** The same as the value of a field Authentication-Results (RFC 8601), for programs that read it. */
+  authenticationResults: string;
+  /** How the message arrived. */
+  envelope: InboundEnvelope;
+  /** What could not be read of the message, and why. The raw message is complete. */
+  notices: string[];
+}
+
+/** A message that was handed over. */
+export interface InboundReceipt {
+  /** Id of the received message. */
+  id: string;
+  /** Whether the same message for the same recipients was stored before, so that nothing was added. */
+  duplicate: boolean;
+}
+
+/** Data of `inbound.received`. `id` is the id of the received message. */
+export interface InboundReceivedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  truncated?: boolean | undefined;
+  /** The `Message-ID` of the message; null if it has none. */
+  messageId: string | null;
+  /** Id of the e-mail of the project to which it replies; null if it is no reply to one. */
+  emailId: string | null;
+  /** The first address in From; empty if there is none. */
+  from: string;
+  /** The display name of this address; empty if there is none. */
+  fromName: string;
+  /** The addresses in To; the first 20. */
+  to: string[];
+  /** The addresses in the envelope that have a route of the project, in lower case. */
+  recipients: string[];
+  /** Ids of these routes. */
+  routeIds: string[];
+  /** What follows `+` in the address of the first recipient with such a tag; null if none has one. */
+  tag: string | null;
+  /** The subject. */
+  subject: string;
+  /** Size of the whole message in octets. */
+  size: number;
+  /** Number of attachments, which the message has at `…/inbound/{id}/attachments`. */
+  attachmentCount: number;
+  /** Whether a program has sent it. Do not answer it automatically. */
+  automatic: boolean;
+  /** The SPF result. */
+  spf: string;
+  /** The DKIM result: `pass` if a signature is valid, whatever its domain. */
+  dkim: string;
+  /** The DMARC result: whether the domain in From is authenticated. */
+  dmarc: string;
+  /** Codes of facts that often go with unwanted mail. */
+  hints: string[];
+  /** The text without the quoted message and the signature; null if the texts are too large for an event. */
+  replyText: string | null;
+  /** The plain text; null if there is none, or if the texts are too large for an event. */
+  text: string | null;
+  /** The html as it arrived; null if there is none, or if the texts are too large for an event. */
+  html: string | null;
+}
+
+/** A recipient of a received message. */
+export interface InboundRecipient {
+  /** The address in the envelope (RFC 5321). */
+  address: string;
+  /** Id of the route of the address. */
+  routeId: string;
+  /** What follows `+` in the local part; null if there is none. */
+  tag: string | null;
+}
+
+/** Which addresses receive mail for the project. */
+export interface InboundRoute {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Display name. */
+  name: string;
+  /**
+   * The address, or `*@` and the domain for every address of it that has no route of its own. An address with a tag,
+   * such as `support+42@…`, has the route of the address without it, unless it has its own.
+   */
+  address: string;
+  /** Whether mail is received. Mail to a route that is not active is refused, also if there is one for the domain. */
+  active: boolean;
+  /** Id of the verified sending domain to which the address belongs. */
+  domainId: string;
+  /** Value of the DNS TXT record to publish. */
+  record: MxRecord;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** Fields to change; omitted fields keep their values. */
+export interface InboundRouteChange {
+  /** A display name: one line of text, not only blanks. */
+  name?: string | undefined;
+  /** Whether the record is active. */
+  active?: boolean | undefined;
+}
+
+/** A received message without its content. */
+export interface InboundSummary {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** `smtp`, or `api` if it was handed over through the API. */
+  source: "api" | "smtp" | (string & {});
+  /** The recipients in the envelope that have a route of the project. */
+  recipients: InboundRecipient[];
+  /** Subject line. */
+  subject: string;
+  /** The `Message-ID` of the message; null if it has none. */
+  messageId: string | null;
+  /** Id of the e-mail of this project to which it replies; null if it is no reply to one. */
+  emailId: string | null;
+  /** Size of the whole message in octets. */
+  size: number;
+  /** Whether a program has sent it, such as a vacation notice or a mailing list. Do not answer it automatically. */
+  automatic: boolean;
+  /** Facts that often go with unwanted mail. They decide nothing. */
+  hints: SpamHint[];
+  /** When it was received (UTC). */
+  receivedAt: string;
+  /** The first address in From; null if there is none. */
+  from: MailContact | null;
+  /** The addresses in To. */
+  to: MailContact[];
+  /** Number of attachments, which the message has at `…/inbound/{id}/attachments`. */
+  attachmentCount: number;
+  /** The SPF result (RFC 7208), for the domain of the envelope sender. */
+  spf: "fail" | "neutral" | "none" | "pass" | "permerror" | "softfail" | "temperror" | (string & {});
+  /** `pass` if a DKIM signature is valid, whatever its domain; `none` if there is no signature. */
+  dkim: "fail" | "none" | "pass" | "temperror" | (string & {});
+  /** The DMARC result: whether the domain in From is authenticated. */
+  dmarc: "fail" | "none" | "pass" | "permerror" | "temperror" | (string & {});
+  /** When the message is deleted (UTC), as the project's setting `inboundRetentionDays` is now. */
+  expiresAt: string;
+}
+
 /** An attachment; `number` is its number in the URL. */
 export interface InboxAttachment {
   /** Number of the attachment in its URL. */
@@ -3827,6 +4260,14 @@ export interface ListedCampaign {
   stats: CampaignStats | null;
 }
 
+/** An address in a header field. */
+export interface MailContact {
+  /** The display name; empty if there is none. */
+  name: string;
+  /** The address as it is written in the message, which can be invalid. */
+  email: string;
+}
+
 /** Where the message is shown. `path` is the path on this server to load in an `iframe`. */
 export interface MailPreview {
   /** JSON pointer into the body, or `query/name` or `header/Name`; for a file `column/3` or `byte/17`. */
@@ -3835,10 +4276,50 @@ export interface MailPreview {
   expiresAt: string;
 }
 
+/** The results of SPF, DKIM and DMARC of a received message. */
+export interface MessageAuthentication {
+  /** The SPF result (RFC 7208), for the domain of the envelope sender. */
+  spf: SpfResult;
+  /** The domain that SPF was checked for: of MAIL FROM, or of EHLO if MAIL FROM is empty. */
+  spfDomain: string;
+  /** One per signature, from the top of the message. */
+  dkim: DkimResult[];
+  /** The DMARC result: whether the domain in From is authenticated. */
+  dmarc: DmarcResult;
+}
+
+/** A header field. */
+export interface MessageField {
+  /** The name as it is written in the message. */
+  name: string;
+  /** The value, unfolded, with its encoded words (RFC 2047) decoded. At most 8,192 characters. */
+  value: string;
+}
+
 /** Metadata keys to set; null removes a key. */
 export interface MetadataChange {
   /** Custom data, up to 16 KiB of JSON. */
   metadata: { [key: string]: unknown };
+}
+
+/** The MX record to publish so that mail for a domain reaches this server, with the result of the last check. */
+export interface MxRecord {
+  /** Type of the record. */
+  type: "MX" | (string & {});
+  /** The domain. */
+  name: string;
+  /** The name of this server. */
+  value: string;
+  /** The preference (RFC 5321 §5.1); other numbers work, too. */
+  priority: number;
+  /** PENDING: there is no MX record; WRONG: there are only others; UNKNOWN: the lookup failed. */
+  status: "PENDING" | "UNKNOWN" | "VERIFIED" | "WRONG" | (string & {});
+  /** The mail servers that are published for the domain. */
+  found: string[];
+  /** Why the record is not VERIFIED. */
+  reason: string | null;
+  /** When it was last checked (UTC). */
+  checkedAt: string;
 }
 
 /** The roles and permissions of the signed-in customer in the active organization. */
@@ -4012,6 +4493,16 @@ export interface NewFeature {
   defaultLimit?: number | null | undefined;
 }
 
+/** A route to create. */
+export interface NewInboundRoute {
+  /** An address, such as `support@reply.example.com`, or `*@reply.example.com` for every address of a domain. */
+  address: string;
+  /** A name to recognise the route by; the address without one. */
+  name?: string | null | undefined;
+  /** Whether the record is active. Default: `true`. */
+  active?: boolean | undefined;
+}
+
 /** An address to add. */
 export interface NewMemberByEmail {
   /** E-mail address. */
@@ -4112,6 +4603,20 @@ export interface NewRole {
 export interface NewSender {
   /** E-mail address. */
   email: string;
+}
+
+/** Why the messages that wait for a site are given up. */
+export interface NewSiteBounce {
+  /** Reason, as text. */
+  reason: string;
+}
+
+/** Why a site gets no mail, and until when. */
+export interface NewSiteSuspension {
+  /** Reason, as text. */
+  reason: string;
+  /** Null: until it is resumed. */
+  until?: string | null | undefined;
 }
 
 /** A connection to create. */
@@ -4762,6 +5267,11 @@ export interface PreflightEmail {
    * with their own unsubscribe link. Default: `false`.
    */
   unsubscribable?: boolean | undefined;
+  /**
+   * Whether the message is passed on only over TLS, to authenticated servers that promise the same (REQUIRETLS, RFC
+   * 8689). It bounces at others: 5.7.30, or 5.7.10 without authenticated TLS. Null: the setting of the project.
+   */
+  requireTls?: boolean | null | undefined;
   /** Whether it is marketing mail, which needs one-click unsubscribing. Null: not known, so that is only advised. */
   marketing?: boolean | null | undefined;
   /** Open the links of the message, at most 20, with GET requests. Default: `false`. */
@@ -4897,10 +5407,18 @@ export interface ProjectSettings {
   trackOpens: boolean;
   /** Whether clicks are tracked; null uses the project's setting. Default: `true`. */
   trackClicks: boolean;
+  /**
+   * Whether messages are passed on only over TLS, to authenticated servers that promise the same (REQUIRETLS, RFC
+   * 8689), unless `requireTls` of an e-mail is false. Few servers support it; messages to all others bounce. Default:
+   * `false`.
+   */
+  requireTls: boolean;
   /** The addresses that get a test copy of a campaign on request; at most 50. */
   seedList: string[] | null;
   /** Days for which the bodies of sent messages are kept; null means the default of the instance (30 days). */
   retentionDays: number | null;
+  /** Days for which received messages are kept; null means 30. */
+  inboundRetentionDays: number | null;
   /**
    * Action if a connection ends before the server replies to the complete message: `retry` or `hold`. Default:
    * `"retry"`.
@@ -4969,6 +5487,32 @@ export interface ProviderSettings {
   onNewSubject?: "HOLD" | "REFUSE" | (string & {}) | undefined;
   /** Whether it is enabled. Default: `true`. */
   enabled?: boolean | undefined;
+}
+
+/** The thresholds of a rate, from 0 to 1. */
+export interface RateThresholds {
+  /** From this rate on, the state is WARNING. */
+  warning: number;
+  /** From this rate on, marketing mail is held. */
+  hold: number;
+  /** With fewer messages in the window, the rate changes nothing. */
+  minMessages: number;
+}
+
+/** A part of a message that is not its text. */
+export interface ReceivedAttachment {
+  /** The number of the attachment in the message, from 1. */
+  id: string;
+  /** The name that the sender gave it; `attachment-1` and so on without one. Do not use it as a path. */
+  filename: string;
+  /** The media type that the sender declares, without parameters. */
+  contentType: string;
+  /** The size of the decoded file in octets. */
+  size: number;
+  /** The id by which the html refers to it (`cid:`), without angle brackets; null if there is none. */
+  contentId: string | null;
+  /** Whether it is meant to be shown within the message and not as a file. */
+  inline: boolean;
 }
 
 /** The message to one recipient of an `unsubscribable` e-mail. */
@@ -5047,6 +5591,70 @@ export interface ReportedResult {
   recipient: string | null;
   /** `unchanged`: it was reported before, is out of order, or is about nobody to whom the e-mail was sent. */
   result: "applied" | "unchanged" | "unknown_send" | (string & {});
+}
+
+/** The rates of bounces and complaints of a domain, and what follows from them. */
+export interface Reputation {
+  /** Id of the sending domain. */
+  domainId: string;
+  /** Domain name. */
+  domain: string;
+  /** HEALTHY, WARNING, or HELD: marketing mail of this domain waits. */
+  state: "HEALTHY" | "HELD" | "WARNING" | (string & {});
+  /** When the state began; null if it has never changed. */
+  since: string | null;
+  /** The rate that is above a threshold, with its numbers; null if HEALTHY. */
+  reason: string | null;
+  /** When the messages that wait are evaluated again at the latest; null unless HELD. */
+  heldUntil: string | null;
+  /** The begin of the time for which the rates are: seven days ago, or the last release. */
+  countedFrom: string;
+  /** The mail since then. */
+  counts: ReputationCounts;
+  /** From 0 to 1. */
+  bounceRate: number;
+  /** From 0 to 1. */
+  complaintRate: number;
+  /** The rates at which the state changes. */
+  thresholds: ReputationThresholds;
+  /** Oldest first; days without messages are included. */
+  days: ReputationDay[];
+}
+
+/** The mail of a domain with what came back. */
+export interface ReputationCounts {
+  /** Messages that a mail server accepted, or rejected because of the recipient. */
+  messages: number;
+  /** Those with a hard bounce: the recipient does not exist. Rejections of the sender or the message do not count. */
+  bounced: number;
+  /** Those that a recipient reported as spam. */
+  complained: number;
+}
+
+/** The mail of one day with what came back. */
+export interface ReputationDay {
+  /** Messages that a mail server accepted, or rejected because of the recipient. */
+  messages: number;
+  /** Those with a hard bounce: the recipient does not exist. Rejections of the sender or the message do not count. */
+  bounced: number;
+  /** Those that a recipient reported as spam. */
+  complained: number;
+  /** The day in UTC on which the messages were transmitted. */
+  day: string;
+}
+
+/** Why held mail is released. */
+export interface ReputationRelease {
+  /** What was done about the cause. Stored in the audit log. */
+  reason: string;
+}
+
+/** The thresholds of both rates. */
+export interface ReputationThresholds {
+  /** Those of hard bounces. */
+  bounces: RateThresholds;
+  /** Those of complaints. */
+  complaints: RateThresholds;
 }
 
 /** The token from the mail, and the new password. */
@@ -5352,10 +5960,17 @@ export interface SettingsChange {
   trackOpens?: boolean | undefined;
   /** Whether clicks are tracked; null uses the project's setting. */
   trackClicks?: boolean | undefined;
+  /**
+   * Whether the message is passed on only over TLS, to authenticated servers that promise the same (REQUIRETLS, RFC
+   * 8689). It bounces at others: 5.7.30, or 5.7.10 without authenticated TLS. Null: the setting of the project.
+   */
+  requireTls?: boolean | undefined;
   /** E-mail addresses that get a test copy of a campaign on request (`test-seed-list`). */
   seedList?: string[] | null | undefined;
   /** Number of days for which message bodies are kept; null uses the server's default. */
   retentionDays?: number | null | undefined;
+  /** Number of days for which received messages are kept; null means 30. */
+  inboundRetentionDays?: number | null | undefined;
   /** Action if a connection ends before the server replies to the complete message: `retry` or `hold`. */
   onAmbiguous?: "hold" | "retry" | (string & {}) | undefined;
   /** Maximum messages of campaigns and automations to one contact within 24 hours; null uses the default of 10. */
@@ -5504,6 +6119,26 @@ export interface SpCertificate {
   fingerprint: string;
   /** When it expires (UTC); null if it does not expire. */
   expiresAt: string;
+}
+
+/** A fact about a message that often goes with unwanted mail. */
+export interface SpamHint {
+  /** One-time code from the authenticator app or from the mail. */
+  code: "client_name_invalid" | "date_far_off" | "dmarc_fail" | "name_has_other_address" | "no_date" | "no_message_id" | "not_authenticated" | "program_attached" | "reply_to_other_domain" | "several_authors" | "spf_fail" | (string & {});
+  /** The fact in words. */
+  message: string;
+}
+
+/** The SPF result for a host, and the reason. */
+export interface SpfResult {
+  /** What caused the hit: a person, a machine such as a security scanner, or an image proxy. */
+  verdict: "fail" | "neutral" | "none" | "pass" | "permerror" | "softfail" | "temperror" | (string & {});
+  /** Reason, as text. */
+  reason: string;
+  /** The SPF record of the checked domain, if it has exactly one. */
+  record: string | null;
+  /** How many of the ten allowed lookups (MAX_LOOKUPS) the evaluation used. Default: `0`. */
+  lookups: number;
 }
 
 /** Data of `sso.certificate_expiring`. `id` is the id of the connection. */
@@ -6218,7 +6853,7 @@ export interface UnrecognizedMessage {
   subject: string;
   /** Its size in octets. Of a larger message, only the first 262,144 are kept. */
   size: number;
-  /** When the latest of these reports arrived. */
+  /** When it was received (UTC). */
   receivedAt: string;
 }
 
@@ -6276,6 +6911,50 @@ export interface WaitForEvent {
   then?: (SendEmail | Delay | Condition | WaitForEvent | UpdateContact | AddToAudience | RemoveFromAudience | CallWebhook | Exit)[] | undefined;
   /** Steps to execute if the condition does not hold or the timeout elapses. */
   else?: (SendEmail | Delay | Condition | WaitForEvent | UpdateContact | AddToAudience | RemoveFromAudience | CallWebhook | Exit)[] | undefined;
+}
+
+/** The warm-up plan of a domain, and its progress. */
+export interface WarmUp {
+  /** Id of the sending domain. */
+  domainId: string;
+  /** Domain name. */
+  domain: string;
+  /** SCHEDULED before the first day, ACTIVE, or COMPLETED. */
+  status: "ACTIVE" | "CANCELLED" | "COMPLETED" | "SCHEDULED" | (string & {});
+  /** The first day, in UTC. */
+  startsOn: string;
+  /** The ceiling of each day that counts. */
+  steps: number[];
+  /** The number of today's step, from 1. */
+  step: number;
+  /** How many messages the domain may send today; null unless ACTIVE. */
+  ceiling: number | null;
+  /** Messages of today: marketing messages with a place in the ceiling, and transactional ones that were sent. */
+  used: number;
+  /** Days that did not count, because nothing was sent or the rates of the domain were above a threshold. */
+  repeatedDays: number;
+  /** When the next day begins; null unless ACTIVE or SCHEDULED. */
+  nextDayAt: string | null;
+  /** The day of the last step, if no day is repeated; null unless ACTIVE or SCHEDULED. */
+  lastDay: string | null;
+  /** When the last step was completed; null before that. */
+  endedAt: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** A warm-up plan: `steps`, or `targetPerDay` from which the steps follow. */
+export interface WarmUpPlan {
+  /** The first day, in UTC; default: today. */
+  start?: string | null | undefined;
+  /** The ceiling of each day: no step is lower than the one before. */
+  steps?: number[] | null | undefined;
+  /** The ceiling of the last day. The first one is 50, and each day's is twice that of the day before. */
+  targetPerDay?: number | null | undefined;
+  /** The number of days, with `targetPerDay`; the ceilings then grow by the same factor each day. */
+  days?: number | null | undefined;
 }
 
 /** A subscription of a URL to events. */
@@ -6698,6 +7377,12 @@ export interface AutomationFailedEvent extends WebhookEventBase {
   data: AutomationEndedData;
 }
 
+/** A message to the address of a route was received. */
+export interface InboundReceivedEvent extends WebhookEventBase {
+  type: "inbound.received";
+  data: InboundReceivedData;
+}
+
 /** A sending domain was added. */
 export interface DomainCreatedEvent extends WebhookEventBase {
   type: "domain.created";
@@ -6732,6 +7417,54 @@ export interface DomainBlocklistedEvent extends WebhookEventBase {
 export interface DomainDelistedEvent extends WebhookEventBase {
   type: "domain.delisted";
   data: DomainListedData;
+}
+
+/** A rate of a sending domain is above a threshold. */
+export interface DomainReputationWarningEvent extends WebhookEventBase {
+  type: "domain.reputation_warning";
+  data: DomainReputationData;
+}
+
+/** Marketing mail of a sending domain is held. */
+export interface DomainReputationHeldEvent extends WebhookEventBase {
+  type: "domain.reputation_held";
+  data: DomainReputationData;
+}
+
+/** The rates of a sending domain are good again. */
+export interface DomainReputationRecoveredEvent extends WebhookEventBase {
+  type: "domain.reputation_recovered";
+  data: DomainReputationData;
+}
+
+/** Held marketing mail of a sending domain was released. */
+export interface DomainReputationReleasedEvent extends WebhookEventBase {
+  type: "domain.reputation_released";
+  data: DomainReputationData;
+}
+
+/** The warm-up plan of a sending domain began. */
+export interface DomainWarmUpStartedEvent extends WebhookEventBase {
+  type: "domain.warm_up_started";
+  data: DomainWarmUpData;
+}
+
+/** The warm-up plan of a sending domain ended. */
+export interface DomainWarmUpEndedEvent extends WebhookEventBase {
+  type: "domain.warm_up_ended";
+  data: DomainWarmUpData;
+}
+
+/** A name of a sending domain got a new certificate. */
+export interface DomainCertificateIssuedEvent extends WebhookEventBase {
+  type: "domain.certificate_issued";
+  data: DomainCertificateData;
+}
+
+/** For a day or more, or shortly before it expires, a name of a sending domain got no new certificate. */
+export interface DomainCertificateFailedEvent extends WebhookEventBase {
+  type: "domain.certificate_failed";
+  data: DomainCertificateFailedData;
 }
 
 /** A single sender was verified. */
@@ -7054,12 +7787,21 @@ export type WebhookEvent =
   | AutomationStartedEvent
   | AutomationCompletedEvent
   | AutomationFailedEvent
+  | InboundReceivedEvent
   | DomainCreatedEvent
   | DomainVerifiedEvent
   | DomainDegradedEvent
   | DomainDeletedEvent
   | DomainBlocklistedEvent
   | DomainDelistedEvent
+  | DomainReputationWarningEvent
+  | DomainReputationHeldEvent
+  | DomainReputationRecoveredEvent
+  | DomainReputationReleasedEvent
+  | DomainWarmUpStartedEvent
+  | DomainWarmUpEndedEvent
+  | DomainCertificateIssuedEvent
+  | DomainCertificateFailedEvent
   | DomainSenderVerifiedEvent
   | DomainSenderRemovedEvent
   | CustomerSignedUpEvent

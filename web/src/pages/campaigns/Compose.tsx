@@ -14,6 +14,7 @@ import { type DraftForm, localPart, needsOf } from "./draft";
 import { Elsewhere, useHasPage } from "./Elsewhere";
 import { Crumb, MoreActions, StatePill } from "./Head";
 import { LetterPreview } from "./Letter";
+import { type Checked, PreflightPanel, preflight } from "./Preflight";
 import { audiencesQuery, recipientsQuery, sendingDomainsQuery, templateQuery, templatesQuery } from "./queries";
 import { SendDialog } from "./SendDialog";
 import { TestDialog } from "./TestDialog";
@@ -41,6 +42,8 @@ export function Compose({ campaign }: { campaign: CampaignDetail }) {
   const [number, setNumber] = useState(0);
   const checklist = useRef<HTMLElement>(null);
   const [isAsked, setAsked] = useState(false);
+  /** What the last check of the message found. */
+  const [checked, setChecked] = useState<Checked>();
 
   const domains = useQuery(sendingDomainsQuery(projectId));
   const recipients = useQuery(recipientsQuery(projectId, form.audienceId));
@@ -67,7 +70,12 @@ export function Compose({ campaign }: { campaign: CampaignDetail }) {
     setChecking(true);
     try {
       if (!(await draft.save())) return;
-      const { count } = await client.fetchQuery({ ...recipientsQuery(projectId, form.audienceId), staleTime: 0 });
+      const [{ count }, found] = await Promise.all([
+        client.fetchQuery({ ...recipientsQuery(projectId, form.audienceId), staleTime: 0 }),
+        // Advice only: without it, the campaign can be sent all the same.
+        preflight(projectId, campaign.id, false).catch(() => undefined),
+      ]);
+      if (found) setChecked(found);
       if (count === 0) return checklist.current?.focus();
       setNumber(count);
       setDialog("send");
@@ -164,6 +172,13 @@ export function Compose({ campaign }: { campaign: CampaignDetail }) {
             recipients={recipients.data?.count}
             subject={form.subject || (template.data?.subject ?? undefined)}
           />
+          <PreflightPanel
+            id={campaign.id}
+            checked={checked}
+            isOutdated={draft.state !== "saved" || checked?.version !== draft.stored().updatedAt}
+            before={draft.save}
+            onChecked={setChecked}
+          />
           <LetterPreview
             form={form}
             template={template.data}
@@ -182,6 +197,7 @@ export function Compose({ campaign }: { campaign: CampaignDetail }) {
           id={campaign.id}
           number={number}
           version={draft.stored}
+          findings={checked?.version === draft.stored().updatedAt ? checked.findings : []}
           sender={form.fromName ? `${form.fromName} <${form.fromEmail}>` : form.fromEmail}
           onClose={() => setDialog("")}
         />

@@ -49,6 +49,15 @@ export function Progress({ campaign }: { campaign: CampaignDetail }) {
           </div>
         ))}
       </dl>
+      {progress.waitingReason && (
+        <p className="note wait" role="status">
+          <Glyph shape="waiting" />
+          <span>
+            {progress.waitingReason} {progress.waitingUntil && m.campaigns_waits_until()}{" "}
+            {progress.waitingUntil && <Time at={progress.waitingUntil} format={longTime} />}
+          </span>
+        </p>
+      )}
       {status === "FAILED" && campaign.reason && (
         <p className="note bad" role="status">
           <Glyph shape="failed" />

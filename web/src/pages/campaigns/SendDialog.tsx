@@ -1,13 +1,15 @@
 import { notifications } from "@mantine/notifications";
-import type { Campaign } from "@postern/sdk";
+import type { Campaign, Finding } from "@postern/sdk";
 import { APIError } from "@postern/sdk";
 import { useQueryClient } from "@tanstack/react-query";
 import { m } from "../../messages/messages.js";
+import { Findings } from "../../parts/Findings";
 import { count } from "../../parts/format";
 import { TypedConfirm } from "../../parts/TypedConfirm";
 import { useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
 import { type DraftForm, timeOf } from "./draft";
+import { placeOf } from "./Preflight";
 import { campaignQuery } from "./queries";
 import { plannedInWords } from "./words";
 
@@ -21,6 +23,7 @@ export function SendDialog({
   number,
   version,
   sender,
+  findings,
   onClose,
 }: {
   form: DraftForm;
@@ -30,12 +33,15 @@ export function SendDialog({
   /** The record that the form was stored as. */
   version: () => Campaign;
   sender: string;
+  /** What large providers would object to in the message. */
+  findings: Finding[];
   onClose: () => void;
 }) {
   const projectId = useProjectId();
   const client = useQueryClient();
   const at = timeOf(form);
   const people = number === 1 ? m.campaigns_people_one() : m.campaigns_people({ count: count(number) });
+  const mistakes = findings.filter((each) => each.severity === "ERROR");
   const explain = (error: unknown) => {
     if (error instanceof APIError && error.errors.length > 0)
       return (
@@ -98,6 +104,14 @@ export function SendDialog({
           </>
         )}
       </dl>
+      {mistakes.length > 0 && (
+        <>
+          <p>
+            <b>{m.campaigns_preflight_before()}</b>
+          </p>
+          <Findings findings={mistakes} label={m.campaigns_preflight()} placeOf={placeOf} />
+        </>
+      )}
       <p className="muted">{at ? m.campaigns_schedule_lead() : m.campaigns_send_lead()}</p>
     </TypedConfirm>
   );

@@ -23,6 +23,8 @@ const progress = (some: Partial<CampaignProgress>): CampaignProgress => ({
   handedOver: 0,
   skipped: { unsubscribed: 0, suppressed: 0, deleted: 0, frequencyCap: 0 },
   perSecond: 0,
+  waitingReason: null,
+  waitingUntil: null,
   ...some,
 });
 

@@ -5,6 +5,7 @@ import { m } from "../../messages/messages.js";
 export const AREAS: Record<string, string[]> = {
   emails: ["send", "read", "write"],
   inbox: ["read"],
+  inbound: ["read", "write"],
   templates: ["read", "write"],
   domains: ["read", "write"],
   contacts: ["read", "write"],
@@ -25,6 +26,7 @@ export const AREAS: Record<string, string[]> = {
 export const AREA_LABELS: Record<string, () => string> = {
   emails: m.developers_perm_emails,
   inbox: m.developers_perm_inbox,
+  inbound: m.developers_perm_inbound,
   templates: m.developers_perm_templates,
   domains: m.developers_perm_domains,
   contacts: m.developers_perm_contacts,

@@ -14,15 +14,25 @@ import { TypedConfirm } from "../../parts/TypedConfirm";
 import { useLive } from "../../session/live";
 import { useMayWrite, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
+import { DmarcReports } from "./DmarcReports";
+import { DnsFindings } from "./DnsFindings";
 import { DomainSettings } from "./DomainSettings";
 import { DOMAIN_EVENTS, domainQuery } from "./queries";
 import { Records } from "./Records";
 import { stateOf } from "./records";
+import { type DomainSearch, TABS } from "./routes";
 import { Dmarc, Reputation } from "./Standing";
+import { WarmUpPlan } from "./WarmUp";
 import { STATES } from "./words";
 import "./domains.css";
 
 const page = getRouteApi("/session/projects/$projectId/domains/$domainId");
+
+const TAB_NAMES: Record<NonNullable<DomainSearch["tab"]>, () => string> = {
+  dmarc: m.dmarc_reports,
+  "warm-up": m.warm_up,
+  settings: m.domains_settings,
+};
 
 /** One domain: the records to publish and what was found, its reputation, and its settings. */
 export function DomainPage() {
@@ -160,7 +170,7 @@ function Loaded({ domain, onLeaving }: { domain: Domain; onLeaving: (isLeaving: 
         </div>
       </div>
       <nav className="tabs" aria-label={m.domains_parts()}>
-        {([undefined, "settings"] as const).map((each) => (
+        {[undefined, ...TABS].map((each) => (
           <Link
             key={each ?? "records"}
             to="."
@@ -169,7 +179,7 @@ function Loaded({ domain, onLeaving }: { domain: Domain; onLeaving: (isLeaving: 
             activeOptions={{ exact: true, explicitUndefined: true }}
             aria-current={each === tab ? "page" : undefined}
           >
-            {each ? m.domains_settings() : m.domains_records()}
+            {each ? TAB_NAMES[each]() : m.domains_records()}
           </Link>
         ))}
       </nav>
@@ -178,9 +188,14 @@ function Loaded({ domain, onLeaving }: { domain: Domain; onLeaving: (isLeaving: 
       </p>
       {tab === "settings" ? (
         <DomainSettings domain={domain} onDelete={() => setDeleting(true)} />
+      ) : tab === "dmarc" ? (
+        <DmarcReports domain={domain} />
+      ) : tab === "warm-up" ? (
+        <WarmUpPlan domain={domain} />
       ) : (
         <>
           <Records domain={domain} isLooking={isLooking} />
+          <DnsFindings domain={domain} />
           <div className="split">
             <Reputation domain={domain} />
             <Dmarc domain={domain} />

@@ -9,6 +9,7 @@ import { ConfirmDialog } from "../../parts/ConfirmDialog";
 import { Button, LoadingFailed, Status } from "../../parts/parts";
 import { profileQuery, useMayWrite, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
+import { Certificates } from "./Certificates";
 import { domainQuery, projectQuery } from "./queries";
 import { PURPOSES, recordLook } from "./words";
 
@@ -19,6 +20,7 @@ export function DomainSettings({ domain, onDelete }: { domain: Domain; onDelete:
     <>
       <Keys domain={domain} />
       <Tracking domain={domain} />
+      <Certificates domain={domain} />
       {mayWrite && (
         <section className="sec" aria-labelledby="end">
           <header>

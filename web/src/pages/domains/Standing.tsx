@@ -1,52 +1,37 @@
-import type { BlocklistEntry, Domain } from "@postern/sdk";
+import type { BlocklistEntry, DmarcSummary, Domain } from "@postern/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Glyph } from "../../look/glyphs";
 import { m } from "../../messages/messages.js";
 import { count, shortTime } from "../../parts/format";
-import { Button, LoadingFailed } from "../../parts/parts";
-import { Rates } from "../../parts/Rates";
-import { JUDGED_FROM } from "../../parts/rateLimits";
+import { Button } from "../../parts/parts";
 import { useProjectId } from "../../session/profile";
-import { blocklistsQuery, RATE_DAYS, ratesQuery } from "./queries";
-import { type Policy, policyOf } from "./records";
+import { Passed } from "./DmarcReports";
+import { blocklistsQuery, dmarcQuery, RATE_DAYS } from "./queries";
+import { Rates } from "./Rates";
+import { failedOf, ownAddresses, type Policy, policyOf, readinessOf } from "./records";
+import { USUAL_DMARC_DAYS } from "./routes";
 
-/** The rates of the domain's mail against their limits, and the blocklists. */
+/** The rates of the domain's mail against their thresholds, and the blocklists. */
 export function Reputation({ domain }: { domain: Domain }) {
   const projectId = useProjectId();
-  const rates = useQuery(ratesQuery(projectId));
-  const mail = rates.data?.find((each) => each.domainId === domain.id);
-  const total = mail?.total ?? 0;
   return (
     <section className="sec rep" aria-labelledby="rep">
       <header>
         <h2 id="rep">{m.domains_reputation()}</h2>
         <p>{m.domains_last_days({ days: RATE_DAYS })}</p>
-        {total > 0 && (
-          <div className="acts">
-            <Link
-              className="btn small bare"
-              to="/projects/$projectId/emails"
-              params={{ projectId }}
-              search={{ domainId: domain.id }}
-            >
-              {m.domains_show_emails()}
-            </Link>
-          </div>
-        )}
+        <div className="acts">
+          <Link
+            className="btn small bare"
+            to="/projects/$projectId/emails"
+            params={{ projectId }}
+            search={{ domainId: domain.id }}
+          >
+            {m.domains_show_emails()}
+          </Link>
+        </div>
       </header>
-      {rates.isError && !rates.data ? (
-        <LoadingFailed error={rates.error} onRetry={() => void rates.refetch()} />
-      ) : rates.data && total === 0 ? (
-        <p className="rule muted nomail">{m.domains_no_mail({ days: RATE_DAYS })}</p>
-      ) : (
-        <Rates shares={mail && { bounced: mail.bounceRate, complained: mail.complaintRate }} />
-      )}
-      {total > 0 && (
-        <p className="muted after">
-          {m.domains_of_emails({ count: count(total) })} {total < JUDGED_FROM && m.domains_few()}
-        </p>
-      )}
+      <Rates domain={domain} />
       <Blocklists domain={domain} />
     </section>
   );
@@ -168,11 +153,16 @@ const LADDER: { policy: Policy; word: () => string }[] = [
   { policy: "reject", word: m.domains_policy_reject },
 ];
 
-/** The published policy as a step of three, and when the next one is due. */
+/** Hosts that are shown here; the part about reports has the others. */
+const MOST_SOURCES = 3;
+
+/** The published policy as a step of three, who sends in the domain's name, and when the next step is due. */
 export function Dmarc({ domain }: { domain: Domain }) {
+  const projectId = useProjectId();
   const record = domain.records.find((each) => each.purpose === "DMARC");
   const policy = record && policyOf(record.found);
-  const isSigned = domain.records.some((each) => each.purpose === "DKIM" && each.status === "VERIFIED");
+  const reports = useQuery(dmarcQuery(projectId, domain.id, USUAL_DMARC_DAYS)).data;
+  const advice = adviceOf(domain, policy, reports);
   return (
     <section className="sec dmarc" aria-labelledby="dmarc">
       <header>
@@ -190,31 +180,83 @@ export function Dmarc({ domain }: { domain: Domain }) {
           </li>
         ))}
       </ol>
+      {reports && reports.totals.messages > 0 && <Sources domain={domain} reports={reports} />}
       {record && record.found.length > 0 && (
         <p className="after">
           <span className="muted">{m.domains_published()}</span> <code className="published">{record.found[0]}</code>
         </p>
       )}
       <p className="after">
-        <b>
-          {!policy
-            ? m.domains_policy_missing()
-            : !isSigned
-              ? m.domains_policy_unsigned()
-              : policy === "reject"
-                ? m.domains_policy_done()
-                : m.domains_policy_later()}
-        </b>{" "}
-        <span className="muted">
-          {!policy
-            ? m.domains_policy_missing_why()
-            : !isSigned
-              ? m.domains_policy_unsigned_why()
-              : policy === "reject"
-                ? m.domains_policy_done_why()
-                : m.domains_policy_later_why({ next: policy === "none" ? "p=quarantine" : "p=reject" })}
-        </span>
+        <b>{advice.title}</b> <span className="muted">{advice.why}</span>
       </p>
     </section>
   );
+}
+
+/** The hosts that sent the most mail in the domain's name. */
+function Sources({ domain, reports }: { domain: Domain; reports: DmarcSummary }) {
+  const own = ownAddresses(domain.records);
+  return (
+    <>
+      <table className="table plain">
+        <thead>
+          <tr>
+            <th scope="col">{m.dmarc_sources()}</th>
+            <th scope="col" className="num">
+              {m.dmarc_messages()}
+            </th>
+            <th scope="col" className="num">
+              {m.dmarc_passed()}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {reports.sources.slice(0, MOST_SOURCES).map((each) => (
+            <tr key={each.sourceIp}>
+              <th scope="row">
+                <code>{each.sourceIp}</code>
+                {own.has(each.sourceIp) && <span className="muted"> {m.dmarc_own_server()}</span>}
+              </th>
+              <td className="num">{count(each.messages)}</td>
+              <td className="num">
+                <Passed row={each} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p className="after">
+        <Link to="." search={(before: object) => ({ ...before, tab: "dmarc" }) as never}>
+          {m.dmarc_show({ count: USUAL_DMARC_DAYS })}
+        </Link>
+      </p>
+    </>
+  );
+}
+
+/** Whether the next step of the policy is due, and why. */
+function adviceOf(
+  domain: Domain,
+  policy: Policy | undefined,
+  reports: DmarcSummary | undefined,
+): { title: string; why: string } {
+  const isSigned = domain.records.some((each) => each.purpose === "DKIM" && each.status === "VERIFIED");
+  if (!policy) return { title: m.domains_policy_missing(), why: m.domains_policy_missing_why() };
+  if (!isSigned) return { title: m.domains_policy_unsigned(), why: m.domains_policy_unsigned_why() };
+  if (policy === "reject") return { title: m.domains_policy_done(), why: m.domains_policy_done_why() };
+  const next = policy === "none" ? "p=quarantine" : "p=reject";
+  switch (reports && readinessOf(reports)) {
+    case "ready":
+      return {
+        title: m.domains_policy_due(),
+        why: m.domains_policy_due_why({ next, messages: count(reports?.totals.messages ?? 0) }),
+      };
+    case "failing":
+      return {
+        title: m.domains_policy_not_yet(),
+        why: m.domains_policy_not_yet_why({ next, failed: count(reports ? failedOf(reports.totals) : 0) }),
+      };
+    default:
+      return { title: m.domains_policy_later(), why: m.domains_policy_later_why({ next }) };
+  }
 }

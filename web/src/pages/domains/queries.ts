@@ -1,4 +1,5 @@
 import type { Domain } from "@postern/sdk";
+import { APIError } from "@postern/sdk";
 import { queryOptions } from "@tanstack/react-query";
 import { api } from "../../session/server";
 
@@ -17,6 +18,12 @@ export const DOMAIN_EVENTS = [
   "domain.degraded",
   "domain.deleted",
   "domain.blocklisted",
+  "domain.reputation_warning",
+  "domain.reputation_held",
+  "domain.reputation_recovered",
+  "domain.reputation_released",
+  "domain.warm_up_started",
+  "domain.warm_up_ended",
   "domain.delisted",
 ];
 
@@ -57,6 +64,49 @@ export function blocklistsQuery(projectId: string, id: string) {
   return queryOptions({
     queryKey: ["domains", projectId, "blocklists", id],
     queryFn: ({ signal }) => api(projectId).domains.getBlocklistStatus(id, { signal }),
+    refetchInterval: QUIET_MS,
+  });
+}
+
+/** What receivers reported about the domain's mail in the last days. */
+export function dmarcQuery(projectId: string, id: string, days: number) {
+  return queryOptions({
+    queryKey: ["domains", projectId, "dmarc", id, days],
+    queryFn: ({ signal }) => api(projectId).domains.getDmarcSummary(id, { days }, { signal }),
+    refetchInterval: 2 * QUIET_MS,
+  });
+}
+
+/** The rates of the domain's mail, their thresholds and what follows from them. */
+export function reputationQuery(projectId: string, id: string) {
+  return queryOptions({
+    queryKey: ["domains", projectId, "reputation", id],
+    queryFn: ({ signal }) => api(projectId).domains.getReputation(id, {}, { signal }),
+    refetchInterval: QUIET_MS,
+  });
+}
+
+/** The warm-up plan of a domain; null if it has none. */
+export function warmUpQuery(projectId: string, id: string) {
+  return queryOptions({
+    queryKey: ["domains", projectId, "warm-up", id],
+    queryFn: async ({ signal }) => {
+      try {
+        return await api(projectId).domains.getWarmUp(id, { signal });
+      } catch (error) {
+        if (error instanceof APIError && error.code === "warm_up_missing") return null;
+        throw error;
+      }
+    },
+    refetchInterval: QUIET_MS,
+  });
+}
+
+/** The TLS certificates of the domain's tracking names. */
+export function certificatesQuery(projectId: string, id: string) {
+  return queryOptions({
+    queryKey: ["domains", projectId, "certificates", id],
+    queryFn: ({ signal }) => api(projectId).domains.listCertificates(id, { signal }),
     refetchInterval: QUIET_MS,
   });
 }

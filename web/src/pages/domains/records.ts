@@ -1,4 +1,4 @@
-import type { DnsRecord, Domain } from "@postern/sdk";
+import type { DmarcSummary, DnsRecord, Domain, Finding } from "@postern/sdk";
 
 /** Characters of one string of a TXT record (RFC 1035 §3.3). */
 const TXT_STRING = 255;
@@ -128,4 +128,32 @@ export function domainIn(typed: string): string {
     .replace(/^.*@/s, "")
     .replace(/:\d+$/, "")
     .replace(/\.$/, "");
+}
+
+/** The findings about a domain without those that a record is missing which the table of records shows as missing. */
+export function newFindings({ findings, records }: Pick<Domain, "findings" | "records">): Finding[] {
+  const missing = new Set(records.filter((each) => each.status === "PENDING").map((each) => each.name));
+  return findings.filter(({ code, path }) => !(code.endsWith("_missing") && missing.has(path)));
+}
+
+/** The addresses that the domain's SPF record names one by one: those of the servers that send for this project. */
+export function ownAddresses(records: DnsRecord[]): ReadonlySet<string> {
+  const spf = records.find((each) => each.purpose === "SPF")?.value ?? "";
+  return new Set(
+    [...spf.matchAll(/(?:^|\s)ip[46]:([^\s/]+)(?=\s|$)/gi)].map(([, address = ""]) => address.toLowerCase()),
+  );
+}
+
+/** Messages of a domain that failed DMARC, as a receiver counted them. */
+export function failedOf({ messages, aligned }: { messages: number; aligned: number }): number {
+  return Math.max(messages - aligned, 0);
+}
+
+/** Share of mail that passes DMARC from which on a stricter policy does no harm that counts. */
+const ENOUGH = 0.98;
+
+/** What reports say about the next step of the policy: nothing yet, that mail still fails, or that all is well. */
+export function readinessOf({ totals }: Pick<DmarcSummary, "totals">): "unknown" | "failing" | "ready" {
+  if (totals.messages === 0) return "unknown";
+  return totals.aligned / totals.messages >= ENOUGH ? "ready" : "failing";
 }

@@ -24,8 +24,15 @@ const domainsRoute = createRoute({
   component: lazyRouteComponent(() => import("./Domains"), "Domains"),
 });
 
+/** The parts of a domain's page beside its records. */
+export const TABS = ["dmarc", "warm-up", "settings"] as const;
+/** Days that the reports about DMARC can be shown for, and those that are shown without a choice. */
+export const DMARC_DAYS = [7, 30, 90] as const;
+export const USUAL_DMARC_DAYS = 30;
+
 export interface DomainSearch {
-  tab?: "settings";
+  tab?: (typeof TABS)[number];
+  days?: (typeof DMARC_DAYS)[number];
   /** The zone without which names are shown, because its provider adds it. */
   zone?: string;
 }
@@ -35,7 +42,9 @@ const domainRoute = createRoute({
   path: "/domains/$domainId",
   validateSearch: (search): DomainSearch => {
     const zone = text(search.zone);
-    return { ...(search.tab === "settings" && { tab: "settings" }), ...(zone && { zone }) };
+    const tab = TABS.find((each) => each === search.tab);
+    const days = DMARC_DAYS.find((each) => each !== USUAL_DMARC_DAYS && String(each) === text(search.days));
+    return { ...(tab && { tab }), ...(days && { days }), ...(zone && { zone }) };
   },
   component: lazyRouteComponent(() => import("./DomainPage"), "DomainPage"),
 });

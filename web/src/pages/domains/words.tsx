@@ -64,10 +64,13 @@ export function todoOf(domain: Domain): string {
     case "pending":
       if (wrong.some((each) => each.required)) return m.domains_todo_wrong_one({ record: m.domains_dkim() });
       return missing.length === 1 ? m.domains_todo_publish_one() : m.domains_todo_publish({ count: missing.length });
-    case "ready":
+    case "ready": {
+      const mistakes = domain.findings.filter((each) => each.severity === "ERROR").length;
+      if (mistakes) return mistakes === 1 ? m.domains_todo_mistake() : m.domains_todo_mistakes({ count: mistakes });
       return missing.length
         ? m.domains_todo_optional({ records: missing.map((each) => shortNameOf(each)).join(", ") })
         : "";
+    }
   }
 }
 
@@ -77,5 +80,5 @@ function shortNameOf({ purpose }: DnsRecord): string {
 
 /** Whether somebody should do something about a domain, other than what is only recommended. */
 export function needsAttention(domain: Domain): boolean {
-  return stateOf(domain) !== "ready";
+  return stateOf(domain) !== "ready" || domain.findings.some((each) => each.severity === "ERROR");
 }

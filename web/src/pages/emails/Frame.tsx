@@ -21,9 +21,9 @@ export function useSendTest(): () => void {
   return use(TestContext);
 }
 
-type Tab = "log" | "scheduled" | "inbox" | "suppressions";
+type Tab = "log" | "scheduled" | "inbox" | "received" | "sites" | "suppressions";
 
-/** The frame of the four pages about e-mails: title, actions, tabs, the list, and the panel beside it. */
+/** The frame of the pages about e-mails: title, actions, tabs, the list, and the panel beside it. */
 export function Frame({
   tab,
   request,
@@ -114,6 +114,12 @@ function Tabs({ current }: { current: Tab }) {
       </Link>
       <Link {...link} to="/projects/$projectId/emails/inbox">
         {m.emails_tab_inbox()}
+      </Link>
+      <Link {...link} to="/projects/$projectId/emails/received">
+        {m.received_tab()}
+      </Link>
+      <Link {...link} to="/projects/$projectId/emails/sites">
+        {m.sites_tab()}
       </Link>
       <Link {...link} to="/projects/$projectId/emails/suppressions">
         {m.emails_tab_suppressions()} {suppressed ? <span className="count">{count(suppressed)}</span> : null}

@@ -5,6 +5,7 @@ import { m } from "../../messages/messages.js";
 import { Button, ICON } from "../../parts/parts";
 import { useProjectId } from "../../session/profile";
 import { messageOf } from "../../session/server";
+import { MailFrame } from "../templates/MailFrame";
 import { NoPreview, type Previewed, previewUrl } from "./preview";
 
 type View = "computer" | "phone" | "dark" | "text";
@@ -29,23 +30,24 @@ export function Preview({
   text,
   large = false,
 }: {
-  of: Previewed;
+  of: Previewed | { receivedId: string; html: string };
   title: string;
   text?: string | null;
   large?: boolean;
 }) {
   const projectId = useProjectId();
-  const [view, setView] = useState<View>("computer");
+  // What has no HTML is its text.
+  const [view, setView] = useState<View>("html" in of && !of.html ? "text" : "computer");
   const [images, setImages] = useState(false);
-  const key = "sendId" in of ? of.sendId : of.messageId;
+  const key = "sendId" in of ? of.sendId : "messageId" in of ? of.messageId : of.receivedId;
   const query = useQuery({
     queryKey: ["preview", projectId, key, images],
-    queryFn: ({ signal }) => previewUrl(projectId, of, images, signal),
+    queryFn: ({ signal }) => ("html" in of ? "" : previewUrl(projectId, of, images, signal)),
     staleTime: FRESH_MS,
     refetchOnWindowFocus: false,
     retry: false,
   });
-  const views = VIEWS.filter(([name]) => name !== "text" || text !== undefined);
+  const views = VIEWS.filter(([name]) => (name === "text" ? text !== undefined : !("html" in of) || of.html !== ""));
   return (
     <section className={large ? "preview large" : "preview"} aria-labelledby={`preview-${key}`}>
       <header className="sechead">
@@ -80,6 +82,8 @@ export function Preview({
       </header>
       {view === "text" ? (
         <pre className="code letter plain">{text || m.emails_no_text()}</pre>
+      ) : "html" in of ? (
+        <MailFrame html={of.html} title={m.emails_preview_title({ subject: title })} look={view} images={images} />
       ) : query.isError ? (
         <div className="nopreview">
           <p className="muted">{query.error instanceof NoPreview ? m.emails_no_preview() : messageOf(query.error)}</p>

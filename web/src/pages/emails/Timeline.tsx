@@ -220,24 +220,38 @@ function Said({ replies, several }: { replies: Reply[]; several: boolean }) {
 /** Line numbers in a run of answers from which on they are folded. */
 const SHOWN_RUN = 2;
 
-/** The SMTP dialogue of an attempt, folded. */
+/** How an attempt left, by the transport that made it. */
+const WAYS: Record<string, () => string> = {
+  relay: m.emails_way_relay,
+  ses: m.emails_way_ses,
+  direct: m.emails_way_direct,
+};
+
+/** What the dialogue says about encryption: a line `TLS:` with version and cipher, or only that it was switched on. */
+function encryptionOf({ dialogue }: SendAttempt): string | undefined {
+  const version = dialogue.map((line) => /^TLS: ?(TLSv?[\d.]+)/i.exec(line)?.[1]).find(Boolean);
+  if (version) return m.emails_dialogue_tls({ version: version.replace(/^TLSv/i, "TLS ") });
+  return dialogue.some((line) => /^C: STARTTLS/i.test(line)) ? m.emails_dialogue_encrypted() : undefined;
+}
+
+/** The dialogue of an attempt, folded. */
 function Dialogue({ attempt }: { attempt: SendAttempt }) {
   const [isOpen, setOpen] = useState(false);
   if (attempt.dialogue.length === 0) return null;
-  const isEncrypted = attempt.dialogue.some((line) => /^C: STARTTLS/i.test(line));
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         {m.emails_dialogue()}{" "}
         <span className="muted">
-          {duration(attempt.durationMs)}
-          {isEncrypted && `, ${m.emails_dialogue_encrypted()}`}
+          {[duration(attempt.durationMs), WAYS[attempt.transport ?? ""]?.(), encryptionOf(attempt)]
+            .filter(Boolean)
+            .join(", ")}
         </span>
       </summary>
       {isOpen && (
         <div className="smtp" role="group" aria-label={m.emails_dialogue_label()}>
           {folded(attempt.dialogue).map(({ line, isAnswer, more, key }) => (
-            <p key={key} className={isAnswer ? "in" : ""}>
+            <p key={key} className={isAnswer ? "in" : line.startsWith("TLS:") ? "tls" : ""}>
               {line}
               {more > 0 && <i>{m.emails_dialogue_more({ count: more })}</i>}
             </p>

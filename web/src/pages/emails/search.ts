@@ -39,7 +39,7 @@ export function parametersOf({ sent, from, to, status, ...rest }: LogSearch): Em
   return {
     ...rest,
     status: status?.split(","),
-    from: sent ? startOfDay(-PERIODS[sent]) : from && timeOf(from, 0),
+    from: sent ? startOf(sent) : from && timeOf(from, 0),
     to: sent ? undefined : to && timeOf(to, 1),
   };
 }
@@ -47,6 +47,11 @@ export function parametersOf({ sent, from, to, status, ...rest }: LogSearch): Em
 /** As many e-mails as the server counts with these filters; undefined for all, if it has their number ready. */
 export function countLimitOf({ q, sent, from, to, tag, domainId, recipient }: LogSearch): number | undefined {
   return q || sent || from || to || tag || domainId || recipient ? COUNT_LIMIT : undefined;
+}
+
+/** The point in time at which a period begins that ends now. */
+export function startOf(period: keyof typeof PERIODS): string {
+  return startOfDay(-PERIODS[period]);
 }
 
 const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;

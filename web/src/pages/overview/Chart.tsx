@@ -1,9 +1,9 @@
-import { Fragment, type KeyboardEvent, type PointerEvent, useState } from "react";
 import { Glyph } from "../../look/glyphs";
 import { m } from "../../messages/messages.js";
 import { count, longDay, shortDay } from "../../parts/format";
 import { type Bucket, dateOf, type Interval, MEASURES, type Measure } from "./period";
-import { columnAt, columnOf, middleOf, namedColumns, ticksOf, WIDTH } from "./scale";
+import { inWords, type Numbered, Reader, Tip } from "./Reader";
+import { columnOf, middleOf, namedColumns, ticksOf, WIDTH } from "./scale";
 
 /** Heights of the two parts in units of their drawings. */
 const HEIGHT = 200;
@@ -12,8 +12,6 @@ const LOW_HEIGHT = 40;
 const LOW_TOP = 4;
 const CAP = 2;
 const DAYS_OF_WEEK = 7;
-/** From this share of the width on, the tooltip stands to the left of the crosshair. */
-const TURN = 60;
 
 export const NAMES: Record<Measure, () => string> = {
   sent: m.status_sent,
@@ -40,130 +38,97 @@ function titleOf({ first, last }: Bucket, by: Interval): string {
   return m.overview_from_to({ from: shortDay(dateOf(first)), to: shortDay(dateOf(last)) });
 }
 
-/** The measures that a tooltip lists: those of the ledger, and trouble if there is some. */
-function listed(bucket: Bucket): Measure[] {
-  return MEASURES.filter((each) => bucket[each] > 0 || (each !== "complained" && each !== "failed"));
+/** The numbers that a tooltip lists: those of the ledger, and trouble if there is some. */
+function numbersOf(bucket: Bucket): Numbered[] {
+  return MEASURES.filter((each) => bucket[each] > 0 || (each !== "complained" && each !== "failed")).map((each) => ({
+    shape: SHAPES[each],
+    name: NAMES[each](),
+    value: bucket[each],
+  }));
 }
 
 /** Mail over time: nested columns, and what bounced below on its own scale. Arrow keys and the pointer read numbers. */
 export function Chart({ buckets, by }: { buckets: Bucket[]; by: Interval }) {
-  const [at, setAt] = useState<number>();
   const columns = buckets.length;
-  const current = at === undefined ? undefined : buckets[Math.min(at, columns - 1)];
   const ticks = ticksOf(Math.max(...buckets.map((each) => Math.max(each.sent, each.delivered, each.opened))));
   const top = ticks[0] ?? 1;
   const peak = buckets.reduce((best, each, index) => (each.bounced > (buckets[best]?.bounced ?? 0) ? index : best), 0);
   const most = buckets[peak]?.bounced ?? 0;
   const title = (bucket: Bucket) => titleOf(bucket, by);
 
-  const point = (event: PointerEvent<HTMLElement>) => {
-    const { left, width } = event.currentTarget.getBoundingClientRect();
-    setAt(columnAt((event.clientX - left) / width, columns));
-  };
-  const move = (event: KeyboardEvent) => {
-    const from = at ?? columns;
-    const to = { ArrowLeft: from - 1, ArrowRight: from + 1, Home: 0, End: columns - 1 }[event.key];
-    if (event.key === "Escape") setAt(undefined);
-    if (to === undefined) return;
-    event.preventDefault();
-    setAt(Math.min(Math.max(to, 0), columns - 1));
-  };
-
   return (
     <figure className="chart">
-      <div
-        className="reader"
-        role="slider"
-        tabIndex={0}
-        aria-label={by === "week" ? m.overview_chart_weeks() : m.overview_chart_days()}
-        aria-valuemin={0}
-        aria-valuemax={columns - 1}
-        aria-valuenow={at ?? columns - 1}
-        aria-valuetext={current ? inWords(current, title(current)) : m.overview_chart_hint()}
-        onKeyDown={move}
-        onBlur={() => setAt(undefined)}
-        onPointerMove={point}
-        onPointerDown={point}
-        onPointerLeave={() => setAt(undefined)}
+      <Reader
+        columns={columns}
+        label={by === "week" ? m.overview_chart_weeks() : m.overview_chart_days()}
+        textOf={(at) => {
+          const bucket = buckets[at];
+          return bucket ? inWords(title(bucket), numbersOf(bucket)) : "";
+        }}
       >
-        <div className="plot main">
-          <div className="grid">
-            {ticks.map((tick) => (
-              <span key={tick}>
-                <i>{count(tick)}</i>
-              </span>
-            ))}
-          </div>
-          <svg className="cols" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-            {buckets.map((bucket, index) => (
-              <Column key={bucket.first} bucket={bucket} index={index} columns={columns} top={top} />
-            ))}
-          </svg>
-          {current && at !== undefined && (
-            <>
-              <div className="crosshair" style={{ left: `${middleOf(at, columns)}%` }} />
-              <div
-                className={middleOf(at, columns) > TURN ? "tip before" : "tip"}
-                style={{ left: `${middleOf(at, columns)}%` }}
-              >
-                <b>{title(current)}</b>
-                <dl>
-                  {listed(current).map((measure) => (
-                    <Fragment key={measure}>
-                      <dt>
-                        <Glyph shape={SHAPES[measure]} />
-                        {NAMES[measure]()}
-                      </dt>
-                      <dd>{count(current[measure])}</dd>
-                    </Fragment>
-                  ))}
-                </dl>
+        {(at) => (
+          <>
+            <div className="plot main">
+              <div className="grid">
+                {ticks.map((tick) => (
+                  <span key={tick}>
+                    <i>{count(tick)}</i>
+                  </span>
+                ))}
               </div>
-            </>
-          )}
-        </div>
-        <div className="plot below">
-          <span className="tag-line">
-            <Glyph shape="bounced" />
-            {most > 0 ? m.overview_bounced_scale() : m.overview_none_bounced()}
-          </span>
-          {most > 0 && (
-            <span className="peak" style={{ left: `${middleOf(peak, columns)}%`, top: LOW_TOP - 1 }}>
-              {count(most)}
-            </span>
-          )}
-          <svg
-            className="cols low"
-            viewBox={`0 0 ${WIDTH} ${LOW_HEIGHT}`}
-            preserveAspectRatio="none"
-            aria-hidden="true"
-          >
-            {buckets.map((bucket, index) => {
-              const height = most ? (bucket.bounced / most) * (LOW_HEIGHT - LOW_TOP) : 0;
-              return (
-                <rect
-                  key={bucket.first}
-                  className={bucket.running ? "c-bounced partial" : "c-bounced"}
-                  {...columnOf(index, columns)}
-                  y={LOW_HEIGHT - height}
-                  height={height}
-                />
-              );
-            })}
-          </svg>
-        </div>
-        <div className="xaxis" aria-hidden="true">
-          {namedColumns(columns, by === "day" ? DAYS_OF_WEEK : 1).map((index) => {
-            const bucket = buckets[index];
-            if (!bucket) return null;
-            return (
-              <span key={bucket.first} style={{ left: `${middleOf(index, columns)}%` }}>
-                {bucket.running && by === "day" ? m.today() : shortDay(dateOf(bucket.first))}
+              <svg className="cols" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+                {buckets.map((bucket, index) => (
+                  <Column key={bucket.first} bucket={bucket} index={index} columns={columns} top={top} />
+                ))}
+              </svg>
+              {at !== undefined && buckets[at] && (
+                <Tip title={title(buckets[at])} numbers={numbersOf(buckets[at])} at={middleOf(at, columns)} />
+              )}
+            </div>
+            <div className="plot below">
+              <span className="tag-line">
+                <Glyph shape="bounced" />
+                {most > 0 ? m.overview_bounced_scale() : m.overview_none_bounced()}
               </span>
-            );
-          })}
-        </div>
-      </div>
+              {most > 0 && (
+                <span className="peak" style={{ left: `${middleOf(peak, columns)}%`, top: LOW_TOP - 1 }}>
+                  {count(most)}
+                </span>
+              )}
+              <svg
+                className="cols low"
+                viewBox={`0 0 ${WIDTH} ${LOW_HEIGHT}`}
+                preserveAspectRatio="none"
+                aria-hidden="true"
+              >
+                {buckets.map((bucket, index) => {
+                  const height = most ? (bucket.bounced / most) * (LOW_HEIGHT - LOW_TOP) : 0;
+                  return (
+                    <rect
+                      key={bucket.first}
+                      className={bucket.running ? "c-bounced partial" : "c-bounced"}
+                      {...columnOf(index, columns)}
+                      y={LOW_HEIGHT - height}
+                      height={height}
+                    />
+                  );
+                })}
+              </svg>
+            </div>
+            <div className="xaxis" aria-hidden="true">
+              {namedColumns(columns, by === "day" ? DAYS_OF_WEEK : 1).map((index) => {
+                const bucket = buckets[index];
+                if (!bucket) return null;
+                return (
+                  <span key={bucket.first} style={{ left: `${middleOf(index, columns)}%` }}>
+                    {bucket.running && by === "day" ? m.today() : shortDay(dateOf(bucket.first))}
+                  </span>
+                );
+              })}
+            </div>
+          </>
+        )}
+      </Reader>
     </figure>
   );
 }
@@ -193,13 +158,6 @@ function Column({ bucket, index, columns, top }: { bucket: Bucket; index: number
       {part("clicked", "c-clicked")}
     </g>
   );
-}
-
-/** A column as a sentence, for screen readers. */
-function inWords(bucket: Bucket, title: string): string {
-  return `${title}: ${listed(bucket)
-    .map((measure) => `${NAMES[measure]()} ${count(bucket[measure])}`)
-    .join(", ")}`;
 }
 
 /** The numbers of the chart. */

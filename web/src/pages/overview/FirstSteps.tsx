@@ -55,7 +55,8 @@ export function useSteps(projectId: string): State[] | undefined {
   const { transport, relays } = project?.settings ?? {};
   const colleagues = (members.data ?? []).toSorted((first, second) => first.joinedAt.localeCompare(second.joinedAt));
   const seen = transportSeen(recent.data?.data ?? [], captured.data);
-  const leaves = transport === "relay" || transport === "direct" || (transport === null && !!relays?.length);
+  const leaves =
+    transport === "relay" || transport === "ses" || transport === "direct" || (transport === null && !!relays?.length);
   const states: (State | false)[] = [
     keys.isSuccess && {
       step: "key",

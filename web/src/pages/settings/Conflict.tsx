@@ -6,6 +6,7 @@ import { longTime } from "../../parts/format";
 import { Time } from "../../parts/parts";
 import { api } from "../../session/server";
 import { settingWord } from "./auditWords";
+import { TRANSPORTS } from "./Fallback";
 import { type Draft, differences, draftOf, FIELDS, type Field } from "./project";
 
 /** Who has changed a project since it was read, as far as that is known. */
@@ -74,17 +75,18 @@ function Value({ field, draft, changed }: { field: Field; draft: Draft; changed:
   return <span className={changed ? "value" : "value muted"}>{text}</span>;
 }
 
-const TRANSPORTS = {
-  "": m.settings_transport_default,
-  capture: m.settings_transport_capture,
-  relay: m.settings_transport_relay,
-  direct: m.settings_transport_direct,
-};
-
 function valueText(field: Field, draft: Draft): string {
   const value = draft[field];
   if (field === "transport") return TRANSPORTS[draft.transport]();
   if (field === "onAmbiguous") return value === "hold" ? m.settings_ambiguous_hold() : m.settings_ambiguous_retry();
+  if (field === "fallbackTransports") {
+    const names = (draft.fallbackTransports ?? []).map((each) => TRANSPORTS[each as Draft["transport"]]?.() ?? each);
+    return names.join(", ") || (draft.fallbackTransports ? m.settings_fallback_none() : m.settings_usual());
+  }
+  if (field === "ses")
+    return draft.ses
+      ? m.settings_ses_is({ region: draft.ses.region, key: draft.ses.accessKeyId })
+      : m.settings_relays_none();
   if (field === "relays") return draft.relays.map((each) => each.host).join(", ") || m.settings_relays_none();
   if (typeof value === "boolean") return value ? m.settings_on() : m.settings_off();
   return String(value) || m.settings_usual();

@@ -13,10 +13,12 @@ import { profileQuery, useProjectId } from "../../session/profile";
 import { queries } from "../../session/queries";
 import { api } from "../../session/server";
 import { Conflict } from "./Conflict";
+import { Fallback, TRANSPORTS } from "./Fallback";
 import { Frame } from "./Frame";
 import { Choices, type Errors, errorsOf, ReadOnly, Section, Setting, useMay } from "./pieces";
 import {
   changeOf,
+  chosenTransport,
   type Draft,
   differences,
   draftOf,
@@ -28,6 +30,7 @@ import {
 } from "./project";
 import { projectQuery } from "./projectQuery";
 import { Relays } from "./Relays";
+import { SesAccount } from "./SesAccount";
 
 const PRECONDITION_FAILED = 412;
 
@@ -109,7 +112,7 @@ function ProjectForm({ loaded }: { loaded: Project }) {
       <form className="settingsform" onSubmit={submit} noValidate aria-label={m.settings_project()}>
         <fieldset disabled={!mayWrite}>
           <General projectId={projectId} draft={draft} errors={errors} change={change} />
-          <Sending draft={draft} errors={errors} change={change} />
+          <Sending projectId={projectId} draft={draft} errors={errors} change={change} />
           <Tracking draft={draft} errors={errors} change={change} />
           <Limits draft={draft} errors={errors} change={change} />
           <Further draft={draft} errors={errors} change={change} />
@@ -192,7 +195,7 @@ function General({ projectId, draft, errors, change }: PartProps & { projectId: 
   );
 }
 
-function Sending({ draft, errors, change }: PartProps) {
+function Sending({ projectId, draft, errors, change }: PartProps & { projectId: string }) {
   return (
     <Section title={m.settings_sending()}>
       <Setting title={m.settings_transport()} lead={m.settings_transport_lead()}>
@@ -200,19 +203,34 @@ function Sending({ draft, errors, change }: PartProps) {
           legend={m.settings_transport()}
           name="transport"
           value={draft.transport}
-          onChange={(transport) => change({ transport })}
+          onChange={(transport) => change(chosenTransport(draft, transport))}
           options={[
-            { value: "", label: m.settings_transport_default(), hint: m.settings_transport_default_hint() },
-            { value: "capture", label: m.settings_transport_capture(), hint: m.settings_transport_capture_hint() },
-            { value: "relay", label: m.settings_transport_relay(), hint: m.settings_transport_relay_hint() },
-            { value: "direct", label: m.settings_transport_direct(), hint: m.settings_transport_direct_hint() },
+            { value: "", label: TRANSPORTS[""](), hint: m.settings_transport_default_hint() },
+            { value: "capture", label: TRANSPORTS.capture(), hint: m.settings_transport_capture_hint() },
+            { value: "relay", label: TRANSPORTS.relay(), hint: m.settings_transport_relay_hint() },
+            { value: "ses", label: TRANSPORTS.ses(), hint: m.settings_transport_ses_hint() },
+            { value: "direct", label: TRANSPORTS.direct(), hint: m.settings_transport_direct_hint() },
           ]}
         />
         <Wrong>{errors.transport}</Wrong>
       </Setting>
+      {draft.transport !== "capture" && (
+        <Setting title={m.settings_fallback()} lead={m.settings_fallback_lead()}>
+          <Fallback
+            transport={draft.transport}
+            value={draft.fallbackTransports}
+            error={errors.fallbackTransports}
+            onChange={(fallbackTransports) => change({ fallbackTransports })}
+          />
+        </Setting>
+      )}
       <Setting title={m.settings_relays()} lead={m.settings_relays_lead()}>
         <Relays relays={draft.relays} onChange={(relays) => change({ relays })} />
         <Wrong>{errors.relays}</Wrong>
+      </Setting>
+      <Setting title={m.settings_ses()} lead={m.settings_ses_lead()}>
+        <SesAccount projectId={projectId} ses={draft.ses} onChange={(ses) => change({ ses })} />
+        <Wrong>{errors.ses}</Wrong>
       </Setting>
       <Setting title={m.settings_ambiguous()} lead={m.settings_ambiguous_lead()}>
         <Choices
@@ -309,6 +327,14 @@ function Limits(props: PartProps) {
         field="retentionDays"
         title={m.settings_retention()}
         lead={m.settings_retention_lead()}
+        unit={m.settings_days()}
+        usual={m.settings_retention_usual()}
+      />
+      <NumberSetting
+        {...props}
+        field="inboundRetentionDays"
+        title={m.settings_inbound_retention()}
+        lead={m.settings_inbound_retention_lead()}
         unit={m.settings_days()}
         usual={m.settings_retention_usual()}
       />

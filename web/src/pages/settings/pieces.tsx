@@ -208,6 +208,8 @@ export function FormDialog({
   const [errors, setErrors] = useState<Errors>({});
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
+    // In React, what happens in a dialog happens in the form that has opened it, too.
+    event.stopPropagation();
     if (isBusy || !ready) return;
     const form = new FormData(event.currentTarget);
     setBusy(true);

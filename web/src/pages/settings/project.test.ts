@@ -1,16 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addressesOf, changeOf, type Draft, differences, takenOver, unreadable } from "./project.ts";
+import { addressesOf, changeOf, chosenTransport, type Draft, differences, takenOver, unreadable } from "./project.ts";
 
 const base: Draft = {
   name: "Northwind",
   transport: "",
+  fallbackTransports: null,
   relays: [],
+  ses: null,
   onAmbiguous: "retry",
   trackOpens: true,
   trackClicks: true,
   trackingDomain: "",
   retentionDays: "30",
+  inboundRetentionDays: "",
   frequencyCap: "",
   rateLimit: "",
   seedList: "",
@@ -35,6 +38,16 @@ test("lists are replaced, and empty ones are null", () => {
     settings: { seedList: ["a@example.com", "b@example.com"] },
   });
   assert.deepEqual(addressesOf(" \n"), []);
+});
+
+test("a transport is not its own fall-back, and captured mail has none", () => {
+  const draft: Draft = { ...base, transport: "relay", fallbackTransports: ["ses", "direct"] };
+  assert.deepEqual(chosenTransport(draft, "ses"), { transport: "ses", fallbackTransports: ["direct"] });
+  assert.deepEqual(chosenTransport(draft, "capture"), { transport: "capture", fallbackTransports: null });
+  assert.deepEqual(chosenTransport({ ...draft, fallbackTransports: ["ses"] }, "ses").fallbackTransports, null);
+  assert.deepEqual(changeOf(base, { ...base, ...chosenTransport(draft, "relay") }), {
+    settings: { transport: "relay", fallbackTransports: ["ses", "direct"] },
+  });
 });
 
 test("further settings are sent by name, and removed ones as null", () => {

@@ -1,16 +1,24 @@
-import type { Project, ProjectChange, ProjectRelay, SettingsChange } from "@postern/sdk";
+import type { Project, ProjectChange, ProjectRelay, ProjectSes, SettingsChange } from "@postern/sdk";
 import type { Places } from "./placed.ts";
+
+/** The transports that deliver, in the order in which they are offered. */
+export const DELIVERING = ["relay", "ses", "direct"] as const;
+export type Delivering = (typeof DELIVERING)[number];
 
 /** The settings of a project as the form holds them: numbers and lists are text. */
 export interface Draft {
   name: string;
-  transport: "" | "capture" | "relay" | "direct";
+  transport: "" | "capture" | Delivering;
+  /** In this order; null is what the server has, or none if the project chooses its transport. */
+  fallbackTransports: string[] | null;
   relays: ProjectRelay[];
+  ses: ProjectSes | null;
   onAmbiguous: string;
   trackOpens: boolean;
   trackClicks: boolean;
   trackingDomain: string;
   retentionDays: string;
+  inboundRetentionDays: string;
   frequencyCap: string;
   rateLimit: string;
   /** One address a line. */
@@ -25,12 +33,15 @@ export type Field = keyof Draft;
 export const FIELDS: Field[] = [
   "name",
   "transport",
+  "fallbackTransports",
   "relays",
+  "ses",
   "onAmbiguous",
   "trackOpens",
   "trackClicks",
   "trackingDomain",
   "retentionDays",
+  "inboundRetentionDays",
   "frequencyCap",
   "rateLimit",
   "seedList",
@@ -43,7 +54,12 @@ export const PLACES: Places = Object.fromEntries(
 );
 
 /** Limits of the API, by field. */
-export const LIMITS = { retentionDays: 3_650, frequencyCap: 10_000, rateLimit: 1_000_000 } as const;
+export const LIMITS = {
+  retentionDays: 3_650,
+  inboundRetentionDays: 365,
+  frequencyCap: 10_000,
+  rateLimit: 1_000_000,
+} as const;
 export type NumberField = keyof typeof LIMITS;
 
 export function draftOf({ name, settings }: Project): Draft {
@@ -51,17 +67,26 @@ export function draftOf({ name, settings }: Project): Draft {
   return {
     name,
     transport: (settings.transport ?? "") as Draft["transport"],
+    fallbackTransports: settings.fallbackTransports,
     relays: settings.relays ?? [],
+    ses: settings.ses,
     onAmbiguous: settings.onAmbiguous,
     trackOpens: settings.trackOpens,
     trackClicks: settings.trackClicks,
     trackingDomain: settings.trackingDomain ?? "",
     retentionDays: number(settings.retentionDays),
+    inboundRetentionDays: number(settings.inboundRetentionDays),
     frequencyCap: number(settings.frequencyCap),
     rateLimit: number(settings.rateLimit),
     seedList: (settings.seedList ?? []).join("\n"),
     extra: Object.keys(settings.extra).length ? JSON.stringify(settings.extra, null, 2) : "",
   };
+}
+
+/** The change of a form that chooses a transport: it cannot be its own fall-back, and what is captured has none. */
+export function chosenTransport({ fallbackTransports }: Draft, transport: Draft["transport"]): Partial<Draft> {
+  const others = fallbackTransports?.filter((each) => each !== transport);
+  return { transport, fallbackTransports: transport === "capture" || !others?.length ? null : others };
 }
 
 /** The fields in which two drafts differ. */
@@ -115,6 +140,7 @@ function sentValue(field: Exclude<Field, "name">, base: Draft, draft: Draft): un
     case "trackingDomain":
       return draft.trackingDomain.trim() || null;
     case "retentionDays":
+    case "inboundRetentionDays":
     case "frequencyCap":
     case "rateLimit":
       return draft[field].trim() ? Number(draft[field]) : null;

@@ -1,0 +1,138 @@
+"""`postern sites`: the destinations of mail, with what waits for each, and operations of the operator on them."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID
+
+import typer
+
+from postern.cli import CannotRun
+
+if TYPE_CHECKING:
+    from postern.messaging.emails.model import InstanceSite
+    from postern.messaging.emails.site_control import SiteOperation
+
+MOST_SHOWN = 1_000
+"""How many sites the table has, those with the most waiting messages first."""
+
+Site = Annotated[str, typer.Argument(help="Name of the site, as `postern sites` shows it.")]
+Reason = Annotated[str, typer.Option(help="Why; projects see it.")]
+Project = Annotated[str | None, typer.Option(help="Id of the only project whose messages are meant. Default: all.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    group = typer.Typer(help="Show and control the destinations of mail.")
+    group.callback(invoke_without_command=True)(show)
+    group.command()(suspend)
+    group.command()(resume)
+    group.command()(bounce)
+    app.add_typer(group, name="sites")
+
+
+def show(context: typer.Context, json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """Print the sites with the messages of all projects, those with the most waiting messages first."""
+    if context.invoked_subcommand is not None:
+        return
+    sites = _run(_sites)
+    if json:
+        from postern.kernel.values import to_json
+
+        print(to_json(sites).decode())
+        return
+    _print_table(sites)
+
+
+def suspend(
+    site: Site,
+    reason: Reason,
+    project: Project = None,
+    hours: Annotated[float | None, typer.Option(min=0.01, max=8_760, help="Default: until it is resumed.")] = None,
+) -> None:
+    """Send no mail to a site until it is resumed."""
+    from postern.kernel.values import Moment
+
+    until = None if hours is None else Moment.of(datetime.now(UTC) + timedelta(hours=hours))
+    _operate("suspended", site, project, reason=_checked(reason), until=until)
+
+
+def resume(site: Site, project: Project = None) -> None:
+    """End a suspension. Without --project, that of the operator; suspensions by projects stay."""
+    _operate("resumed", site, project)
+
+
+def bounce(site: Site, reason: Reason, project: Project = None) -> None:
+    """Give up the messages that wait for a site: the workers make them FAILED."""
+    _operate("bounced", site, project, reason=_checked(reason))
+
+
+def _checked(reason: str) -> str:
+    from postern.messaging.emails.model import SITE_REASON_CHARACTERS
+
+    if not 1 <= len(reason) <= SITE_REASON_CHARACTERS or "\0" in reason:
+        raise CannotRun(f"--reason must have 1 to {SITE_REASON_CHARACTERS} characters.")
+    return reason
+
+
+def _operate(done: "SiteOperation", site: str, project: str | None, **values: Any) -> None:
+    from postern.messaging.emails import site_control
+
+    try:
+        project_id = UUID(project) if project else None
+    except ValueError:
+        raise CannotRun(f"{project!r} is not an id: --project takes the UUID of a project.") from None
+
+    async def change(db: Any) -> int:
+        return await site_control.operate(db, done, site, project_id, now=_now(), **values)
+
+    count = _run(change)
+    if not count:
+        by = f" by the project {project}" if project else ""
+        raise CannotRun(f"No mail was sent to {site!r}{by}. See `postern sites`.")
+    print(f"{site}: {done} for {f'the project {project}' if project else 'all projects'}.")
+
+
+def _now() -> Any:
+    from postern.kernel.values import system_clock
+
+    return system_clock()
+
+
+async def _sites(db: Any) -> "list[InstanceSite]":
+    from postern.messaging.emails import site_control
+
+    return await site_control.sites_of_instance(db, _now(), MOST_SHOWN)
+
+
+def _run(do: Any) -> Any:
+    """Run a function on the database."""
+    from postern.app import HOOKS
+    from postern.cli.data_folder import connect_database, require_schema
+    from postern.kernel.config import read_settings
+    from postern.kernel.database.statements import open_database
+
+    async def run(url: str) -> Any:
+        async with open_database(url, size=2, hooks=HOOKS) as db:
+            return await do(db)
+
+    with connect_database(read_settings()) as (url, _):
+        require_schema(url)
+        return asyncio.run(run(url))
+
+
+def _print_table(sites: "list[InstanceSite]") -> None:
+    rows = [("SITE", "STATE", "PART", "WAITING", "DELIVERED", "DEFERRED", "BOUNCED", "PROJECTS", "LAST REPLY")]
+    rows += [
+        (
+            site.name,
+            site.state,
+            f"{site.factor:.0%}",
+            *(str(number) for number in (site.waiting, site.delivered, site.deferred, site.bounced, site.projects)),
+            (site.suspension_reason or site.last_reply or "")[:60],
+        )
+        for site in sites
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

@@ -1,0 +1,92 @@
+"""`postern tls-reports`: with which recipients' domains TLS has failed, and what became of the reports to them."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, date, datetime, timedelta
+from itertools import groupby
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+MOST_ROWS = 10_000
+"""How many different results are read at most."""
+
+Day = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="A day (UTC). Default: today and yesterday.")]
+Domain = Annotated[str | None, typer.Option(help="Only this recipients' domain.")]
+All = Annotated[bool, typer.Option("--all", help="Also domains with which TLS has not failed.")]
+
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+"""Characters of servers' replies that could control the terminal."""
+
+
+class ResultRow(NamedTuple):
+    """A result of a day, with the report about it."""
+
+    day: date
+    domain: str
+    report: str
+    note: str
+    result: str
+    policy_type: str
+    receiving_mx: str
+    receiving_ip: str
+    reason: str
+    sessions: int
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("tls-reports")(show_tls_results)
+
+
+def show_tls_results(day: Day = None, domain: Domain = None, show_all: All = False) -> None:
+    """Show the failures of TLS with recipients' mail servers by day and domain, as the reports to the domains say them.
+
+    Only the transport `direct` has such results. The last seconds may be missing.
+    """
+    import psycopg
+
+    from postern.cli.data_folder import connect_database
+    from postern.kernel.config import read_settings
+
+    today = datetime.now(UTC).date()
+    days = [day.date()] if day else [today, today - timedelta(days=1)]
+    with connect_database(read_settings()) as (url, _), psycopg.connect(url, autocommit=True) as connection:
+        rows = connection.execute(
+            """
+            select result.day, result.domain, coalesce(report.status, ''), coalesce(report.note, ''), result.result,
+                   result.policy_type, result.receiving_mx, result.receiving_ip, result.reason, result.sessions
+            from tls_results as result
+            left join tls_reports as report on (report.day, report.domain) = (result.day, result.domain)
+            where result.day = any (%(days)s) and (%(domain)s::text is null or result.domain = %(domain)s)
+            order by result.day desc, result.domain, result.result = 'success' desc, result.sessions desc
+            limit %(limit)s
+            """,
+            {"days": days, "domain": domain and domain.lower(), "limit": MOST_ROWS},
+        ).fetchall()
+    lines = list(result_lines(map(ResultRow._make, rows), show_all=show_all))
+    print("\n".join(lines) or f"TLS has not failed on {' and '.join(map(str, days))} (UTC).")
+
+
+def result_lines(rows: Iterable[ResultRow], *, show_all: bool = False) -> Iterator[str]:
+    """A line for each day and domain, and below it one for each kind of failure."""
+    for _, group in groupby(rows, key=lambda row: row[:2]):
+        results = list(group)
+        failures = [row for row in results if row.result != "success"]
+        if failures or show_all:
+            yield _domain_line(results, failures)
+            yield from map(_failure_line, failures)
+
+
+def _domain_line(results: Sequence[ResultRow], failures: Sequence[ResultRow]) -> str:
+    first = results[0]
+    failed = sum(row.sessions for row in failures)
+    succeeded = sum(row.sessions for row in results) - failed
+    note = f" ({_CONTROL.sub('?', first.note)})" if first.note else ""
+    return f"{first.day}  {first.domain}  {succeeded} ok, {failed} failed  report: {first.report}{note}"
+
+
+def _failure_line(row: ResultRow) -> str:
+    parts: list[Any] = [row.policy_type, row.receiving_mx, row.receiving_ip, row.reason]
+    return f"    {row.sessions:>6}  {row.result}  {' '.join(part for part in parts if part)}"

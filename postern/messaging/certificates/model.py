@@ -1,0 +1,170 @@
+"""Certificates by ACME: limits, and the records of the API and of the database."""
+
+from datetime import timedelta
+from typing import Literal
+from uuid import UUID
+
+from postern.kernel.values import Moment, Record
+
+CERTIFICATES_LIMIT = 5_000
+"""Names of one instance that get a certificate; all of them are in the memory of each process that serves HTTPS."""
+NAMES_PER_PROJECT = 100
+"""Tracking names of one project that get a certificate."""
+
+PLAN_EVERY = timedelta(minutes=1)
+"""The interval between searches for names that need a certificate."""
+LEASE = timedelta(minutes=5)
+ORDER_TIME = timedelta(minutes=2)
+"""How long a worker waits for an order; another attempt continues it."""
+ORDER_PAUSE = timedelta(seconds=30)
+"""The time until an attempt that continues an order."""
+FIRST_POLL_SECONDS = 0.5
+LONGEST_POLL_SECONDS = 5.0
+RENEWAL_CHECK = timedelta(hours=12)
+"""The interval between requests for the renewal information of a certificate (RFC 9773 §4.3)."""
+RENEW_AT_SHARE = 2 / 3
+"""The share of its validity after which a certificate is renewed, unless the authority suggests an earlier time."""
+RENEWAL_PAUSE = timedelta(hours=1)
+"""The least time between two certificates of a name, if clocks differ or certificates are very short-lived."""
+
+CHECK_RETRY = timedelta(minutes=10)
+"""The first delay after a check of this server's own has failed, so that the authority was not asked."""
+CHECK_RETRY_LIMIT = timedelta(hours=1)
+FIRST_RETRY = timedelta(hours=1)
+"""The first delay after the authority has refused: Let's Encrypt allows five failed validations of a name per hour."""
+RETRY_LIMIT = timedelta(hours=24)
+UNREACHABLE_RETRY = timedelta(minutes=5)
+"""The delay after an attempt in which the authority could not be reached."""
+REPORT_AFTER = timedelta(hours=24)
+"""How long the attempts for a name fail until projects get an event."""
+REPORT_BEFORE = timedelta(days=7)
+"""How long before a certificate expires that failing renewals are reported at once."""
+
+ORDERS_WINDOW = timedelta(hours=3)
+ORDERS_PER_WINDOW = 250
+"""Let's Encrypt allows 300 orders of an account in three hours."""
+DOMAIN_WINDOW = timedelta(days=7)
+ORDERS_PER_DOMAIN = 40
+"""Let's Encrypt allows 50 certificates of a registered domain in seven days, not counting renewals."""
+ORDERS_PER_NAME = 4
+"""Let's Encrypt allows five certificates of the same name in seven days. If an authority issues certificates that must
+be renewed more often, twice as many orders as that needs are made."""
+ORDERS_KEPT = DOMAIN_WINDOW
+
+CertificateStatus = Literal["PENDING", "ISSUED", "RENEWING", "FAILED"]
+
+
+class DomainCertificate(Record):
+    """The certificate of a name of a sending domain, which this server obtains by itself."""
+
+    name: str
+    """The host name."""
+    status: CertificateStatus
+    """PENDING: there is none yet; ISSUED; RENEWING: the next one has been ordered; FAILED: the last attempt failed. A
+    certificate is served until `expiresAt`, also while renewals fail."""
+    problem: str | None
+    """Why the last attempt failed or waits; null if neither is so."""
+    issued_at: Moment | None
+    """When the certificate that is served was issued (UTC); null if there is none."""
+    expires_at: Moment | None
+    """When the certificate that is served expires (UTC); null if there is none."""
+    next_attempt_at: Moment | None
+    """When the next attempt or check is made (UTC)."""
+
+
+class NamedCertificate(Record):
+    """The columns of a row of `certificates` from which the API makes a DomainCertificate; all None for a name without
+    row."""
+
+    name: str
+    has_order: bool | None
+    failures: int | None
+    problem: str | None
+    issued_at: Moment | None
+    expires_at: Moment | None
+    due_at: Moment | None
+
+
+class StoredCertificate(Record):
+    """A row of `certificates`."""
+
+    account_id: UUID
+    id: UUID
+    name: str
+    order_url: str | None
+    order_key: bytes | None
+    """PEM, encrypted with the master key."""
+    token: str | None
+    answer: str | None
+    private_key: bytes | None
+    """PEM, encrypted with the master key."""
+    chain: str | None
+    """PEM: the certificate, then those of its issuers."""
+    issued_at: Moment | None
+    expires_at: Moment | None
+    renew_at: Moment | None
+    problem: str | None
+    failures: int
+    failing_since: Moment | None
+    reported_at: Moment | None
+    """When the projects got an event about the failures."""
+    due_at: Moment | None
+    attempt: int
+    created_at: Moment
+    updated_at: Moment
+
+
+class AcmeAccount(Record):
+    """A row of `acme_accounts`."""
+
+    id: UUID
+    directory: str
+    private_key: bytes
+    """PEM, encrypted with the master key."""
+    url: str | None
+    created_at: Moment
+
+
+class PublishedAnswer(Record):
+    """What is published for a token."""
+
+    answer: str
+
+
+class ServedName(Record):
+    """The certificate of a name, without its content."""
+
+    name: str
+    account_id: UUID
+    id: UUID
+    issued_at: Moment
+
+
+class ServedCertificate(Record):
+    """The content of a certificate that is served."""
+
+    account_id: UUID
+    id: UUID
+    name: str
+    private_key: bytes
+    chain: str
+    issued_at: Moment
+
+
+class OrderCounts(Record):
+    """Orders that count towards the limits of an authority."""
+
+    recent: int
+    """Orders of the account within ORDERS_WINDOW."""
+    of_domain: int
+    """Orders for names of the registered domain within DOMAIN_WINDOW."""
+    of_name: int
+    """Orders for the name within DOMAIN_WINDOW."""
+
+
+class DomainOfName(Record):
+    """A sending domain that a name belongs to."""
+
+    project_id: UUID
+    id: UUID
+    domain: str

@@ -1,0 +1,95 @@
+"""The certificates of a sending domain's names, and the pages that authorities and proxies request."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from litestar import Request, Response, get
+from litestar.params import Parameter
+
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import get as read_operation
+from postern.kernel.http.responses import NotFound
+from postern.kernel.limits import RateLimit
+from postern.messaging.certificates import store
+from postern.messaging.certificates.model import CertificateStatus, DomainCertificate, NamedCertificate
+from postern.messaging.certificates.names import may_have_certificate
+from postern.messaging.domains.model import DomainMissing
+from postern.messaging.domains.operations import require_domain
+from postern.messaging.domains.rules import TRACKING_LABEL
+from postern.protocols.acme.client import CHALLENGE_PATH, TOKEN
+
+ALLOWED_PATH = "/.well-known/postern/tls-allowed"
+"""What a proxy asks before it obtains a certificate for a name by itself."""
+NAME_CHARACTERS = 253
+ALLOWED_RATE = RateLimit("tls-allowed", 600, timedelta(minutes=1))
+CHALLENGE_RATE = RateLimit("acme-challenge", 600, timedelta(minutes=1))
+
+
+@read_operation("/projects/{project_id}/domains/{id}/certificates", needs="domains:read", problems=(DomainMissing,))
+async def list_domain_certificates(call: Call, id: UUID) -> list[DomainCertificate]:
+    """The TLS certificates of the domain's tracking names: `links.<domain>` once its CNAME record is verified, and the
+    project's `trackingDomain` if it is this domain or below it.
+
+    Empty if the domain has no such name, and if this server does not obtain certificates by itself.
+    """
+    await require_domain(call, id)
+    settings = call.world.settings
+    account = await store.find_account(call.db, directory=settings.acme_directory)
+    if account is None or not settings.acme_terms_agreed or settings.https_port is None:
+        return []
+    names = await store.names_of_domain(
+        call.db, account_id=account.id, project_id=call.project_id, domain_id=id, label=TRACKING_LABEL
+    )
+    return [_to_certificate(name) for name in names]
+
+
+def _to_certificate(row: NamedCertificate) -> DomainCertificate:
+    return DomainCertificate(
+        name=row.name,
+        status=status_of(
+            has_order=bool(row.has_order), failures=row.failures or 0, is_issued=row.issued_at is not None
+        ),
+        problem=row.problem,
+        issued_at=row.issued_at,
+        expires_at=row.expires_at,
+        next_attempt_at=row.due_at,
+    )
+
+
+def status_of(*, has_order: bool, failures: int, is_issued: bool) -> CertificateStatus:
+    """The status of a certificate."""
+    if failures:
+        return "FAILED"
+    if has_order:
+        return "RENEWING" if is_issued else "PENDING"
+    return "ISSUED" if is_issued else "PENDING"
+
+
+def routes() -> list[Any]:
+    """The Litestar handlers of the pages."""
+    return [acme_challenge, tls_allowed]
+
+
+@get(CHALLENGE_PATH + "{token:str}")
+async def acme_challenge(request: Request[Any, Any, Any], token: str) -> Response[bytes]:
+    """The answer to a challenge http-01 (RFC 8555 §8.3). Raises NotFound."""
+    world = request.app.state.world
+    world.limiter.take(CHALLENGE_RATE, request.client.host if request.client else "")
+    published = await store.published_answer(world.db, token=token) if TOKEN.fullmatch(token) else None
+    if published is None:
+        raise NotFound
+    return Response(published.answer.encode(), media_type="application/octet-stream")
+
+
+@get(ALLOWED_PATH)
+async def tls_allowed(
+    request: Request[Any, Any, Any], domain: str = Parameter(max_length=NAME_CHARACTERS)
+) -> Response[bytes]:
+    """Whether a proxy may obtain a certificate for a name: 200 or 404."""
+    world = request.app.state.world
+    world.limiter.take(ALLOWED_RATE, request.client.host if request.client else "")
+    name = domain.rstrip(".").lower()
+    if not name.isascii() or not name.isprintable() or not await may_have_certificate(world, name):
+        raise NotFound
+    return Response(b"", media_type="text/plain")

@@ -1,0 +1,155 @@
+"""The certificates in the memory of a process that serves TLS, by name (SNI, RFC 6066 §3)."""
+
+import asyncio
+import os
+import ssl
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+import structlog
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from psycopg import OperationalError
+from psycopg_pool import PoolTimeout
+
+from postern.messaging.certificates import store
+from postern.messaging.certificates.authority import key_context
+from postern.messaging.certificates.model import CERTIFICATES_LIMIT, ServedCertificate
+from postern.security.secrets import SealBroken
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+RELOAD_SECONDS: Final = 5.0
+"""The interval between searches for new certificates."""
+LOADED_AT_ONCE: Final = 100
+PIPE_BYTES: Final = 49_152
+"""What a pipe holds on every system until it is read; chains have a tenth of it."""
+TEMPORARY_LIFE: Final = timedelta(days=3_650)
+
+
+class ServedCertificates:
+    """The TLS contexts of the certificates, and `context`, which selects one of them by the name that a client asks
+    for.
+
+    Until there is a certificate for `default_name`, a temporary one that nobody trusts takes its place.
+    """
+
+    def __init__(self, world: "World", default_name: str, *, strict: bool) -> None:
+        """With `strict`, a client that asks for another name gets an alert instead of the default certificate."""
+        self._world = world
+        self._default_name = default_name
+        self._strict = strict
+        self._versions: dict[str, tuple[UUID, datetime]] = {}
+        self._contexts: dict[str, ssl.SSLContext] = {}
+        self.context = new_context(*temporary_certificate(default_name, world.clock()))
+        """The context of the listener. It stays the same object when certificates change."""
+        self.context.sni_callback = self._select
+
+    async def reload(self) -> None:
+        """Load the certificates that are new since the last call, and drop those that have expired."""
+        world = self._world
+        names = await store.served_names(world.db, now=world.clock(), limit=CERTIFICATES_LIMIT)
+        versions = {row.name: (row.id, row.issued_at) for row in names}
+        for name in self._versions.keys() - versions.keys():
+            self._versions.pop(name)
+            self._contexts.pop(name, None)
+        changed = [row.id for row in names if self._versions.get(row.name) != versions[row.name]]
+        for start in range(0, len(changed), LOADED_AT_ONCE):
+            ids = changed[start : start + LOADED_AT_ONCE]
+            rows = await store.served_certificates(world.db, ids=ids)
+            for row, context in zip(rows, await asyncio.to_thread(self._load_all, rows), strict=True):
+                self._versions[row.name] = (row.id, row.issued_at)
+                if context is not None:
+                    self._contexts[row.name] = context
+
+    async def keep_reloading(self) -> None:
+        """Call `reload` every RELOAD_SECONDS, until cancelled."""
+        while True:
+            try:
+                await self.reload()
+            except (OperationalError, PoolTimeout) as error:
+                log.warning("certificates_not_reloaded", error=str(error).strip())
+            await asyncio.sleep(RELOAD_SECONDS)
+
+    def _load_all(self, rows: list[ServedCertificate]) -> list[ssl.SSLContext | None]:
+        return [self._load(row) for row in rows]
+
+    def _load(self, row: ServedCertificate) -> ssl.SSLContext | None:
+        try:
+            key = self._world.secrets.open(row.private_key, key_context(row.id))
+            context = new_context(row.chain.encode(), key)
+            if row.name == self._default_name:
+                load_chain(self.context, row.chain.encode(), key)
+        except (SealBroken, ValueError, OSError) as error:
+            log.exception("certificate_not_loaded", name=row.name, error=str(error))
+            return None
+        return context
+
+    def _select(self, connection: ssl.SSLObject, name: str | None, _context: ssl.SSLContext) -> int | None:
+        """Called during a handshake: use the context of the name."""
+        name = (name or self._default_name).rstrip(".").lower()
+        found = self._contexts.get(name)
+        if found is not None:
+            connection.context = found
+        elif self._strict and name != self._default_name:
+            return ssl.ALERT_DESCRIPTION_UNRECOGNIZED_NAME
+        return None
+
+
+def new_context(chain: bytes, private_key: bytes) -> ssl.SSLContext:
+    """The TLS context of a server with a certificate, both in PEM. Raises ValueError or OSError."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    load_chain(context, chain, private_key)
+    return context
+
+
+def load_chain(context: ssl.SSLContext, chain: bytes, private_key: bytes) -> None:
+    """Set the certificate of a context. Raises ValueError or OSError.
+
+    `ssl` reads files only. They are pipes, so that the key is not written to a disk.
+    """
+    if max(len(chain), len(private_key)) > PIPE_BYTES:
+        raise ValueError("the chain is too long")
+    with ExitStack() as stack:
+        paths = [stack.enter_context(_readable(content)) for content in (chain, private_key)]
+        context.load_cert_chain(*paths)
+
+
+@contextmanager
+def _readable(content: bytes) -> Generator[str]:
+    """The path of a pipe with this content, which can be read once."""
+    reader, writer = os.pipe()
+    try:
+        with os.fdopen(writer, "wb") as pipe:
+            pipe.write(content)
+        yield f"/dev/fd/{reader}"
+    finally:
+        os.close(reader)
+
+
+def temporary_certificate(name: str, now: datetime) -> tuple[bytes, bytes]:
+    """A self-signed certificate and its key, both in PEM."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name[:64])])
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now.astimezone(UTC) - timedelta(days=1))
+        .not_valid_after(now.astimezone(UTC) + TEMPORARY_LIFE)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    return certificate.public_bytes(pem), private

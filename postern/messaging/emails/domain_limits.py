@@ -1,0 +1,133 @@
+"""Marketing mail that waits because of its sending domain: its rates of bounces and complaints, or its warm-up plan.
+
+A worker that has claimed such sends gives them the time until which they wait as their `due_at`, so each is claimed
+once per hold or day. When a hold ends early, the sends with exactly this time become due.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from postern.kernel.due import Work, for_each_row
+from postern.kernel.values import Moment
+from postern.messaging.emails import store
+from postern.messaging.emails.model import MARKETING, Send
+from postern.messaging.emails.transports import is_captured
+from postern.messaging.reputation import evaluation, warm_up
+from postern.messaging.reputation import sending as reputation
+from postern.messaging.reputation.model import REPUTATION_LEASE, DomainLimit, StoredReputation, StoredWarmUp
+from postern.platform.projects import operations as projects
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+RELEASE_BATCH = 2_000
+"""Sends that become due in one transaction."""
+
+
+async def admitted(world: "World", sends: list[Send]) -> list[Send]:
+    """Those of the claimed sends of one project and lane that may be sent now. The others wait.
+
+    Only marketing mail that leaves this server is limited.
+    """
+    if not sends or sends[0].lane != MARKETING:
+        return sends
+    project_id = sends[0].project_id
+    limits = await reputation.limits_of(world.db, project_id)
+    if not any(send.domain_id in limits for send in sends):
+        return sends
+    settings = (await projects.require_project(world.db, project_id)).settings
+    waiting = set[UUID]()
+    for domain_id, limit in limits.items():
+        limited = [
+            send for send in sends if send.domain_id == domain_id and not is_captured(world, settings, test=send.test)
+        ]
+        if limited:
+            waiting |= await _postpone(world, limit, limited)
+    return [send for send in sends if send.id not in waiting]
+
+
+async def _postpone(world: "World", limit: DomainLimit, sends: Sequence[Send]) -> set[UUID]:
+    """Let those of the sends wait that the limit of their domain does not allow now; returns their ids."""
+    if limit.held_until is None:
+        return await _warm_up(world, limit.domain_id, sends)
+    await store.hold_for_reputation(
+        world.db, domain_id=limit.domain_id, reason=f"Held: {limit.reason}.", **_attempts(world, sends)
+    )
+    return {send.id for send in sends}
+
+
+async def _warm_up(world: "World", domain_id: UUID, sends: Sequence[Send]) -> set[UUID]:
+    """Let the sends above today's ceiling wait for the next day; returns their ids."""
+    async with world.db.transaction() as tx:
+        ids = [send.id for send in sends]
+        places = await warm_up.take_places(tx, sends[0].project_id, domain_id, ids, world.clock())
+        if places is None:
+            return set()
+        waiting = [send for send in sends if send.id not in places.granted]
+        if waiting:
+            await store.postpone(tx, due_at=places.wait_until, reason=places.reason, **_attempts(world, waiting))
+    return {send.id for send in waiting}
+
+
+def _attempts(world: "World", sends: Sequence[Send]) -> dict[str, Any]:
+    return {
+        "project_id": sends[0].project_id,
+        "ids": [send.id for send in sends],
+        "attempts": [send.attempt for send in sends],
+        "now": world.clock(),
+    }
+
+
+async def run_evaluation(world: "World", row: StoredReputation) -> None:
+    """Make the mail of a released domain due, and evaluate the rates of the domain."""
+    if row.releasing is not None:
+        await _release(world, row.project_id, row.id, row.releasing)
+        await evaluation.end_release(world, row)
+    await evaluation.evaluate(world, row)
+
+
+async def run_change_of_day(world: "World", row: StoredWarmUp) -> None:
+    """Make the mail due that waited for a plan which was replaced or deleted, and take the next step of the plan."""
+    if row.releasing is not None:
+        await _release(world, row.project_id, row.id, row.releasing)
+        await warm_up.end_release(world, row)
+    await warm_up.change_day(world, row)
+
+
+async def _release(world: "World", project_id: UUID, domain_id: UUID, until: Moment) -> None:
+    """Make the sends of a domain due that wait until exactly this time, in batches."""
+    released = True
+    while released:
+        async with world.db.transaction() as tx:
+            released = await store.release_postponed(
+                tx,
+                project_id=project_id,
+                domain_id=domain_id,
+                due_at=until,
+                limit=RELEASE_BATCH,
+                now=world.clock(),
+            )
+            if released:
+                tx.mark_due("sends")
+
+
+DOMAIN_LIMITS: list[Work[Any]] = [
+    Work(
+        name="domain_reputations",
+        table="domain_reputations",
+        row_type=StoredReputation,
+        lease=REPUTATION_LEASE,
+        do=for_each_row(run_evaluation),
+        claim_size=50,
+    ),
+    Work(
+        name="domain_warm_ups",
+        table="domain_warm_ups",
+        row_type=StoredWarmUp,
+        lease=REPUTATION_LEASE,
+        do=for_each_row(run_change_of_day),
+        claim_size=50,
+    ),
+]
+"""The background work on the reputation of sending domains."""

@@ -1,0 +1,450 @@
+"""The sites of a process, and how all processes share their limits.
+
+Each process that uses a site holds a share of its connections, a row with a lease. A share is never more than the
+other processes leave, so that together they never exceed the limit; a process that dies is not counted any more when
+its lease ends. The rate is divided by the number of processes. So no message waits for a lock, and the database is
+asked only when a process begins to use a site, every few seconds after that, and when a site asks for less mail.
+
+A site that asks for less mail gets half of its limits, and after the second time a pause, which doubles each time. When
+it accepts mail again, it gets back a tenth of its limits at a time.
+"""
+
+import asyncio
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import structlog
+from psycopg import OperationalError
+from psycopg_pool import PoolTimeout
+
+from postern.kernel.config import SettingInvalid, Settings
+from postern.kernel.database.statements import Jsonb
+from postern.kernel.values import NO_ID, Moment, new_id
+from postern.messaging.emails import rules, site_store
+from postern.messaging.emails.model import MARKETING, DeliverySiteLimits, Send
+from postern.messaging.emails.site_store import SharedSite
+from postern.protocols.mail.transports.shaping import (
+    MAX_FILE_OCTETS,
+    ShapingInvalid,
+    ShapingTable,
+    SiteControl,
+    SiteKey,
+    SiteLimits,
+    SiteRules,
+    SiteSuspension,
+    shaping_table,
+)
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+TICK_SECONDS = 1.0
+"""How often a process that uses sites reads their states and stores its counts."""
+SHARE_EVERY_SECONDS = 5.0
+"""How often a process renews its shares."""
+SHARE_LEASE = timedelta(seconds=15)
+"""After this time, other processes get the connections of a process that died."""
+USED_SECONDS = 30.0
+"""A site without connections and messages for so long is not kept up to date."""
+SITES_IN_MEMORY = 4_000
+DOMAINS_IN_MEMORY = 20_000
+LEARNED_SECONDS = 60.0
+"""How long the site of a domain is known before a message looks up its mail servers again."""
+SEEN_EVERY = timedelta(hours=1)
+
+DECREASE = 0.5
+"""What a slow-down multiplies the limits of a site by."""
+LEAST_FACTOR = 1 / 64
+"""A site never gets less than this part of its limits."""
+SETTLING = timedelta(seconds=5)
+"""A site is not slowed down again within this time, because messages sent before are still being answered."""
+SHORTEST_PAUSE, LONGEST_PAUSE = timedelta(seconds=15), timedelta(minutes=15)
+"""The pause after the second slow-down, which doubles with each further one, and its maximum."""
+RECOVERY_STEP = 0.1
+"""The part of its limits that a site gets back at a time."""
+RECOVERY_PERIOD = timedelta(seconds=30)
+"""The time between two steps, and between the last slow-down or pause and the first step."""
+
+
+class Sites:
+    """The sites of a process; see `SiteControls`."""
+
+    def __init__(self, world: "World") -> None:
+        self._world = world
+        self._table = read_shaping(world.settings)
+        self.process_id = new_id()
+        self._controls: OrderedDict[SiteKey, SiteControl] = OrderedDict()
+        self._learned: OrderedDict[tuple[str, str], tuple[float, SiteControl]] = OrderedDict()
+        self._ticking: asyncio.Task[None] | None = None
+        self._shared_at = 0.0
+        self._unsettled: set[SiteKey] = set()
+        """Sites whose connections are not divided evenly yet, because another process has to give up some before."""
+
+    # What transports use.
+
+    def of_mail_servers(self, hosts: Sequence[str], scope: str) -> SiteControl:
+        """See `SiteControls`."""
+        name, site_rules = self._table.for_mail_servers(hosts)
+        return self._control(SiteKey(scope, name), site_rules, "direct", hosts)
+
+    def of_relay(self, host: str, label: str, scope: str) -> SiteControl:
+        """See `SiteControls`."""
+        return self._control(SiteKey(scope, label), self._table.for_relay(host), "relay", [host])
+
+    def _control(self, key: SiteKey, site_rules: SiteRules, transport: str, hosts: Sequence[str]) -> SiteControl:
+        control = self._controls.get(key)
+        if control is None:
+            clock = asyncio.get_running_loop().time
+            control = self._controls[key] = SiteControl(
+                key, site_rules, self, transport=transport, hosts=hosts, clock=clock, now=self._world.clock
+            )
+            self._drop_old()
+        self._controls.move_to_end(key)
+        return control
+
+    def _drop_old(self) -> None:
+        while len(self._controls) > SITES_IN_MEMORY:
+            key = next(iter(self._controls))
+            if self._is_used(self._controls[key]):
+                return
+            del self._controls[key]
+
+    def learn(self, tenant: str | None, domain: str, control: SiteControl) -> None:
+        """See `SiteControls`."""
+        key = (tenant or "", domain)
+        self._learned.pop(key, None)
+        self._learned[key] = (asyncio.get_running_loop().time() + LEARNED_SECONDS, control)
+        if len(self._learned) > DOMAINS_IN_MEMORY:
+            self._learned.popitem(last=False)
+
+    async def share(self, control: SiteControl) -> None:
+        """See `SiteObserver`."""
+        await self._world.batcher(share_sites)(control)
+        if self._ticking is None or self._ticking.done():
+            self._ticking = asyncio.create_task(self._tick_while_used())
+
+    def throttled(self, control: SiteControl, reply: str, pause: timedelta) -> None:
+        """See `SiteObserver`."""
+        self._world.run_in_background(self._slow_down(control, reply, pause))
+
+    # What the worker uses.
+
+    def of_send(self, send: Send) -> SiteControl | None:
+        """The site of a send to one recipient; None if it is not known at present."""
+        if send.test or send.cc_addresses or send.bcc_addresses or len(send.to_addresses) > 1:
+            return None
+        known = self._learned.get((str(send.project_id), send.recipient.rpartition("@")[2].lower()))
+        if known is None or known[0] < asyncio.get_running_loop().time() or not known[1].is_shared:
+            return None
+        return known[1]
+
+    def limits_of(self, transport: str, provider: str | None, hosts: Sequence[str], name: str) -> SiteLimits:
+        """The limits of a stored site, without a slow-down."""
+        if transport == "relay":
+            return self._table.for_relay(hosts[0] if hosts else name).limits
+        return self._table.for_mail_servers(hosts or [name])[1].limits
+
+    # Sharing.
+
+    async def _slow_down(self, control: SiteControl, reply: str, pause: timedelta) -> None:
+        try:
+            state = await site_store.slow_down(
+                self._world.db,
+                project_id=_scope_id(control),
+                name=control.key.name,
+                decrease=DECREASE,
+                least_factor=LEAST_FACTOR,
+                pause=pause,
+                shortest=SHORTEST_PAUSE,
+                longest=LONGEST_PAUSE,
+                settling=SETTLING,
+                reply=rules.storable(reply),
+                now=self._world.clock(),
+            )
+        except (OperationalError, PoolTimeout) as error:
+            log.warning("site_not_slowed_down", site=control.key.name, error=str(error).strip()[:200])
+            return
+        if state:
+            log.info("site_slowed_down", site=control.key.name, factor=state.factor, reply=reply)
+            _set_state(control, state)
+            await self._renew([control])
+
+    def set_share(self, control: SiteControl, share: SharedSite, ends_at: Moment) -> None:
+        """Apply the share of a site that this process has until `ends_at`."""
+        _set_state(control, share)
+        held = control.held
+        control.processes = share.processes
+        control.set_share(share.connections, ends_at)
+        fair = (share.allowed or 0) // share.processes
+        if share.connections is not None and (share.connections < held or share.connections < fair):
+            self._unsettled.add(control.key)
+        else:
+            self._unsettled.discard(control.key)
+
+    async def _renew(self, controls: list[SiteControl]) -> None:
+        try:
+            await share_sites(self._world, controls)
+        except (OperationalError, PoolTimeout) as error:
+            log.warning("site_shares_not_renewed", error=str(error).strip()[:200])
+
+    async def _tick_while_used(self) -> None:
+        try:
+            while any(self._is_used(control) for control in self._controls.values()):
+                await asyncio.sleep(TICK_SECONDS)
+                try:
+                    await self.update()
+                except (OperationalError, PoolTimeout) as error:
+                    log.warning("sites_not_updated", error=str(error).strip()[:200])
+                except Exception:
+                    log.exception("sites_not_updated")
+        finally:
+            # The next message asks for a new share, which begins the updates again.
+            for control in self._controls.values():
+                control.is_shared, control.connections_share = False, 0
+
+    def _is_used(self, control: SiteControl) -> bool:
+        recently = asyncio.get_running_loop().time() - control.used_at < USED_SECONDS
+        return bool(recently or control.open or any(control.ready.values()) or control.counts)
+
+    async def update(self) -> None:
+        """Store the counts, read the states, let sites recover, and renew the shares if it is time."""
+        await self._store_counts()
+        used = [control for control in self._controls.values() if control.is_shared and self._is_used(control)]
+        for control in self._controls.values():
+            if control.is_shared and not self._is_used(control):
+                # The lease ends, so the next message asks for a new share.
+                control.is_shared, control.connections_share = False, 0
+        if not used:
+            return
+        now = self._world.clock()
+        where: dict[str, Any] = {
+            "project_id": [_scope_id(control) for control in used],
+            "name": [control.key.name for control in used],
+        }
+        states = {
+            (state.project_id, state.name): state
+            for state in await site_store.shared_states(self._world.db, **where, now=now)
+        }
+        await _set_suspensions(self._world, used)
+        unsettled: list[SiteControl] = []
+        for control in used:
+            state = states.get((_scope_id(control), control.key.name))
+            if state is not None:
+                _set_state(control, state)
+            # A site that was deleted because it was not used is inserted again.
+            if state is None or state.processes != control.processes or control.key in self._unsettled:
+                unsettled.append(control)
+        await self._let_recover(used, now)
+        if asyncio.get_running_loop().time() - self._shared_at >= SHARE_EVERY_SECONDS:
+            self._shared_at = asyncio.get_running_loop().time()
+            await self._renew(used)
+        elif unsettled:
+            await self._renew(unsettled)
+
+    async def _let_recover(self, used: Iterable[SiteControl], now: Moment) -> None:
+        accepting = [control for control in used if control.is_slow and control.accepted_since_check]
+        for control in accepting:
+            control.accepted_since_check = 0
+        if accepting:
+            await site_store.recover(
+                self._world.db,
+                project_id=[_scope_id(control) for control in accepting],
+                name=[control.key.name for control in accepting],
+                step=RECOVERY_STEP,
+                period=RECOVERY_PERIOD,
+                now=now,
+            )
+
+    async def _store_counts(self) -> None:
+        rows: list[dict[str, Any]] = []
+        taken: list[tuple[SiteControl, Any, Any]] = []
+        for control in self._controls.values():
+            if not control.counts:
+                continue
+            counts, replies = control.counts.copy(), control.last_replies
+            taken.append((control, counts, replies))
+            control.counts.clear()
+            control.last_replies = {}
+            rows += [
+                {
+                    "project_id": tenant,
+                    "id": new_id(),
+                    "name": control.key.name,
+                    "scope": _scope_id(control),
+                    "last_reply": rules.storable(replies[tenant]) if tenant in replies else None,
+                    "delivered": counts[tenant, "delivered"],
+                    "deferred": counts[tenant, "deferred"],
+                    "bounced": counts[tenant, "bounced"],
+                }
+                for tenant in sorted({tenant for tenant, _ in counts} - {""})
+            ]
+        # A project has one row per site, also if it uses a site with its own addresses and with those of all.
+        by_key: dict[tuple[str, str], dict[str, Any]] = {}
+        for row in rows:
+            same = by_key.setdefault((row["project_id"], row["name"]), row)
+            if same is not row:
+                same |= {name: same[name] + row[name] for name in ("delivered", "deferred", "bounced")}
+        if not by_key:
+            return
+        project_ids = sorted({UUID(row["project_id"]) for row in by_key.values()})
+        try:
+            await site_store.add_counts(
+                self._world.db, project_id=project_ids, rows=Jsonb(list(by_key.values())), now=self._world.clock()
+            )
+        except (OperationalError, PoolTimeout):
+            for control, counts, replies in taken:
+                control.counts += counts
+                control.last_replies = {**replies, **control.last_replies}
+            raise
+
+    async def aclose(self) -> None:
+        """Store the counts, and end the shares of this process."""
+        if self._ticking:
+            self._ticking.cancel()
+        try:
+            await self._store_counts()
+            await site_store.end_shares(self._world.db, process_id=self.process_id)
+        except (OperationalError, PoolTimeout) as error:
+            log.warning("site_shares_not_ended", error=str(error).strip()[:200])
+
+
+async def share_sites(world: "World", controls: list[SiteControl]) -> list[None]:
+    """Get this process's shares of the limits of sites, or renew them. The result has one None per site."""
+    process = sites(world)
+    ordered = sorted({control.key: control for control in controls}.values(), key=lambda control: control.key)
+    scopes, names = [_scope_id(control) for control in ordered], [control.key.name for control in ordered]
+    now = world.clock()
+    rows = [
+        {
+            "project_id": scope,
+            "name": control.key.name,
+            "transport": control.transport,
+            "provider": control.rules.provider,
+            "hosts": control.hosts,
+        }
+        for scope, control in zip(scopes, ordered, strict=True)
+    ]
+    async with world.db.transaction() as tx:
+        await site_store.see_sites(tx, project_id=sorted(set(scopes)), rows=Jsonb(rows), now=now, seen_every=SEEN_EVERY)
+        await site_store.lock_sites(tx, project_id=scopes, name=names)
+        shares = await site_store.divide_connections(
+            tx,
+            project_id=scopes,
+            name=names,
+            total=[control.rules.limits.connections for control in ordered],
+            held=[control.held for control in ordered],
+            process_id=process.process_id,
+            lease=SHARE_LEASE,
+            now=now,
+        )
+    by_key = {(share.project_id, share.name): share for share in shares}
+    await _set_suspensions(world, ordered)
+    for scope, control in zip(scopes, ordered, strict=True):
+        process.set_share(control, by_key[scope, control.key.name], now + SHARE_LEASE)
+    return [None] * len(controls)
+
+
+async def _set_suspensions(world: "World", controls: Sequence[SiteControl]) -> None:
+    """Read which projects have suspended these sites."""
+    names = sorted({control.key.name for control in controls})
+    by_name: dict[str, dict[str, SiteSuspension]] = {}
+    for row in await site_store.suspensions_of_projects(world.db, name=names, now=world.clock()):
+        suspension = SiteSuspension(row.suspended_until, row.suspension_reason or "")
+        by_name.setdefault(row.name, {})[str(row.project_id)] = suspension
+    for control in controls:
+        control.suspensions = by_name.get(control.key.name, {})
+
+
+def _set_state(control: SiteControl, state: SharedSite) -> None:
+    control.factor, control.throttled_until = state.factor, state.throttled_until
+    control.suspension = (
+        SiteSuspension(state.suspended_until, state.suspension_reason) if state.suspension_reason is not None else None
+    )
+    if control.is_slow or control.suspension:
+        control.shed()
+
+
+def _scope_id(control: SiteControl) -> UUID:
+    return UUID(control.key.scope) if control.key.scope else NO_ID
+
+
+async def postpone_sends(world: "World", sends: list[Send]) -> list[Send]:
+    """The claimed sends of one project that can be delivered now; the others wait for their sites.
+
+    A site that is slow, paused or suspended must not occupy the worker: this is checked before anything is loaded, and
+    one statement postpones all sends that a site cannot take at present.
+    """
+    known = sites(world)
+    deliverable: list[Send] = []
+    postponed: list[dict[str, Any]] = []
+    taken: Counter[tuple[SiteKey, bool]] = Counter()
+    now = world.clock()
+    for send in sends:
+        control = known.of_send(send)
+        if control is None or (send.expires_at is not None and send.expires_at <= now):
+            deliverable.append(send)
+            continue
+        bulk = send.lane == MARKETING
+        obstacle = control.obstacle(str(send.project_id), bulk=bulk)
+        if obstacle is None and control.ready[bulk] + taken[control.key, bulk] < control.most_ready:
+            taken[control.key, bulk] += 1
+            deliverable.append(send)
+            continue
+        reason, delay = obstacle or (f"The messages before this one are sent to {control.key.name} first.", None)
+        due_at = now + max(delay or control.slot(bulk=bulk), timedelta(seconds=1))
+        if send.expires_at is not None:
+            # Tried once more shortly before it expires.
+            due_at = max(now + timedelta(seconds=1), min(due_at, send.expires_at - rules.NO_SERVER_DELAY))
+        postponed.append(
+            {"id": send.id, "attempt": send.attempt, "due_at": due_at, "site": control.key.name, "reason": reason}
+        )
+    if postponed:
+        await site_store.postpone(world.db, project_id=sends[0].project_id, rows=Jsonb(postponed))
+    return deliverable
+
+
+def scaled(limits: SiteLimits, factor: float) -> DeliverySiteLimits:
+    """The limits of a site that gets this part of them."""
+    per_minute = limits.messages_per_minute
+    return DeliverySiteLimits(
+        connections=limits.connections and max(1, int(limits.connections * factor)),
+        messages_per_connection=limits.messages_per_connection,
+        messages_per_minute=per_minute and round(per_minute * factor, 3),
+    )
+
+
+def read_shaping(settings: Settings) -> ShapingTable:
+    """The limits of sites, from the package and POSTERN_SHAPING_FILE. Raises SettingInvalid."""
+    return _read_shaping(settings.shaping_file)
+
+
+def _read_shaping(path: Path | None) -> ShapingTable:
+    if path is None:
+        return _default_table()
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_FILE_OCTETS + 1)
+        if len(content) > MAX_FILE_OCTETS:
+            raise ShapingInvalid(f"it has more than {MAX_FILE_OCTETS:,} octets.")
+        return shaping_table(content.decode())
+    except OSError as error:
+        raise SettingInvalid(f"POSTERN_SHAPING_FILE={str(path)!r} cannot be read: {error.strerror}.") from None
+    except ValueError as error:  # A ShapingInvalid or UnicodeDecodeError is one.
+        raise SettingInvalid(f"POSTERN_SHAPING_FILE={str(path)!r}: {error}") from None
+
+
+@lru_cache(maxsize=1)
+def _default_table() -> ShapingTable:
+    return shaping_table()
+
+
+def sites(world: "World") -> Sites:
+    """The sites of this process, created on first use."""
+    return world.resource(Sites, lambda: Sites(world))

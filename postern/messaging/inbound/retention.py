@@ -1,0 +1,48 @@
+"""Deletion of received messages: when the time of their project has ended, and on request."""
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from postern.kernel.database.statements import Transaction
+from postern.kernel.values import Moment
+from postern.messaging.inbound import message_store as store
+from postern.messaging.inbound.model import RETENTION_DAYS
+from postern.platform.webhooks import operations as webhooks
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+BATCH = 500
+"""Maximum messages of one project that one transaction deletes."""
+MAX_BATCHES = 100
+"""Maximum rounds of one run, so that the worker is not occupied for long; the next run deletes the rest."""
+
+
+async def delete_expired_inbound(world: "World") -> int:
+    """Delete the received messages whose time has ended, of all projects; returns their number."""
+    total = 0
+    for _ in range(MAX_BATCHES):
+        now = world.clock()
+        expired = await store.expired_messages(world.db, now=now, default_days=RETENTION_DAYS, limit=BATCH)
+        for project_id, rows in groupby(expired, key=lambda row: row.project_id):
+            async with world.db.transaction() as tx:
+                await erase_received(tx, project_id, [row.id for row in rows], now)
+        total += len(expired)
+        if not expired:
+            break
+    return total
+
+
+async def erase_received(tx: Transaction, project_id: UUID, ids: list[UUID], now: Moment) -> bool:
+    """Delete received messages and the data of their events, which can contain their text; False if there are none."""
+    if not await store.delete_messages(tx, project_id=project_id, ids=ids):
+        return False
+    await webhooks.erase_events(tx, project_id, ids, now)
+    return True
+
+
+async def erase_messages_of(tx: Transaction, project_id: UUID, address: str, send_ids: list[UUID], now: Moment) -> None:
+    """Delete the messages that an address has sent, and the replies to these sends."""
+    ids = await store.messages_of(tx, project_id=project_id, address=address.lower(), send_ids=send_ids)
+    await erase_received(tx, project_id, ids, now)

@@ -1,0 +1,86 @@
+"""SQL statements of routes."""
+
+from uuid import UUID
+
+from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.kernel.values import Moment
+from postern.messaging.inbound.model import MxCheck, RouteCandidate, StoredRoute
+
+
+# Insert a route; None if the project has one for the address.
+@statement("insert into inbound_routes {row} on conflict do nothing returning *")
+async def insert_route(tx: Transaction, row: StoredRoute) -> StoredRoute | None: ...
+
+
+@statement("select count(*)::int as count from inbound_routes where project_id = %(project_id)s")
+async def count_routes(tx: Transaction, *, project_id: UUID) -> int: ...
+
+
+@statement("""
+    select * from inbound_routes where project_id = %(project_id)s and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s
+""")
+async def routes(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[StoredRoute]: ...
+
+
+@statement("select * from inbound_routes where project_id = %(project_id)s and id = %(id)s")
+async def route(db: Queries, *, project_id: UUID, id: UUID) -> StoredRoute | None: ...
+
+
+# The route, locked for update.
+@statement("select * from inbound_routes where project_id = %(project_id)s and id = %(id)s for update")
+async def lock_route(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredRoute | None: ...
+
+
+@statement("""
+    update inbound_routes set name = %(name)s, active = %(active)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def change_route(
+    tx: Transaction, *, project_id: UUID, id: UUID, name: str, active: bool, now: Moment
+) -> StoredRoute: ...
+
+
+# Store the result of a lookup of MX records. The route itself is unchanged.
+@statement("""
+    update inbound_routes set mx_status = %(mx_status)s, mx_found = %(mx_found)s, mx_reason = %(mx_reason)s,
+        mx_checked_at = %(mx_checked_at)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def store_check(db: Queries, check: MxCheck, *, project_id: UUID, id: UUID) -> StoredRoute | None: ...
+
+
+@statement("delete from inbound_routes where project_id = %(project_id)s and id = %(id)s returning *")
+async def delete_route(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredRoute | None: ...
+
+
+# The routes of domains, of all projects whose domain is verified, that are for one of these local parts (lower case)
+# or for every address. A domain whose key is missing for a while still receives mail, so that none is lost.
+@statement("""
+    select route.project_id, route.id, route.domain, route.local_part, route.active,
+           coalesce(usage.octets, 0) >= %(stored_limit)s as is_full
+    from inbound_routes route
+    join domains on (domains.project_id, domains.id) = (route.project_id, route.domain_id)
+    join projects on projects.id = route.project_id
+    left join inbound_usage usage on usage.project_id = route.project_id
+    where route.domain = any (%(domains)s) and (route.local_part is null or route.local_part = any (%(local_parts)s))
+      and domains.status in ('VERIFIED', 'DEGRADED') and projects.deleted_at is null
+    order by route.project_id, route.id
+""")
+async def candidates(
+    db: Queries, *, domains: list[str], local_parts: list[str], stored_limit: int
+) -> list[RouteCandidate]: ...
+
+
+# Whether a domain has an active route of any project. Returns a row if it does.
+@statement("""
+    select from inbound_routes route
+    join domains on (domains.project_id, domains.id) = (route.project_id, route.domain_id)
+    join projects on projects.id = route.project_id
+    where route.domain = %(domain)s and route.active
+      and domains.status in ('VERIFIED', 'DEGRADED') and projects.deleted_at is null
+    limit 1
+""")
+async def has_route(db: Queries, *, domain: str) -> bool: ...

@@ -1,0 +1,307 @@
+"""Storing a received message for the projects that have routes for its recipients."""
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import msgspec
+import structlog
+from psycopg import OperationalError
+from psycopg_pool import PoolTimeout
+
+from postern.kernel.database.statements import Transaction
+from postern.kernel.http.call import Caller
+from postern.kernel.http.problems import Problem
+from postern.kernel.values import Moment, new_id, to_json
+from postern.messaging.domains import sending
+from postern.messaging.domains.dmarc_reports import ingest_dmarc_message
+from postern.messaging.emails import engagement
+from postern.messaging.inbound import message_store as store
+from postern.messaging.inbound.model import (
+    AUTHENTICATION_LIMIT,
+    EVENT_TEXT_OCTETS,
+    HOPS_LIMIT,
+    InboundMessageLoops,
+    InboundRecipient,
+    InboundRowWithMessage,
+    ReportSource,
+)
+from postern.messaging.inbound.routing import RouteMatch
+from postern.platform.events import operations as events
+from postern.platform.events.model import EventRow
+from postern.protocols.mail.dkim_verification import DkimVerdict
+from postern.protocols.mail.message_authentication import MessageAuthentication, authenticate, unchecked
+from postern.protocols.mail.received_content import ReceivedContent, read_content
+from postern.protocols.mail.spam_hints import spam_hints
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+STORED_TOGETHER, STORED_TOGETHER_OCTETS = 64, 65_536
+"""At most so many messages, each of at most so many octets, are stored in one transaction. The messages of a project
+are counted in one row, so that those in different transactions wait for one another."""
+EVENT_ADDRESSES = 20
+"""An event contains at most this many addresses of To."""
+_SEND_ID = re.compile(r"<([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})@[^>]+>", re.IGNORECASE)
+_DMARC_REPORT = re.compile(
+    r"[^!]{1,255}!([A-Za-z0-9.-]{1,253})!\d{1,20}!\d{1,20}(?:![^!]{1,255})?\.(?:xml|xml\.gz|zip)"
+)
+"""The name of the file with an aggregate report of DMARC (RFC 9990): receiver, policy domain, begin and end."""
+
+
+class Arrival(msgspec.Struct, frozen=True, kw_only=True):
+    """A message with its envelope (RFC 5321)."""
+
+    source: ReportSource
+    sender: str
+    """The envelope sender; empty for the null reverse-path."""
+    client_ip: str | None
+    client_name: str | None
+    """The name in EHLO."""
+    content: bytes
+    """The message; all its lines end with CRLF."""
+
+
+class InboundStored(msgspec.Struct, frozen=True):
+    """A message as a project has it."""
+
+    project_id: UUID
+    id: UUID
+    is_duplicate: bool
+    """Whether the project had it before."""
+
+
+class MessageChecks:
+    """Checks SPF, DKIM and DMARC of received messages, with a limit of concurrent lookups of its own."""
+
+    def __init__(self, world: "World") -> None:
+        self._world = world
+        # Many messages come from the same domains.
+        self._resolver = world.resolver.separate(cache=True)
+
+    async def check(self, arrival: Arrival) -> MessageAuthentication:
+        """The results for a message. Nothing is raised: if the DNS does not respond in time, they are temporary
+        errors."""
+        ehlo = arrival.client_name or ""
+        try:
+            async with asyncio.timeout(AUTHENTICATION_LIMIT.total_seconds()):
+                return await authenticate(
+                    self._resolver,
+                    arrival.content,
+                    address=arrival.client_ip,
+                    ehlo=ehlo,
+                    mail_from=arrival.sender,
+                    now=int(self._world.clock().timestamp()),
+                )
+        except TimeoutError:
+            return unchecked("The lookups took too long.", mail_from=arrival.sender, ehlo=ehlo)
+
+    async def aclose(self) -> None:
+        """Nothing to close."""
+
+
+class _Checked(msgspec.Struct, frozen=True):
+    """A message that was read and authenticated, and is not stored yet."""
+
+    arrival: Arrival
+    routes: Mapping[str, Sequence[RouteMatch]]
+    content: ReceivedContent
+    authentication: MessageAuthentication
+    caller: Caller | None
+
+
+async def store_message(
+    world: "World", arrival: Arrival, routes: Mapping[str, Sequence[RouteMatch]], caller: Caller | None = None
+) -> list[InboundStored]:
+    """Store a message for each project that has a route for one of its recipients, all in one transaction.
+
+    `routes` are those of each recipient; `caller` is the actor of the events, by default the system. When this returns,
+    everything is committed. The same message again changes nothing. Raises InboundMessageLoops.
+    """
+    content = await asyncio.to_thread(read_content, arrival.content)
+    if content.hops > HOPS_LIMIT:
+        raise InboundMessageLoops
+    checks = world.resource(MessageChecks, lambda: MessageChecks(world))
+    message = _Checked(arrival, routes, content, _storable(await checks.check(arrival)), caller)
+    if len(arrival.content) <= STORED_TOGETHER_OCTETS:
+        batcher = world.batcher(store_messages, max_batch_size=STORED_TOGETHER, max_concurrent=2)
+        stored: list[InboundStored] = await batcher(message)
+    else:
+        (stored,) = await _store(world, [message])
+    for received in stored:
+        log.info(
+            "message_received", project=str(received.project_id), id=str(received.id), duplicate=received.is_duplicate
+        )
+        await _ingest_dmarc_report(world, received.project_id, content, arrival.content)
+    return stored
+
+
+async def store_messages(world: "World", messages: list[_Checked]) -> list[list[InboundStored] | BaseException]:
+    """Store messages in one transaction; if that fails for another reason than the database, each in one of its own,
+    so that none keeps the others from being stored. Raises OperationalError and PoolTimeout."""
+    try:
+        return [*await _store(world, messages)]
+    except (OperationalError, PoolTimeout):
+        raise
+    except Exception as error:
+        if len(messages) == 1:
+            return [error]
+        log.exception("messages_not_stored_together", messages=len(messages))
+    return [result for message in messages for result in await store_messages(world, [message])]
+
+
+async def _store(world: "World", messages: list[_Checked]) -> list[list[InboundStored]]:
+    """Store messages in one transaction; returns for each what its projects have."""
+    now = world.clock()
+    stored: list[list[InboundStored]] = [[] for _ in messages]
+    async with world.db.transaction() as tx:
+        replied = await _replied_sends(tx, [message.content for message in messages])
+        rows = [
+            (number, _row(project_id, message, replied[number].get(project_id), now))
+            for number, message in enumerate(messages)
+            for project_id in {match.project_id for matches in message.routes.values() for match in matches}
+        ]
+        # All transactions insert, and lock the usage of projects, in the same order.
+        rows.sort(key=lambda each: (each[1].project_id, each[1].fingerprint))
+        inserted = set(await _insert(tx, [row for _, row in rows]))
+        new_events: list[EventRow] = []
+        for number, row in rows:
+            if row.id in inserted:
+                new_events.append(_event(row, messages[number].content, messages[number].caller))
+                stored[number].append(InboundStored(row.project_id, row.id, is_duplicate=False))
+            else:
+                known = await store.id_with_fingerprint(tx, project_id=row.project_id, fingerprint=row.fingerprint)
+                stored[number].append(InboundStored(row.project_id, known or row.id, is_duplicate=True))
+        await events.record_all(tx, new_events)
+    return stored
+
+
+async def _insert(tx: Transaction, rows: list[InboundRowWithMessage]) -> list[UUID]:
+    """Insert messages; returns the ids of those that their project did not have."""
+    if len(rows) > 1:
+        return await store.insert_messages(tx, rows)
+    # A large message is not sent as an item of an array.
+    return [row.id for row in rows if await store.insert_message(tx, row)]
+
+
+async def _replied_sends(tx: Transaction, contents: Sequence[ReceivedContent]) -> list[dict[UUID, UUID]]:
+    """For each message, by project, the send to which it replies: the latest of the messages that it refers to."""
+    referred = [
+        [UUID(match[1]) for reference in content.references if (match := _SEND_ID.fullmatch(reference))]
+        for content in contents
+    ]
+    ids = [send_id for of_message in referred for send_id in of_message]
+    sends = {send.id: send.project_id for send in await engagement.tracked_sends(tx, ids)} if ids else {}
+    return [{sends[send_id]: send_id for send_id in of_message if send_id in sends} for of_message in referred]
+
+
+def _row(project_id: UUID, message: _Checked, send_id: UUID | None, now: Moment) -> InboundRowWithMessage:
+    arrival, content, authentication = message.arrival, message.content, message.authentication
+    recipients = [
+        InboundRecipient(address=address, route_id=match.route_id, tag=match.tag)
+        for address, matches in message.routes.items()
+        for match in matches
+        if match.project_id == project_id
+    ]
+    addresses = sorted({recipient.address.lower() for recipient in recipients})
+    author = content.from_[0] if content.from_ else None
+    return InboundRowWithMessage(
+        project_id=project_id,
+        id=new_id(),
+        source=arrival.source,
+        sender=arrival.sender,
+        recipients=recipients,
+        addresses=addresses,
+        client_ip=arrival.client_ip,
+        client_name=arrival.client_name,
+        from_name=author.name if author else "",
+        from_email=author.email if author else "",
+        to_addresses=content.to,
+        subject=content.subject,
+        message_id=content.message_id,
+        send_id=send_id,
+        size=len(arrival.content),
+        attachments=len(content.attachments),
+        automatic=content.is_automatic or (arrival.source == "smtp" and not arrival.sender),
+        authentication=authentication,
+        hints=spam_hints(content, authentication, client_name=arrival.client_name, received_at=now),
+        fingerprint=sha256("\n".join(addresses).encode() + b"\0" + arrival.content).digest(),
+        message=arrival.content,
+        received_at=now,
+    )
+
+
+def _storable(authentication: MessageAuthentication) -> MessageAuthentication:
+    """The results without NUL, which a DNS record can have and PostgreSQL cannot store."""
+    encoded = to_json(authentication).replace(rb"\u0000", rb"\ufffd")
+    return msgspec.json.decode(encoded, type=MessageAuthentication)
+
+
+def dkim_summary(authentication: MessageAuthentication) -> Any:
+    """The DKIM results of all signatures as one: `pass` if one passes, `none` without signatures."""
+    verdicts = {result.verdict for result in authentication.dkim}
+    for verdict in (DkimVerdict.PASS, DkimVerdict.TEMPERROR):
+        if verdict in verdicts:
+            return verdict.value
+    return "fail" if verdicts else "none"
+
+
+def _event(row: InboundRowWithMessage, content: ReceivedContent, caller: Caller | None) -> EventRow:
+    data, subject = _event_data(row, content), (row.project_id, "inbound.received", row.id, row.received_at)
+    return events.make_event_by(caller, *subject, **data) if caller else events.make_event(*subject, **data)
+
+
+def _event_data(row: InboundRowWithMessage, content: ReceivedContent) -> dict[str, Any]:
+    """The data of `inbound.received`: the texts only as far as they are not too large for a webhook."""
+    left = EVENT_TEXT_OCTETS
+    texts: dict[str, str | None] = {}
+    for name, text in (("replyText", content.reply_text), ("text", content.text), ("html", content.html)):
+        size = len(to_json(text))
+        texts[name] = text if size <= left else None
+        left -= size if size <= left else 0
+    return {
+        "messageId": row.message_id,
+        "emailId": row.send_id and str(row.send_id),
+        "from": row.from_email,
+        "fromName": row.from_name,
+        "to": [contact.email for contact in row.to_addresses[:EVENT_ADDRESSES]],
+        "recipients": row.addresses,
+        "routeIds": sorted({str(recipient.route_id) for recipient in row.recipients}),
+        "tag": next((recipient.tag for recipient in row.recipients if recipient.tag), None),
+        "subject": row.subject,
+        "size": row.size,
+        "attachmentCount": row.attachments,
+        "automatic": row.automatic,
+        "spf": row.authentication.spf.verdict.value,
+        "dkim": dkim_summary(row.authentication),
+        "dmarc": row.authentication.dmarc.verdict,
+        "hints": [hint.code for hint in row.hints],
+        **texts,
+    }
+
+
+async def _ingest_dmarc_report(world: "World", project_id: UUID, content: ReceivedContent, message: bytes) -> None:
+    """Add an aggregate report of DMARC to those of the project's domain, if the message has one.
+
+    The message is stored anyway, so a report that cannot be added is only logged.
+    """
+    names = [match[1] for attached in content.attachments if (match := _DMARC_REPORT.fullmatch(attached.filename))]
+    if not names:
+        return
+    labels = names[0].lower().split(".")
+    parents = [".".join(labels[start:]) for start in range(len(labels) - 1)][:4]
+    found = await sending.sending_domains_all(world, [(project_id, name) for name in parents])
+    domain = next((domain for domain in found if domain is not None), None)
+    if domain is None:
+        return
+    try:
+        result = await ingest_dmarc_message(world, project_id, domain.id, message)
+    except Problem as problem:
+        log.info("dmarc_report_not_added", project=str(project_id), domain=domain.domain, reason=str(problem))
+        return
+    log.info("dmarc_report_added", project=str(project_id), domain=domain.domain, messages=result.messages)

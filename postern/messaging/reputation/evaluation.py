@@ -1,0 +1,207 @@
+"""The evaluation of a domain's rates: its state, and what follows from a change of it."""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import msgspec
+from msgspec.structs import replace
+
+from postern.kernel.database.statements import Queries, Transaction
+from postern.kernel.values import Moment
+from postern.messaging.domains import sending as domains
+from postern.messaging.reputation import rules, store
+from postern.messaging.reputation.model import (
+    COUNTER_RETENTION,
+    COUNTERS_DELETED_AT_ONCE,
+    EVALUATION_INTERVAL,
+    REPUTATION_WINDOW,
+    ReputationCounts,
+    ReputationDay,
+    ReputationState,
+    ReputationThresholds,
+    StoredReputation,
+)
+from postern.platform.events import operations as events
+from postern.platform.events.model import EventRow
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+EVENTS: dict[tuple[ReputationState, ReputationState], str] = {
+    ("HEALTHY", "WARNING"): "domain.reputation_warning",
+    ("HEALTHY", "HELD"): "domain.reputation_held",
+    ("WARNING", "HELD"): "domain.reputation_held",
+    ("WARNING", "HEALTHY"): "domain.reputation_recovered",
+    ("HELD", "HEALTHY"): "domain.reputation_released",
+}
+"""The type of the event for each change of the state. Nothing leads from HELD to WARNING."""
+
+
+class WindowCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """The mail for which the rates of a domain are."""
+
+    since: Moment
+    counts: ReputationCounts
+
+
+async def evaluate(world: "World", row: StoredReputation) -> None:
+    """Compute the rates of a domain and store its state. Records an event if the state changes.
+
+    If held mail is released, `releasing` of the row is set and the row is due at once, so that the mail becomes due.
+    Changes nothing if the domain was deleted or a later attempt has begun.
+    """
+    thresholds = rules.thresholds_of(world.settings)
+    async with world.db.transaction() as tx:
+        locked = await store.lock_reputation(tx, project_id=row.project_id, id=row.id)
+        if locked is None or locked.attempt != row.attempt:
+            return
+        now = world.clock()
+        window = await window_counts(tx, row.project_id, row.id, locked, now)
+        changed = _after(locked, rules.judge(window.counts, thresholds), now)
+        await store.update_reputation(tx, changed)
+        await store.delete_expired_counters(
+            tx,
+            project_id=row.project_id,
+            domain_id=row.id,
+            before=now - COUNTER_RETENTION,
+            limit=COUNTERS_DELETED_AT_ONCE,
+        )
+        if event := await _event_of_change(tx, locked, changed, window.counts, thresholds, now):
+            await events.record_all(tx, [event])
+        if changed.releasing:
+            tx.mark_due("domain_reputations")
+
+
+def _after(row: StoredReputation, verdict: rules.Verdict, now: Moment) -> StoredReputation:
+    """The row of a domain after an evaluation."""
+    state = rules.next_state(row.state, verdict)
+    if state == "HEALTHY":
+        # Mail waits until `held_until`, also that of an earlier hold that is still to be made due.
+        releasing = row.held_until or row.releasing
+        due_at = now if releasing else None
+        since = row.since if row.state == "HEALTHY" else now
+        return replace(row, state=state, since=since, reason=None, held_until=None, releasing=releasing, due_at=due_at)
+    held_until = None
+    if state == "HELD":
+        held_until = row.held_until
+        if held_until is None or held_until <= now + EVALUATION_INTERVAL:
+            held_until = Moment.of(now + REPUTATION_WINDOW)
+    keeps_reason = state == row.state == "HELD" and verdict.state != "HELD"
+    return replace(
+        row,
+        state=state,
+        since=row.since if state == row.state else now,
+        reason=row.reason if keeps_reason else verdict.reason,
+        held_until=held_until,
+        due_at=Moment.of(now + EVALUATION_INTERVAL),
+    )
+
+
+async def _event_of_change(
+    tx: Transaction,
+    before: StoredReputation,
+    after: StoredReputation,
+    counts: ReputationCounts,
+    thresholds: ReputationThresholds,
+    now: Moment,
+) -> EventRow | None:
+    type_ = EVENTS.get((before.state, after.state))
+    found = await domains.sending_domains(tx, before.project_id, [before.id]) if type_ else []
+    if type_ is None or not found:
+        return None
+    data = event_data(found[0].domain, after.reason or before.reason, counts, thresholds)
+    return events.make_event(before.project_id, type_, before.id, now, **data)
+
+
+def event_data(
+    domain: str, reason: str | None, counts: ReputationCounts, thresholds: ReputationThresholds
+) -> dict[str, Any]:
+    """The data of an event about the reputation of a domain."""
+    return {
+        "domain": domain,
+        "reason": reason,
+        "messages": counts.messages,
+        "bounced": counts.bounced,
+        "complained": counts.complained,
+        "bounceRate": rules.share(counts.bounced, counts.messages),
+        "complaintRate": rules.share(counts.complained, counts.messages),
+        "bounceLimit": thresholds.bounces.hold,
+        "complaintLimit": thresholds.complaints.hold,
+    }
+
+
+async def window_counts(
+    db: Queries, project_id: UUID, domain_id: UUID, row: StoredReputation | None, now: Moment
+) -> WindowCounts:
+    """The mail of a domain for which its rates are: that of seven days, or that since the last release."""
+    since = _hour(now - REPUTATION_WINDOW)
+    counted_from = row.counted_from if row else None
+    after_release = counted_from is not None and counted_from > since
+    begin = counted_from if after_release and counted_from else since
+    days = await days_since(db, project_id, domain_id, _hour(begin), now)
+    counts = ReputationCounts(
+        messages=sum(day.messages for day in days),
+        bounced=sum(day.bounced for day in days),
+        complained=sum(day.complained for day in days),
+    )
+    if row is not None and after_release:
+        counts = ReputationCounts(
+            messages=max(0, counts.messages - row.uncounted_messages),
+            bounced=max(0, counts.bounced - row.uncounted_bounced),
+            complained=max(0, counts.complained - row.uncounted_complained),
+        )
+    return WindowCounts(since=begin, counts=counts)
+
+
+async def days_since(
+    db: Queries, project_id: UUID, domain_id: UUID, since: Moment, now: Moment
+) -> Sequence[ReputationDay]:
+    """The mail of a domain by day since the begin of an hour; days without messages are left out."""
+    accepted = {
+        row.day: row.accepted
+        for row in await store.accepted_by_day(db, project_id=project_id, domain_id=domain_id, since=since, now=now)
+    }
+    failures = {
+        row.day: row for row in await store.failures_by_day(db, project_id=project_id, domain_id=domain_id, since=since)
+    }
+    return [_day(day, accepted.get(day, 0), failures.get(day)) for day in sorted({*accepted, *failures})]
+
+
+def _day(day: date, accepted: int, failures: store.FailuresOfDay | None) -> ReputationDay:
+    bounced, complained = (failures.bounced, failures.complained) if failures else (0, 0)
+    return ReputationDay(day=day, messages=max(accepted, 0) + bounced, bounced=bounced, complained=complained)
+
+
+def _hour(moment: datetime) -> Moment:
+    return Moment.of(moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0))
+
+
+async def release(tx: Transaction, row: StoredReputation, now: Moment) -> StoredReputation:
+    """End the hold of a domain whose row is locked, so that only mail from now on counts; returns the new row."""
+    hour = await days_since(tx, row.project_id, row.id, _hour(now), now)
+    released = replace(
+        row,
+        state="HEALTHY",
+        since=now,
+        reason=None,
+        held_until=None,
+        releasing=row.held_until,
+        counted_from=now,
+        uncounted_messages=sum(day.messages for day in hour),
+        uncounted_bounced=sum(day.bounced for day in hour),
+        uncounted_complained=sum(day.complained for day in hour),
+        due_at=now,
+    )
+    await store.update_reputation(tx, released)
+    tx.mark_due("domain_reputations")
+    return released
+
+
+async def end_release(world: "World", row: StoredReputation) -> None:
+    """Forget that the mail which waited until `releasing` is to be made due, because it is."""
+    async with world.db.transaction() as tx:
+        locked = await store.lock_reputation(tx, project_id=row.project_id, id=row.id)
+        if locked is not None and locked.releasing == row.releasing:
+            await store.update_reputation(tx, replace(locked, releasing=None))

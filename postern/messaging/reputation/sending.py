@@ -1,0 +1,72 @@
+"""What sending mail needs from reputations: the limits of a project's domains, and the counting of failures."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+import msgspec
+
+from postern.kernel.database.statements import Jsonb, Queries, Transaction
+from postern.kernel.values import Moment
+from postern.messaging.reputation import store
+from postern.messaging.reputation.model import EVALUATION_DELAY, DomainLimit, ReputationState
+
+
+class MailFailure(msgspec.Struct, frozen=True, kw_only=True):
+    """A message with a hard bounce, or one that a recipient reported as spam."""
+
+    project_id: UUID
+    domain_id: UUID
+    at: Moment
+    """When it was transmitted."""
+    bounced: int = 0
+    complained: int = 0
+
+
+async def limits_of(db: Queries, project_id: UUID) -> dict[UUID, DomainLimit]:
+    """What limits the marketing mail of a project's domains now, by the id of the domain."""
+    return {limit.domain_id: limit for limit in await store.limits(db, project_id=project_id)}
+
+
+class LimitStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """The state of a domain by its rates, and its ceiling of today."""
+
+    state: ReputationState = "HEALTHY"
+    reason: str | None = None
+    ceiling: int | None = None
+    """None without an active warm-up plan."""
+
+
+async def limit_status(db: Queries, project_id: UUID, domain_id: UUID) -> LimitStatus:
+    """The state of a domain, and its ceiling of today."""
+    reputation = await store.get_reputation(db, project_id=project_id, id=domain_id)
+    plan = await store.get_warm_up(db, project_id=project_id, id=domain_id)
+    return LimitStatus(
+        state=reputation.state if reputation else "HEALTHY",
+        reason=reputation.reason if reputation else None,
+        ceiling=plan.ceiling if plan and plan.status == "ACTIVE" else None,
+    )
+
+
+async def count_failures(tx: Transaction, failures: Sequence[MailFailure], now: Moment) -> None:
+    """Count failures, each of which must be reported only once, and let the rates of their domains be evaluated."""
+    if failures:
+        await store.count_failures(
+            tx,
+            project_id=sorted({failure.project_id for failure in failures}),
+            rows=Jsonb([msgspec.structs.asdict(failure) for failure in failures]),
+            now=now,
+            soon=Moment.of(now + EVALUATION_DELAY),
+        )
+        tx.mark_due("domain_reputations")
+
+
+async def count_transactional(tx: Transaction, sent: Sequence[tuple[UUID, UUID]], now: Moment) -> None:
+    """Add transactional messages that were sent, as pairs of project and domain, to the day of their domains' plans."""
+    if sent:
+        await store.add_used(
+            tx,
+            project_id=sorted({project_id for project_id, _ in sent}),
+            project_ids=[project_id for project_id, _ in sent],
+            domain_ids=[domain_id for _, domain_id in sent],
+            day=now.date(),
+        )

@@ -1,0 +1,114 @@
+"""The change of the day of warm-up plans, and the places of marketing messages in the ceiling of a day."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import msgspec
+from msgspec.structs import replace
+
+from postern.kernel.database.statements import Transaction
+from postern.kernel.values import Moment
+from postern.messaging.domains import sending as domains
+from postern.messaging.reputation import rules, store
+from postern.messaging.reputation.model import PLACES_DELETED_AT_ONCE, ReputationState, StoredWarmUp
+from postern.platform.events import operations as events
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+STARTED, ENDED = "domain.warm_up_started", "domain.warm_up_ended"
+
+
+class Places(msgspec.Struct, frozen=True, kw_only=True):
+    """Which messages may be sent today, and until when the others wait."""
+
+    granted: frozenset[UUID]
+    wait_until: Moment
+    reason: str
+    """Why the others wait."""
+
+
+async def change_day(world: "World", row: StoredWarmUp) -> None:
+    """Take the next step of a plan when a day begins. Changes nothing if a later attempt has begun."""
+    async with world.db.transaction() as tx:
+        locked = await store.lock_warm_up(tx, project_id=row.project_id, id=row.id)
+        if locked is None or locked.attempt != row.attempt:
+            return
+        now = world.clock()
+        current = await _advance(tx, locked, now)
+        # The claim has moved `due_at` to the end of the lease.
+        due_at = rules.midnight(current.day + timedelta(days=1)) if current.status == "ACTIVE" else None
+        if current.status == "SCHEDULED":
+            due_at = rules.midnight(current.starts_on)
+        await store.update_warm_up(tx, replace(current, due_at=due_at))
+        await store.delete_expired_places(
+            tx,
+            project_id=row.project_id,
+            domain_id=row.id,
+            before=current.day,
+            limit=PLACES_DELETED_AT_ONCE,
+        )
+
+
+async def _advance(tx: Transaction, row: StoredWarmUp, now: Moment) -> StoredWarmUp:
+    """The locked row as of now; records the events of its start and its end. Does not store the row."""
+    reputation = await store.get_reputation(tx, project_id=row.project_id, id=row.id)
+    state: ReputationState = reputation.state if reputation else "HEALTHY"
+    current = rules.advance(row, now, state)
+    if current.status != row.status:
+        await record_change(tx, current, STARTED if current.status == "ACTIVE" else ENDED, now)
+    return current
+
+
+async def record_change(tx: Transaction, row: StoredWarmUp, type_: str, now: Moment) -> None:
+    """Record the event that a plan has started or ended."""
+    for domain in await domains.sending_domains(tx, row.project_id, [row.id]):
+        data: dict[str, Any] = {
+            "domain": domain.domain,
+            "status": row.status,
+            "ceiling": row.ceiling,
+            "lastCeiling": row.steps[-1],
+        }
+        await events.record_all(tx, [events.make_event(row.project_id, type_, row.id, now, **data)])
+
+
+async def take_places(
+    tx: Transaction, project_id: UUID, domain_id: UUID, send_ids: Sequence[UUID], now: Moment
+) -> Places | None:
+    """Give messages places in the ceiling of today, in their order; None if the domain has no active plan.
+
+    A message that has a place of today keeps it, so that a repeated attempt takes no second one. The row of the plan is
+    locked until the end of the transaction, so the ceiling holds for all workers together.
+    """
+    row = await store.lock_warm_up(tx, project_id=project_id, id=domain_id)
+    if row is None:
+        return None
+    current = await _advance(tx, row, now)
+    places = None
+    if current.status == "ACTIVE":
+        place: dict[str, Any] = {"project_id": project_id, "domain_id": domain_id, "day": current.day}
+        present = set(await store.places_of(tx, send_ids=list(send_ids), **place))
+        free = max(0, current.ceiling - current.used)
+        added = [send_id for send_id in send_ids if send_id not in present][:free]
+        if added:
+            await store.insert_places(tx, send_ids=added, **place)
+        current = replace(current, used=current.used + len(added))
+        tomorrow = current.day + timedelta(days=1)
+        places = Places(
+            granted=frozenset({*present, *added}),
+            wait_until=rules.midnight(tomorrow),
+            reason=f"Warm-up: {current.ceiling:,} messages on {current.day} (UTC). Continues on {tomorrow}.",
+        )
+    if current != row:
+        await store.update_warm_up(tx, current)
+    return places
+
+
+async def end_release(world: "World", row: StoredWarmUp) -> None:
+    """Forget that the mail which waited until `releasing` is to be made due, because it is."""
+    async with world.db.transaction() as tx:
+        locked = await store.lock_warm_up(tx, project_id=row.project_id, id=row.id)
+        if locked is not None and locked.releasing == row.releasing:
+            await store.update_warm_up(tx, replace(locked, releasing=None))

@@ -1,0 +1,1 @@
+"""Obtaining certificates from a certificate authority by ACME (RFC 8555)."""

@@ -1,0 +1,383 @@
+"""A client of ACME (RFC 8555): accounts, orders with the challenge http-01, revocation and renewal information.
+
+The messages and signatures are those of the library `acme`; requests are made by the function that the client is
+given. Its own client blocks a thread per request and reads answers without a limit.
+"""
+
+import base64
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final, Literal, NamedTuple, TypeVar
+
+from acme import challenges, jws, messages
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from josepy.errors import DeserializationError
+from josepy.json_util import JSONObjectWithFields, decode_b64jose
+from josepy.jwa import ES256
+from josepy.jwk import JWK
+
+NONCE_ATTEMPTS: Final = 10
+"""How often a request is sent if the authority refuses its nonce (RFC 8555 §6.5)."""
+NONCES_KEPT: Final = 10
+PROBLEM_CHARACTERS: Final = 1_000
+"""Characters of an error text that are kept."""
+CHALLENGE_PATH: Final = "/.well-known/acme-challenge/"
+"""The path of http-01, before the token (RFC 8555 §8.3)."""
+TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{22,256}")
+"""A token of a challenge: at least 128 bits in base64url (RFC 8555 §8.1)."""
+CHAIN_OCTETS: Final = 32_768
+"""The longest chain that is accepted; usual ones have 4,000 octets."""
+COMMON_NAME_CHARACTERS: Final = 64
+JOSE_TYPE: Final = "application/jose+json"
+
+OrderStatus = Literal["pending", "ready", "processing", "valid", "invalid"]
+Parsed = TypeVar("Parsed", bound=JSONObjectWithFields)
+
+
+class AcmeResponse(NamedTuple):
+    """The response to a request; names of headers are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+Send = Callable[[Literal["GET", "POST"], str, bytes, str | None], Awaitable[AcmeResponse]]
+"""Sends a request: method, URL, body and content type. Raises AcmeFailed if there is no complete response."""
+
+
+class AcmeFailed(Exception):
+    """The authority cannot be reached, or refuses a request; the message is for users."""
+
+    def __init__(self, text: str, *, code: str = "", retry_after: int | None = None) -> None:
+        super().__init__(printable(text))
+        self.code = code
+        """The error type of RFC 8555 §6.7 without its prefix, such as `rateLimited`; empty if there is none."""
+        self.retry_after = retry_after
+        """Seconds after which the authority allows the next attempt; None if it does not say."""
+
+
+class AcmeOrder(NamedTuple):
+    """An order as the authority describes it (RFC 8555 §7.1.3)."""
+
+    url: str
+    status: OrderStatus
+    authorization_url: str
+    finalize_url: str
+    certificate_url: str | None
+    problem: str | None
+    """Why the order is `invalid`."""
+
+
+class HttpChallenge(NamedTuple):
+    """The challenge http-01 of an authorization (RFC 8555 §8.3)."""
+
+    status: Literal["pending", "valid", "failed"]
+    """The status of the authorization: `pending` also while the authority validates."""
+    url: str
+    token: str
+    key_authorization: str
+    """What the server must answer at CHALLENGE_PATH with the token."""
+    is_answered: bool
+    """Whether the authority was asked to validate."""
+    problem: str | None
+    """Why the validation failed."""
+
+
+class RenewalWindow(NamedTuple):
+    """When the authority suggests to renew a certificate (RFC 9773 §4.2)."""
+
+    start: datetime
+    end: datetime
+
+
+class ExternalAccount(NamedTuple):
+    """What binds an ACME account to an account at the authority (RFC 8555 §7.3.4)."""
+
+    key_id: str
+    hmac_key: str
+    """In base64url."""
+
+
+class AcmeClient:
+    """The client of one account. All methods raise AcmeFailed."""
+
+    def __init__(self, send: Send, directory_url: str, private_key: bytes, account_url: str | None = None) -> None:
+        """`private_key` is the account's key in PEM; `account_url` is None until `register`."""
+        self._send = send
+        self._directory_url = directory_url
+        self._directory: messages.Directory | None = None
+        self._key = JWK.load(private_key)
+        self._nonces: list[bytes] = []
+        self.account_url = account_url
+
+    async def register(self, email: str | None, external: ExternalAccount | None) -> str:
+        """Register the key, agreeing to the terms of service; returns the account's URL.
+
+        A key that is registered already gets the same account (RFC 8555 §7.3.1).
+        """
+        directory = await self._load_directory()
+        binding = None
+        if external is not None:
+            binding = messages.ExternalAccountBinding.from_data(
+                self._key.public_key(), external.key_id, external.hmac_key, directory
+            )
+        account = messages.NewRegistration.from_data(
+            email=email, terms_of_service_agreed=True, external_account_binding=binding
+        )
+        response = await self._post(await self._url("newAccount"), account.json_dumps().encode(), with_key=True)
+        self.account_url = _location(response)
+        return self.account_url
+
+    async def place_order(self, name: str) -> AcmeOrder:
+        """Order a certificate for a name."""
+        order = messages.NewOrder(identifiers=[messages.Identifier(typ=messages.IDENTIFIER_FQDN, value=name)])
+        response = await self._post(await self._url("newOrder"), order.json_dumps().encode())
+        return _read_order(_location(response), response)
+
+    async def order(self, url: str) -> AcmeOrder:
+        """The present state of an order."""
+        return _read_order(url, await self._post(url, b""))
+
+    async def http_challenge(self, order: AcmeOrder) -> HttpChallenge:
+        """The challenge http-01 of an order."""
+        authorization = _parsed(messages.Authorization, await self._post(order.authorization_url, b""))
+        offered: Any = authorization.challenges or ()
+        for challenge in offered:
+            if isinstance(challenge.chall, challenges.HTTP01):
+                return self._read_challenge(authorization, challenge)
+        raise AcmeFailed("The certificate authority does not offer the challenge http-01 for this name.")
+
+    def _read_challenge(
+        self, authorization: messages.Authorization, challenge: messages.ChallengeBody
+    ) -> HttpChallenge:
+        token = challenge.chall.encode("token")
+        if not TOKEN.fullmatch(token):
+            raise AcmeFailed("The certificate authority sent a challenge with an invalid token.")
+        status: Literal["pending", "valid", "failed"] = "failed"
+        if authorization.status in (messages.STATUS_PENDING, messages.STATUS_PROCESSING):
+            status = "pending"
+        elif authorization.status == messages.STATUS_VALID:
+            status = "valid"
+        return HttpChallenge(
+            status,
+            challenge.uri,
+            token,
+            challenge.chall.key_authorization(self._key),
+            challenge.status != messages.STATUS_PENDING,
+            _text_of(challenge.error) if challenge.error is not None else None,
+        )
+
+    async def answer(self, challenge: HttpChallenge) -> None:
+        """Ask the authority to validate a challenge, whose answer is published."""
+        await self._post(challenge.url, b"{}")
+
+    async def finalize(self, order: AcmeOrder, csr: x509.CertificateSigningRequest) -> None:
+        """Request the certificate of an order that is `ready`."""
+        request = messages.CertificateRequest(csr=csr)
+        await self._post(order.finalize_url, request.json_dumps().encode())
+
+    async def certificate(self, url: str) -> str:
+        """The certificate and its chain in PEM."""
+        response = await self._post(url, b"")
+        if len(response.body) > CHAIN_OCTETS:
+            raise AcmeFailed("The certificate authority sent a chain that is too long.")
+        try:
+            return response.body.decode("ascii")
+        except UnicodeDecodeError:
+            raise AcmeFailed("The certificate authority sent a certificate that is not PEM.") from None
+
+    async def revoke(self, certificate: x509.Certificate) -> None:
+        """Revoke a certificate of this account. One that is revoked already is no error."""
+        request = messages.Revocation(certificate=certificate, reason=0)
+        try:
+            await self._post(await self._url("revokeCert"), request.json_dumps().encode())
+        except AcmeFailed as error:
+            if error.code != "alreadyRevoked":
+                raise
+
+    async def renewal_window(self, certificate: x509.Certificate) -> RenewalWindow | None:
+        """When the authority suggests to renew a certificate; None if it does not offer that."""
+        url = await self._find_url("renewalInfo")
+        if url is None:
+            return None
+        response = await self._send("GET", f"{url}/{_certificate_id(certificate)}", b"", None)
+        if response.status != 200:
+            raise _failure_of(response)
+        window = _parsed(messages.RenewalInfo, response).suggested_window
+        return RenewalWindow(window.start, max(window.start, window.end))
+
+    async def _load_directory(self) -> messages.Directory:
+        if self._directory is None:
+            response = await self._send("GET", self._directory_url, b"", None)
+            if response.status != 200:
+                raise _failure_of(response)
+            try:
+                self._directory = messages.Directory.from_json(_json(response))
+            except (DeserializationError, AttributeError, TypeError):
+                raise AcmeFailed(f"{self._directory_url} is not the directory of an ACME server.") from None
+        return self._directory
+
+    async def _url(self, resource: str) -> str:
+        """The URL of a resource in the directory."""
+        url = await self._find_url(resource)
+        if url is None:
+            raise AcmeFailed(f"The certificate authority does not offer {resource}.")
+        return url
+
+    async def _find_url(self, resource: str) -> str | None:
+        url = (await self._load_directory()).to_partial_json().get(resource)
+        return url if isinstance(url, str) else None
+
+    async def _post(self, url: str, payload: bytes, *, with_key: bool = False) -> AcmeResponse:
+        """Send a signed request; an empty payload makes it a POST-as-GET (RFC 8555 §6.3).
+
+        It names the account, or has its public key if `with_key` is set (RFC 8555 §6.2).
+        """
+        account_url = None if with_key else self.account_url
+        for _ in range(NONCE_ATTEMPTS):
+            nonce = self._nonces.pop() if self._nonces else await self._new_nonce()
+            signed = jws.JWS.sign(payload, self._key, ES256, nonce, url, account_url)
+            response = await self._send("POST", url, signed.json_dumps().encode(), JOSE_TYPE)
+            self._keep_nonce(response)
+            if response.status < 300:
+                return response
+            failure = _failure_of(response)
+            if failure.code != "badNonce":
+                raise failure
+        raise AcmeFailed("The certificate authority refused all nonces.", code="badNonce")
+
+    async def _new_nonce(self) -> bytes:
+        response = await self._send("GET", await self._url("newNonce"), b"", None)
+        self._keep_nonce(response)
+        if not self._nonces:
+            raise AcmeFailed("The certificate authority sent no nonce.")
+        return self._nonces.pop()
+
+    def _keep_nonce(self, response: AcmeResponse) -> None:
+        text = response.headers.get("replay-nonce", "")
+        if text and len(self._nonces) < NONCES_KEPT:
+            try:
+                self._nonces.append(decode_b64jose(text))
+            except DeserializationError:
+                raise AcmeFailed("The certificate authority sent an invalid nonce.") from None
+
+
+def new_private_key() -> bytes:
+    """A new private key (ECDSA, P-256) as PKCS #8 in PEM, for an account or a certificate."""
+    return ec.generate_private_key(ec.SECP256R1()).private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+
+
+def signing_request(private_key: bytes, name: str) -> x509.CertificateSigningRequest:
+    """The request for a certificate of a name and a key in PEM."""
+    key = _ec_key(private_key)
+    subject = [x509.NameAttribute(NameOID.COMMON_NAME, name)] if len(name) <= COMMON_NAME_CHARACTERS else []
+    return (
+        x509.CertificateSigningRequestBuilder()
+        .subject_name(x509.Name(subject))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+
+
+def read_chain(chain: str, private_key: bytes, name: str) -> x509.Certificate:
+    """The certificate at the beginning of a chain in PEM. Raises AcmeFailed unless it has this key and this name."""
+    try:
+        certificate = x509.load_pem_x509_certificates(chain.encode())[0]
+        names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        has_name = name in names.get_values_for_type(x509.DNSName)
+    except (ValueError, IndexError, x509.ExtensionNotFound):
+        raise AcmeFailed("The certificate authority sent a certificate that cannot be read.") from None
+    if certificate.public_key() != _ec_key(private_key).public_key() or not has_name:
+        raise AcmeFailed(f"The certificate authority sent a certificate that is not the one for {name}.")
+    return certificate
+
+
+def printable(text: str) -> str:
+    """A text of a peer without control characters and surrogates, cut to PROBLEM_CHARACTERS."""
+    return re.sub(r"[\x00-\x1f\x7f\ud800-\udfff]+", " ", text)[:PROBLEM_CHARACTERS]
+
+
+def _ec_key(private_key: bytes) -> ec.EllipticCurvePrivateKey:
+    key = serialization.load_pem_private_key(private_key, password=None)
+    assert isinstance(key, ec.EllipticCurvePrivateKey)
+    return key
+
+
+def _certificate_id(certificate: x509.Certificate) -> str:
+    """The identifier of a certificate for renewal information (RFC 9773 §4.1)."""
+    try:
+        extension = certificate.extensions.get_extension_for_class(x509.AuthorityKeyIdentifier)
+    except x509.ExtensionNotFound:
+        raise AcmeFailed("The certificate does not name the key of its issuer.") from None
+    serial = certificate.serial_number
+    octets = serial.to_bytes(serial.bit_length() // 8 + 1)  # DER: one more bit than the number, for its sign.
+    return ".".join(
+        base64.urlsafe_b64encode(part).rstrip(b"=").decode() for part in (extension.value.key_identifier or b"", octets)
+    )
+
+
+def _read_order(url: str, response: AcmeResponse) -> AcmeOrder:
+    order = _parsed(messages.Order, response)
+    status = order.status.name if order.status is not None else ""
+    urls = list(order.authorizations or ())
+    if status not in ("pending", "ready", "processing", "valid", "invalid") or len(urls) != 1 or not order.finalize:
+        raise AcmeFailed("The certificate authority sent an order that cannot be read.")
+    problem = _text_of(order.error) if order.error is not None else None
+    return AcmeOrder(url, status, urls[0], order.finalize, order.certificate, problem)
+
+
+def _parsed(kind: type[Parsed], response: AcmeResponse) -> Parsed:
+    try:
+        return kind.from_json(_json(response))
+    except (DeserializationError, AttributeError, TypeError, ValueError):
+        raise AcmeFailed("The certificate authority sent an answer that cannot be read.") from None
+
+
+def _json(response: AcmeResponse) -> dict[str, Any]:
+    try:
+        document = json.loads(response.body)
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict):
+        raise AcmeFailed("The certificate authority sent an answer that is not a JSON object.")
+    return document
+
+
+def _location(response: AcmeResponse) -> str:
+    url = response.headers.get("location", "")
+    if not url.startswith("https://"):
+        raise AcmeFailed("The certificate authority sent no URL for what it created.")
+    return url
+
+
+def _failure_of(response: AcmeResponse) -> AcmeFailed:
+    """The problem document (RFC 7807) of a response, or its status."""
+    text, code = f"The certificate authority answered with the status {response.status}.", ""
+    try:
+        error = messages.Error.from_json(_json(response))
+        text, code = _text_of(error) or text, error.code or ""
+    except (AcmeFailed, DeserializationError, AttributeError, TypeError, ValueError):
+        pass
+    wait = response.headers.get("retry-after", "")
+    return AcmeFailed(text, code=code, retry_after=int(wait) if re.fullmatch(r"\d{1,9}", wait) else None)
+
+
+def _text_of(error: messages.Error) -> str:
+    """The text of an error, with its type and those of its parts."""
+    subproblems: Any = error.subproblems or ()
+    parts = [error, *subproblems]
+    texts = [str(part.detail) for part in parts if isinstance(part, messages.Error) and part.detail]
+    return printable(" ".join([*texts, f"({error.code})" if error.code else ""]).strip())
+
+
+def as_utc(moment: datetime) -> datetime:
+    """A time of a certificate with its time zone."""
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,0 +1,1 @@
+import{G as e,O as t}from"./parts.js";var n=()=>`Attachments`,r=()=>`Anhänge`,i=((t={},i={})=>(i.locale??e())===`de`?r(t):n(t)),a=t(`outline`,`paperclip`,`Paperclip`,[[`path`,{d:`M15 7l-6.5 6.5a1.5 1.5 0 0 0 3 3l6.5 -6.5a3 3 0 0 0 -6 -6l-6.5 6.5a4.5 4.5 0 0 0 9 9l6.5 -6.5`,key:`svg-0`}]]);export{i as n,a as t};

@@ -1,1 +1,0 @@
-import{Q as e}from"./profile.js";var t=e=>`The list could not be exported: ${e?.reason}`,n=e=>`Die Liste konnte nicht exportiert werden: ${e?.reason}`,r=((r,i={})=>(i.locale??e())===`de`?n(r):t(r));export{r as t};

@@ -1,0 +1,1 @@
+import{G as e}from"./parts.js";var t=()=>`Email`,n=()=>`E-Mail`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r));export{r as t};

@@ -1,0 +1,1 @@
+import{G as e}from"./parts.js";var t=e=>`Remove filter: ${e?.filter}`,n=e=>`Filter entfernen: ${e?.filter}`,r=((r,i={})=>(i.locale??e())===`de`?n(r):t(r)),i=e=>`last ${e?.days} days`,a=e=>`letzte ${e?.days} Tage`,o=((t,n={})=>(n.locale??e())===`de`?a(t):i(t)),s=()=>`today`,c=()=>`heute`,l=((t={},n={})=>(n.locale??e())===`de`?c(t):s(t));export{o as n,r,l as t};

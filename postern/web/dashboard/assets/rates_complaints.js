@@ -1,1 +1,0 @@
-import{Q as e}from"./profile.js";var t=()=>`Complaints`,n=()=>`Beschwerden`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r));export{r as t};

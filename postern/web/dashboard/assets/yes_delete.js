@@ -1,0 +1,1 @@
+import{G as e}from"./parts.js";var t=()=>`Save`,n=()=>`Speichern`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r)),i=()=>`Delete`,a=()=>`Löschen`,o=((t={},n={})=>(n.locale??e())===`de`?a(t):i(t));export{r as n,o as t};
