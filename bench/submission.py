@@ -13,20 +13,17 @@ import base64
 import os
 import resource
 import shutil
-import socket
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import uvloop
 
-from bench.emails import START_SECONDS, Server, free_port, load, percentile, post
+from bench.emails import Server, free_port, load, percentile, post
 from postern.kernel.database.embedded import run_embedded
 from postern.kernel.database.migrations import migrate
+from tests.peers.mail_servers import postfix, wait_until_open
 
 SECONDS = 8.0
 CONNECTIONS = 32
@@ -76,74 +73,6 @@ async def expect(reader: asyncio.StreamReader, code: bytes) -> None:
             return
 
 
-def wait_until_open(port: int) -> None:
-    """Wait until a server listens on a port. Raises OSError after START_SECONDS."""
-    ends = time.monotonic() + START_SECONDS
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=5).close()
-        except OSError:
-            if time.monotonic() > ends:
-                raise
-            time.sleep(0.05)
-        else:
-            return
-
-
-@contextmanager
-def postfix() -> Iterator[int]:
-    """A Postfix of its own, with its files in a temporary folder, that accepts and discards; yields its port."""
-    port = free_port()
-    folder = Path(tempfile.mkdtemp(prefix="postfix-"))
-    folder.chmod(0o755)
-    (folder / "queue").mkdir()
-    (folder / "data").mkdir()
-    shutil.chown(folder / "data", "postfix")
-    settings = {
-        "compatibility_level": "3.6",
-        "queue_directory": folder / "queue",
-        "data_directory": folder / "data",
-        "mynetworks": "127.0.0.0/8",
-        "mydestination": "",
-        "inet_interfaces": "127.0.0.1",
-        "default_transport": "discard:",
-        "maillog_file_prefixes": folder,
-        "maillog_file": folder / "log",
-        "default_process_limit": "200",
-        "smtpd_client_connection_count_limit": "0",
-    }
-    (folder / "main.cf").write_text("".join(f"{name} = {value}\n" for name, value in settings.items()))
-    services = [
-        f"127.0.0.1:{port} inet n - n - - smtpd",
-        "cleanup unix n - n - 0 cleanup",
-        "qmgr unix n - n 300 1 qmgr",
-    ]
-    services += [
-        "rewrite unix - - n - - trivial-rewrite",
-        "bounce unix - - n - 0 bounce",
-        "defer unix - - n - 0 bounce",
-    ]
-    services += ["trace unix - - n - 0 bounce", "anvil unix - - n - 1 anvil", "scache unix - - n - 1 scache"]
-    services += [
-        "discard unix - - n - - discard",
-        "error unix - - n - - error",
-        "postlog unix-dgram n - n - 1 postlogd",
-    ]
-    services += [
-        "proxymap unix - - n - - proxymap",
-        "tlsmgr unix - - n 1000? 1 tlsmgr",
-        "pickup unix n - n 60 1 pickup",
-    ]
-    (folder / "master.cf").write_text("".join(f"{service}\n" for service in services))
-    subprocess.run(["postfix", "-c", folder, "start"], check=True, capture_output=True)
-    try:
-        wait_until_open(port)
-        yield port
-    finally:
-        subprocess.run(["postfix", "-c", folder, "stop"], check=False, capture_output=True)
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def rate(server: Server, port: int, api_id: int, smtp_id: int) -> list[tuple[str, str]]:
     project, key, _ = server.project()
     rows = []
@@ -169,7 +98,8 @@ def rate(server: Server, port: int, api_id: int, smtp_id: int) -> list[tuple[str
     row = f"{described(smtp_rate, times)}, {used:.0f} µs of the server's CPU time each"
     row += f", {smtp_rate / api_rate:.2f} of POST /emails"
     if shutil.which("postfix") and os.geteuid() == 0:
-        with postfix() as postfix_port:
+        postfix_port = free_port()
+        with postfix("127.0.0.1", postfix_port, {"default_transport": "discard:"}):
             uvloop.run(submit(postfix_port, None, 1))
             postfix_rate, times = uvloop.run(submit(postfix_port, None, SECONDS))
         rows.append((f"Postfix, {CONNECTIONS} connections, without AUTH", described(postfix_rate, times)))
@@ -247,7 +177,7 @@ def main() -> None:
         try:
             api = server.start("api")
             smtp = server.start("smtp")
-            wait_until_open(port)
+            wait_until_open("127.0.0.1", port)
             if "rate" in chosen:
                 rows += rate(server, port, api.pid, smtp.pid)
             if "connections" in chosen:
