@@ -225,6 +225,8 @@ class ConnectionFailed(Exception):
         """What is wrong with the TLS of the connection, if that is the reason."""
         self.local_address = ""
         """The local IP address of the connection; empty if none was made."""
+        self.counts_against_server = True
+        """Whether other messages would fail in the same way, so that the circuit breaker of the server counts it."""
 
 
 class Unreachable(ConnectionFailed):

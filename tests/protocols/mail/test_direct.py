@@ -649,3 +649,89 @@ def test_hostile_certificates_match_nothing():
     assert dane_fault([record], "mx.b.test", datetime.now(UTC), [b"", b"\x30\x00"]) is not None
     assert dane_fault([TlsaRecord(3, 1, 1, b"0" * 32)], "mx.b.test", datetime.now(UTC), [b"x" * 99]) is not None
     assert dane_fault([record], "mx.b.test", datetime.now(UTC), []) is not None
+
+
+# What is the fault of a message or of a policy, and not of the site ---------------------------------------------------
+
+MANY = 5
+"""More failures in a row than open a circuit breaker."""
+
+
+@pytest.mark.parametrize("fault", ["no starttls", "invalid certificate"])
+async def test_messages_that_require_tls_are_rejected_however_many_there_are(lab, authority, fault):
+    """RFC 8689 §4.2.1. Other mail goes on."""
+    tls = None if fault == "no starttls" else server_context("mx.b.test")
+    sink = await lab.internet.mail_server("b.test", Behaviour(tls=tls))
+    lab.policies["b.test"] = msgspec.structs.replace(ENFORCED, mode="testing")
+    transport = lab.transport(context=authority.client_context())
+    outcomes = [await transport.deliver(envelope(require_tls=True), MESSAGE) for _ in range(MANY)]
+    assert [codes(outcome) for outcome in outcomes] == [[("Rejected", 550, "5.7.10")]] * MANY
+    assert codes(await transport.deliver(envelope(), MESSAGE)) == [("Accepted", 250, "2.0.0")]
+    assert len(sink.messages) == 1
+
+
+async def test_a_domain_whose_policy_fails_keeps_the_reason_and_delays_no_other(lab, authority):
+    """Both domains have the same servers. The one without a policy gets its mail; the other one learns what is wrong,
+    and gets its mail as soon as the certificate is valid."""
+    sink = await lab.internet.mail_server("b.test", Behaviour(tls=server_context("mx.b.test")))
+    lab.zone.add("plain.test", "MX", "10 mx.b.test.")
+    lab.policies["b.test"] = ENFORCED
+    transport = lab.transport(context=authority.client_context())
+    for _ in range(MANY):
+        outcome = await transport.deliver(envelope("x@b.test", "y@plain.test"), MESSAGE)
+        assert codes(outcome) == [("Deferred", 0, "4.7.5"), ("Accepted", 250, "2.0.0")]
+        assert "certificate" in outcome.results[0].text
+    sink.behaviour.tls = authority.server("mx.b.test")[0]
+    assert codes(await transport.deliver(envelope("x@b.test"), MESSAGE)) == [("Accepted", 250, "2.0.0")]
+
+
+async def test_a_server_that_matches_no_tlsa_record_keeps_the_reason(lab, authority):
+    await lab.internet.mail_server("b.test", Behaviour(tls=authority.server("mx.b.test")[0]))
+    publish_tlsa(lab, "3 1 1 " + "00" * 32)
+    transport = lab.transport(resolver=validating(lab))
+    outcomes = [await transport.deliver(envelope(), MESSAGE) for _ in range(MANY)]
+    assert {"TLSA" in outcome.results[0].text for outcome in outcomes} == {True}, outcomes[-1].results[0].text
+
+
+async def test_a_domain_with_an_unsigned_name_never_uses_the_connections_of_a_signed_one(lab, authority):
+    """RFC 8689 §4.2.1: the servers of both are the same, but only those of b.test are authenticated, by DNSSEC."""
+    tls = authority.server("mx.b.test")[0]
+    sink = await lab.internet.mail_server("b.test", Behaviour(tls=tls, require_tls=True))
+    lab.zone.is_authenticated = True
+    lab.zone.add("c.test", "MX", "10 mx.b.test.")
+    lab.zone.unsigned.add("c.test")
+    transport = lab.transport(resolver=validating(lab), context=authority.client_context())
+    for _ in range(MANY):
+        outcome = await transport.deliver(envelope("x@b.test", "y@c.test", require_tls=True), MESSAGE)
+        assert codes(outcome) == [("Accepted", 250, "2.0.0"), ("Rejected", 550, "5.7.10")]
+    assert codes(await transport.deliver(envelope("y@c.test", require_tls=True), MESSAGE))[0][0] == "Rejected"
+    assert {message.recipients for message in sink.messages} == {("x@b.test",)}
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "fields", "enhanced"),
+    [
+        (Behaviour(size=20), {}, "5.3.4"),
+        (Behaviour(smtputf8=False), {"needs_smtputf8": True}, "5.6.7"),
+        (Behaviour(replies={"MAIL": b"552 5.3.4 Too big"}), {}, "5.3.4"),
+        (Behaviour(), {"recipients": ("no address@b.test",)}, "5.1.3"),
+    ],
+)
+async def test_faults_of_a_message_are_not_those_of_the_site(lab, behaviour, fields, enhanced):
+    await lab.internet.mail_server("b.test", behaviour)
+    transport = lab.transport()
+    for _ in range(MANY):
+        outcome = await transport.deliver(msgspec.structs.replace(envelope(), **fields), MESSAGE)
+        assert (type(outcome.results[0]), outcome.results[0].enhanced) == (Rejected, enhanced)
+    behaviour.size, behaviour.replies = 0, {}
+    assert codes(await transport.deliver(envelope(), b"A: b\r\n\r\nshort")) == [("Accepted", 250, "2.0.0")]
+
+
+async def test_a_site_with_a_failing_policy_that_cannot_be_reached_is_still_left_alone(lab, authority):
+    """Failures to connect count, whatever the policy: trying them again costs time and connections."""
+    sink = await lab.internet.mail_server("b.test", Behaviour(tls=authority.server("mx.b.test")[0]))
+    lab.policies["b.test"] = ENFORCED
+    await sink.aclose()
+    transport = lab.transport(context=authority.client_context())
+    outcomes = [await transport.deliver(envelope(), MESSAGE) for _ in range(MANY)]
+    assert "several times in a row" in outcomes[-1].results[0].text

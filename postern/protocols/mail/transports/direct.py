@@ -123,6 +123,9 @@ class _SiteKey(NamedTuple):
     """The mode of the MTA-STS policy, and its patterns."""
     sources: tuple[Source, ...]
     demand: TlsDemand
+    authenticated: bool
+    """Whether the names of the servers are authenticated with DNSSEC, for messages that require TLS: a connection for
+    a domain whose MX records are signed must not be used for one whose are not (RFC 8689 §4.2.1)."""
 
 
 class _Site:
@@ -255,11 +258,13 @@ class DirectTransport:
     def _key(self, route: MailRoute, envelope: Envelope) -> _SiteKey:
         preferences = sorted({host.preference for host in route.hosts})
         hosts = [(preferences.index(host.preference), host.name, bool(host.tlsa)) for host in route.hosts]
+        demand = TlsDemand.of(envelope)
         return _SiteKey(
             hosts=tuple(sorted(hosts)),
             policy=(route.policy.mode, route.policy.mx) if route.policy else None,
             sources=select_sources(self._sources, tenant=envelope.tenant, bulk=envelope.bulk),
-            demand=TlsDemand.of(envelope),
+            demand=demand,
+            authenticated=demand is TlsDemand.REQUIRED and route.authenticated,
         )
 
     def _site(self, route: MailRoute, envelope: Envelope) -> _Site:
@@ -315,6 +320,10 @@ class DirectTransport:
         self._dialing += 1
         try:
             connection = await self._dial_first(site)
+        except TlsRequired as failure:
+            # A policy or the message demands that. The servers can be reached, and each message needs this reason.
+            failure.counts_against_server = False
+            raise
         finally:
             self._dialing -= 1
         self._connections.add(connection)

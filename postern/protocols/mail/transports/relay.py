@@ -408,7 +408,10 @@ class ConnectionPool:
                 await hooks.admit()
             return self._report_outcome(await connection.send(envelope, message, before_dot=hooks.before_dot))
         except ConnectionFailed as failure:
-            self.shaper.failed(self._clock())
+            if failure.counts_against_server:
+                self.shaper.failed(self._clock())
+            elif failure.local_address:
+                self.shaper.connected()
             if failure.reply:
                 self.shaper.deferred(failure.reply.code, self._clock())
             return defer_after_failure(envelope, failure, self.label, timedelta(seconds=loop.time() - started))
