@@ -1564,6 +1564,7 @@ CREATE TABLE public.send_attempts (
     links_base text,
     unsubscribe_domain text,
     transport text,
+    provider_id text,
     CONSTRAINT send_attempts_outcome_check CHECK ((outcome = ANY (ARRAY['ACCEPTED'::text, 'DEFERRED'::text, 'REJECTED'::text, 'AMBIGUOUS'::text, 'FAILED'::text])))
 );
 
@@ -2714,6 +2715,8 @@ CREATE INDEX recovery_codes_developer ON public.recovery_codes USING btree (deve
 CREATE INDEX second_factors_customer ON public.second_factors USING btree (project_id, customer_id) WHERE (customer_id IS NOT NULL);
 
 CREATE INDEX second_factors_developer ON public.second_factors USING btree (developer_id) WHERE (developer_id IS NOT NULL);
+
+CREATE INDEX send_attempts_provider_id ON public.send_attempts USING btree (provider_id) WHERE (provider_id IS NOT NULL);
 
 CREATE INDEX send_bodies_sealed ON public.send_bodies USING btree (project_id, send_id) WHERE (sealed IS NOT NULL);
 

@@ -7,7 +7,7 @@ import msgspec
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.values import Moment, Record, new_id
 from postern.messaging.emails import store
-from postern.messaging.emails.model import SUPPRESSION_STRENGTH, SuppressionEntry, TrackedSend
+from postern.messaging.emails.model import SUPPRESSION_STRENGTH, ProviderMessage, SuppressionEntry, TrackedSend
 
 
 class EngagementMark(Record):
@@ -25,6 +25,16 @@ async def tracked_sends(db: Queries, ids: list[UUID]) -> list[TrackedSend]:
     """The sends with these ids, each once; unknown ids are left out. Sends of any project are returned, because
     tracking URLs do not contain the project."""
     return await store.tracked_sends(db, ids=sorted(set(ids)))
+
+
+async def sends_with_provider_ids(
+    db: Queries, project_ids: list[UUID], ids: list[str]
+) -> dict[str, list[ProviderMessage]]:
+    """The sends of projects to which a provider gave these ids, by id; unknown ids are left out."""
+    messages: dict[str, list[ProviderMessage]] = {}
+    for message in await store.sends_with_provider_ids(db, project_id=project_ids, provider_ids=sorted(set(ids))):
+        messages.setdefault(message.provider_id, []).append(message)
+    return messages
 
 
 async def store_engagement(tx: Transaction, marks: list[EngagementMark]) -> list[TrackedSend]:

@@ -646,6 +646,14 @@ class CapturedMail(msgspec.Struct, frozen=True, kw_only=True):
     captured_at: Moment
 
 
+class ProviderMessage(Record):
+    """A send to whose message a provider gave an id."""
+
+    project_id: UUID
+    send_id: UUID
+    provider_id: str
+
+
 class TrackedSend(Record):
     """The fields of a send that open and click tracking needs."""
 

@@ -194,6 +194,7 @@ def _attempt_row(finished: FinishedAttempt, outcome: DeliveryOutcome) -> dict[st
         "results": results,
         "dialogue": _storable_lines(dialogue_of(outcome)),
         "duration_ms": round(finished.duration / timedelta(milliseconds=1)),
+        **({"provider_id": storable(outcome.provider_id)} if outcome.provider_id else {}),
         **(_transmitted_columns(finished.transmitted) if finished.transmitted else {}),
     }
 

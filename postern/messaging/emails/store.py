@@ -15,6 +15,7 @@ from postern.messaging.emails.model import (
     FirstEngagement,
     IdempotencyKey,
     IdempotencyRow,
+    ProviderMessage,
     Send,
     SendAttempt,
     SendBody,
@@ -561,12 +562,12 @@ async def settle(
 # Rows of attempts that are stored already do not change.
 @statement("""
     insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms, finished_at,
-                               signatures, links_base, unsubscribe_domain, transport)
+                               signatures, links_base, unsubscribe_domain, transport, provider_id)
     select project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms, %(now)s, signatures, links_base,
-           unsubscribe_domain, transport
+           unsubscribe_domain, transport, provider_id
     from jsonb_to_recordset(%(rows)s) as v (
         project_id uuid, send_id uuid, attempt int, outcome text, host text, results jsonb, dialogue text[],
-        duration_ms int, signatures text, links_base text, unsubscribe_domain text, transport text)
+        duration_ms int, signatures text, links_base text, unsubscribe_domain text, transport text, provider_id text)
     where project_id = any (%(project_id)s)
     on conflict do nothing
 """)
@@ -856,6 +857,16 @@ async def captured_message(db: Queries, *, project_id: UUID, send_id: UUID) -> b
     from sends where id = any (%(ids)s)
 """)
 async def tracked_sends(db: Queries, *, ids: list[UUID]) -> list[TrackedSend]: ...
+
+
+# The sends of projects whose attempts have these ids of a provider.
+@statement("""
+    select distinct project_id, send_id, provider_id from send_attempts
+    where provider_id = any (%(provider_ids)s) and provider_id is not null and project_id = any (%(project_id)s)
+""")
+async def sends_with_provider_ids(
+    db: Queries, *, project_id: list[UUID], provider_ids: list[str]
+) -> list[ProviderMessage]: ...
 
 
 # Store the times that are not None in the parallel lists, for sends that have no such time yet. Returns the times that

@@ -36,6 +36,7 @@ from postern.protocols.mail.dkim_verification import DkimVerdict
 from postern.protocols.mail.message_authentication import MessageAuthentication, authenticate, unchecked
 from postern.protocols.mail.received_content import ReceivedContent, read_content
 from postern.protocols.mail.spam_hints import spam_hints
+from postern.protocols.mail.transports.ses import ses_message_id
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -114,6 +115,11 @@ class _Checked(msgspec.Struct, frozen=True):
     authentication: MessageAuthentication
     caller: Caller | None
 
+    @property
+    def project_ids(self) -> set[UUID]:
+        """The projects that have a route for one of the recipients."""
+        return {match.project_id for matches in self.routes.values() for match in matches}
+
 
 async def store_message(
     world: "World", arrival: Arrival, routes: Mapping[str, Sequence[RouteMatch]], caller: Caller | None = None
@@ -160,11 +166,11 @@ async def _store(world: "World", messages: list[_Checked]) -> list[list[InboundS
     now = world.clock()
     stored: list[list[InboundStored]] = [[] for _ in messages]
     async with world.db.transaction() as tx:
-        replied = await _replied_sends(tx, [message.content for message in messages])
+        replied = await _replied_sends(tx, messages)
         rows = [
             (number, _row(project_id, message, replied[number].get(project_id), now))
             for number, message in enumerate(messages)
-            for project_id in {match.project_id for matches in message.routes.values() for match in matches}
+            for project_id in message.project_ids
         ]
         # All transactions insert, and lock the usage of projects, in the same order.
         rows.sort(key=lambda each: (each[1].project_id, each[1].fingerprint))
@@ -189,15 +195,28 @@ async def _insert(tx: Transaction, rows: list[InboundRowWithMessage]) -> list[UU
     return [row.id for row in rows if await store.insert_message(tx, row)]
 
 
-async def _replied_sends(tx: Transaction, contents: Sequence[ReceivedContent]) -> list[dict[UUID, UUID]]:
+async def _replied_sends(tx: Transaction, messages: Sequence[_Checked]) -> list[dict[UUID, UUID]]:
     """For each message, by project, the send to which it replies: the latest of the messages that it refers to."""
-    referred = [
-        [UUID(match[1]) for reference in content.references if (match := _SEND_ID.fullmatch(reference))]
-        for content in contents
-    ]
-    ids = [send_id for of_message in referred for send_id in of_message]
-    sends = {send.id: send.project_id for send in await engagement.tracked_sends(tx, ids)} if ids else {}
-    return [{sends[send_id]: send_id for send_id in of_message if send_id in sends} for of_message in referred]
+    references = {reference for message in messages for reference in message.content.references}
+    named = {reference: UUID(match[1]) for reference in references if (match := _SEND_ID.fullmatch(reference))}
+    sends = await engagement.tracked_sends(tx, [*named.values()]) if named else []
+    projects = {send.id: send.project_id for send in sends}
+    provided = {reference: found for reference in references if (found := ses_message_id(reference))}
+    project_ids = sorted({project_id for message in messages for project_id in message.project_ids})
+    with_provider_id = (
+        await engagement.sends_with_provider_ids(tx, project_ids, [*provided.values()]) if provided else {}
+    )
+    replied: list[dict[UUID, UUID]] = []
+    for message in messages:
+        by_project: dict[UUID, UUID] = {}
+        for reference in message.content.references:
+            send_id = named.get(reference)
+            if send_id is not None and send_id in projects:
+                by_project[projects[send_id]] = send_id
+            for send in with_provider_id.get(provided.get(reference, ""), ()):
+                by_project[send.project_id] = send.send_id
+        replied.append(by_project)
+    return replied
 
 
 def _row(project_id: UUID, message: _Checked, send_id: UUID | None, now: Moment) -> InboundRowWithMessage:

@@ -20,6 +20,7 @@ from postern.messaging.inbound.retention import delete_expired_inbound
 from tests.messaging.domains.test_dmarc_reports import begin
 from tests.messaging.domains.test_domains import publish
 from tests.messaging.emails.test_relay import MAIL, sender, sink
+from tests.messaging.emails.test_ses import with_ses
 from tests.messaging.inbound.test_receiving import port
 from tests.peers.http_receiver import http_receiver
 from tests.protocols.mail.test_dmarc_report import mailed, row
@@ -698,3 +699,40 @@ async def test_routes_of_a_project_are_limited(project, domain, monkeypatch):
     await new_route(project, f"a@{domain}")
     refused = await project.client.post("/inbound/routes", {"address": f"b@{domain}"})
     assert (refused.status_code, refused.json()["code"]) == (422, "too_many_inbound_routes")
+
+
+async def use_ses(project, world, moto):
+    """Let a project send by SES."""
+    moto.reset()
+    moto.verify("example.com")
+    world.settings = with_ses(world.settings, moto.url)
+    changed = await project.developer.patch("", {"settings": {"transport": "ses"}})
+    assert changed.status_code == 200, changed.text
+
+
+@pytest.mark.parametrize("host", ["eu-central-1.amazonses.com", "email.amazonses.com"])
+async def test_a_reply_to_a_message_by_ses_is_linked_to_the_email(
+    sender, moto, world, port, clock, zone, new_project, host
+):
+    """SES replaces the Message-ID, so a reply refers to the id that SES returned."""
+    await use_ses(sender, world, moto)
+    domain = await verified_domain(sender, zone)
+    await new_route(sender, f"*@{domain}")
+    first, second = [(await sender.client.post("/emails", {**MAIL, "cc": None, "bcc": None})).json() for _ in range(2)]
+    assert (first["status"], second["status"]) == ("SENT", "SENT")
+    first_id, second_id = (f"<{message.id}@{host}>" for message in moto.messages)
+    for head, sent in (
+        (f"In-Reply-To: {first_id}", first),
+        (f"In-Reply-To: {first_id.upper()}", first),
+        (f"References: {first_id}\r\n {second_id}\r\n <latest@x>", second),
+        (f"References: {second['messageId']}\r\n {first_id}", first),
+    ):
+        await deliver(port, [f"a@{domain}"], message(clock, head=head))
+        assert (await listed(sender))[0]["emailId"] == sent["id"], head
+    for unknown in (first_id.replace("amazonses", "attacker"), f"<{uuid4()}-000000@{host}>"):
+        await deliver(port, [f"a@{domain}"], message(clock, head=f"In-Reply-To: {unknown}"))
+        assert (await listed(sender))[0]["emailId"] is None, unknown
+    other = await new_project()
+    await new_route(other, f"*@{await verified_domain(other, zone, domain)}")
+    await deliver(port, [f"a@{domain}"], message(clock, head=f"In-Reply-To: {first_id}"))
+    assert (await listed(other))[0]["emailId"] is None, "the e-mail is of another project"

@@ -42,6 +42,8 @@ KEPT_OCTETS = 8_192
 """Maximum octets of a response's body that are read; SES replies with less than 1 kB."""
 REPLY_CHARACTERS = 500
 """Maximum characters of an error message of SES that a result contains."""
+MESSAGE_ID_CHARACTERS = 200
+"""How much of the id of a message is kept. SES uses 60 characters."""
 CONNECT_SECONDS = 10.0
 STEP_SECONDS = 30.0
 """Time limit for a part of the request or the response."""
@@ -78,6 +80,9 @@ LONGEST_RETRY_AFTER = timedelta(hours=1)
 TOO_MANY_CODE, CREDENTIALS_CODE, SENDER_CODE, SERVER_CODE = "4.7.28", "4.7.8", "5.1.8", "4.3.0"
 
 _REGION = re.compile(r"[a-z]{2}(-[a-z]{2,12}){1,3}-[0-9]{1,2}")
+_SES_MESSAGE_ID = re.compile(
+    rf"<([0-9a-z-]{{1,{MESSAGE_ID_CHARACTERS}}})@[0-9a-z-]+\.amazonses\.com(?:\.cn)?>", re.IGNORECASE
+)
 _SES_HEADER = re.compile(rb"^x-ses-[^\r\n:]*", re.IGNORECASE | re.MULTILINE)
 _FROM = re.compile(rb"^from:((?:[^\r\n]|\r\n[ \t])*)", re.IGNORECASE | re.MULTILINE)
 
@@ -402,9 +407,10 @@ def _outcome_of(
     reply = f"{error[:100]}: {message}" if error and message else error[:100] or message
     kind: type[Accepted | Deferred | Rejected] = Deferred
     retry_after: timedelta | None = None
+    message_id = str(fields.get("MessageId", ""))[:MESSAGE_ID_CHARACTERS]
     if response.status == 200 and body.complete:
         kind, code, enhanced = Accepted, 250, "2.0.0"
-        text = f"Accepted by Amazon SES, message id {str(fields.get('MessageId', 'unknown'))[:200]}"
+        text = f"Accepted by Amazon SES, message id {message_id or 'unknown'}"
     elif response.status == 429 or error in RATE_ERRORS:
         code, enhanced, text = 421, TOO_MANY_CODE, reply
         retry_after = _retry_after(response, PAUSE_AFTER_RATE_ERROR)
@@ -428,8 +434,18 @@ def _outcome_of(
         host=host,
         duration=spent,
         retry_after=retry_after,
+        provider_id=message_id.lower() if kind is Accepted else "",
         exchange=(("C", body.request_line), ("S", response.transcript())),
     )
+
+
+def ses_message_id(reference: str) -> str | None:
+    """The id of the message that a `Message-ID` of SES has, in lower case; None for any other `Message-ID`.
+
+    SES replaces it by `<id@region.amazonses.com>`, and by `<id@email.amazonses.com>` in the region us-east-1.
+    """
+    match = _SES_MESSAGE_ID.fullmatch(reference)
+    return match[1].lower() if match else None
 
 
 def _retry_after(response: SesResponse, default: timedelta | None) -> timedelta | None:

@@ -103,6 +103,8 @@ class DeliveryOutcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """When to retry at the earliest, if the transport knows."""
     opening: tuple[tuple[str, bytes], ...] = ()
     """The start of the SMTP dialogue: greeting, EHLO, TLS, AUTH; shared by all messages of the connection."""
+    provider_id: str = ""
+    """The id that the provider gave to the message and wrote into its `Message-ID`; empty if that did not change."""
     exchange: tuple[tuple[str, bytes], ...] = ()
     """The SMTP dialogue of this message: `C` for the client, `S` for the server, `TLS` for the parameters of TLS."""
 
