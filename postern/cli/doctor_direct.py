@@ -19,6 +19,7 @@ from postern.cli.doctor import (
     check_sender_records,
     print_results,
 )
+from postern.cli.doctor_loops import check_loops, check_redirection, own_names
 from postern.kernel.config import Settings
 from postern.kernel.outbound.ssrf import is_special
 
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
 def check_direct(sender: From = None, recipient: To = None) -> None:
     """Check the addresses of POSTERN_SOURCES: local, public, and with matching names in the DNS.
 
-    With --to, find the mail servers of the recipient's domain and connect to one, without sending mail. Then check the
-    base URL and, with --from, the DNS records of the sending domain. Exits with 1 if there is a problem.
+    With --to, find the mail servers of the recipient's domain and connect to one, without sending mail. Then check that
+    mail to the domains of the projects does not come back to this server, the base URL and, with --from, the DNS
+    records of the sending domain. Exits with 1 if there is a problem.
     """
     from postern.kernel.config import read_settings
 
@@ -61,6 +63,8 @@ async def diagnose_direct(settings: Settings, sender: str | None, recipient: str
     else:
         advice = "give --to with an address at a large provider, to connect to its mail server without sending mail"
         yield CheckResult("note", "Port 25", "not checked", advice)
+    async for result in check_loops(resolver, settings, sources, sender):
+        yield result
     yield check_base_url(settings)
     async for result in check_sender_records(resolver, settings, sender):
         yield result
@@ -187,5 +191,8 @@ async def _check_port(settings: Settings, sources: "list[Source]", host: "MailHo
     except smtp.ConnectionFailed as error:
         return CheckResult("problem", subject, error.text, "the reply says why the server refuses this machine")
     encryption = "with TLS" if connection.encrypted else "without TLS"
+    redirection = check_redirection(settings, connection, own_names(settings, sources))
     await connection.quit()
+    if redirection:
+        return redirection
     return CheckResult("ok", subject, f"connected to {host.name} [{address}] {encryption}; nothing was sent")

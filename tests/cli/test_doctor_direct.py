@@ -1,10 +1,13 @@
 """`postern doctor direct` checks addresses, names and port 25."""
 
+from uuid import uuid4
+
 import msgspec
 import pytest
 
 from postern.cli.doctor_direct import diagnose_direct
 from postern.kernel.outbound.ssrf import read_networks
+from tests.messaging.domains.test_domains import publish
 from tests.peers.loopback_internet import loopback_internet
 from tests.peers.smtp_sink import Behaviour, server_context
 
@@ -84,3 +87,101 @@ async def test_a_server_that_does_not_send_directly(settings, zone):
     zone.load(f"mail.example.com A {PUBLIC}")
     found = await checks(msgspec.structs.replace(settings, base_url="https://mail.example.com", transport="direct"))
     assert "POSTERN_SOURCES" in found["EHLO name note"].advice
+
+
+# Mail loops ---------------------------------------------------
+
+SUBJECT = "Mail server of {} {}"
+
+
+async def own_domain(project, *, route=False):
+    """A domain of a project that no other test has; with `route`, verified and with a route for all its addresses."""
+    name = f"d{uuid4().hex[:10]}.example"
+    created = (await project.client.post("/domains", {"domain": name})).json()
+    if route:
+        publish(project.zone, created)
+        assert (await project.client.post(f"/domains/{created['id']}/verify")).json()["status"] == "VERIFIED"
+        assert (await project.client.post("/inbound/routes", {"address": f"*@{name}"})).status_code == 201
+    return name
+
+
+@pytest.fixture
+def loop_settings(direct_settings, database_url, project, zone):
+    project.zone = zone
+    sources = "127.0.2.1=lab.example.com"
+    zone.add("mail.example.com", "A", "127.0.2.1")
+    return msgspec.structs.replace(direct_settings, database_url=database_url, sources=sources)
+
+
+async def test_a_domain_whose_mail_server_is_this_one_is_a_problem(loop_settings, project, zone):
+    """By the name of its MX record, by the address of that name, or by its own address without an MX record."""
+    by_name, by_address, implicit, elsewhere, null = [await own_domain(project) for _ in range(5)]
+    zone.load(
+        f"{by_name} MX 10 lab.example.com.\n{by_address} MX 10 mx.{by_address}.\nmx.{by_address} A 127.0.2.1\n"
+        f"{implicit} A 127.0.2.1\n{elsewhere} MX 10 mx.{elsewhere}.\nmx.{elsewhere} A 192.0.2.7\n"
+        f"{elsewhere} A 127.0.2.1\n{null} MX 0 ."
+    )
+    found = await checks(loop_settings)
+    for name, text in ((by_name, "lab.example.com"), (by_address, f"mx.{by_address}"), (implicit, "no MX record")):
+        problem = found[SUBJECT.format(name, "problem")]
+        assert text in problem.result
+        assert "is a loop" in problem.result
+        assert "POSTERN_INBOUND_PORT=25" in problem.advice
+    assert not any(name in subject for subject in found for name in (elsewhere, null))
+    assert "Mail loops ok" not in found
+
+
+async def test_a_server_that_receives_mail_needs_a_route_for_its_domains(loop_settings, project, zone):
+    receiving, without_route = await own_domain(project, route=True), await own_domain(project)
+    for name in (receiving, without_route):
+        zone.set(name, "MX", "10 lab.example.com.")
+    found = await checks(loop_settings)
+    assert "the routes of the domain get none" in found[SUBJECT.format(receiving, "problem")].result
+    found = await checks(msgspec.structs.replace(loop_settings, inbound_port=25))
+    assert SUBJECT.format(receiving, "problem") not in found
+    assert "inbound/routes" in found[SUBJECT.format(without_route, "note")].advice
+
+
+async def test_another_mail_server_on_the_address_may_pass_the_mail_on(loop_settings, internet, project, zone):
+    receiving = await own_domain(project, route=True)
+    zone.set(receiving, "MX", f"10 mx.{receiving}.")
+    zone.add(f"mx.{receiving}", "A", "127.0.2.1")
+    await internet.server_at("127.0.2.1")
+    found = await checks(loop_settings)
+    assert "POST /projects/{id}/inbound" in found[SUBJECT.format(receiving, "note")].advice
+
+
+async def test_the_domain_for_bounces_needs_the_inbound_port(loop_settings, zone):
+    zone.add("bounce.example.com", "MX", "10 mail.example.com.")
+    settings = msgspec.structs.replace(loop_settings, return_path_domain="bounce.example.com")
+    problem = (await checks(settings))[SUBJECT.format("bounce.example.com", "problem")]
+    assert "bounces and complaints are lost" in problem.result
+    assert "inbound/reports" in problem.advice
+    settings = msgspec.structs.replace(settings, inbound_port=25)
+    assert SUBJECT.format("bounce.example.com", "problem") not in await checks(settings)
+
+
+async def test_without_a_database_the_domains_of_the_settings_are_checked(direct_settings, zone, tmp_path):
+    zone.load("bounce.example.com MX 10 mx1.example.com.\nhello.example A 192.0.2.7")
+    settings = msgspec.structs.replace(
+        direct_settings, database_url=None, data=tmp_path, return_path_domain="bounce.example.com"
+    )
+    found = await checks(settings)
+    assert "no database" in found["Mail loops note"].result
+    assert found[SUBJECT.format("bounce.example.com", "problem")]
+    settings = msgspec.structs.replace(settings, return_path_domain=None)
+    results = [result async for result in diagnose_direct(settings, "ada@hello.example", None)]
+    assert any(
+        str(result) == "ok       Mail loops: mail to hello.example does not come back to this server"
+        for result in results
+    )
+
+
+async def test_a_redirected_port_is_a_problem(loop_settings, internet):
+    """The greeting of the server at the other end has this server's name."""
+    await internet.mail_server("b.test", Behaviour(replies={"GREETING": b"220 MAIL.example.com ESMTP"}))
+    problem = (await checks(loop_settings, "ada@b.test"))[f"Port {internet.port} problem"]
+    assert "answered by this server, mail.example.com" in problem.result
+    assert "iptables" in problem.advice
+    await internet.mail_server("c.test", Behaviour(replies={"GREETING": b"220 mx.c.test via mail.example.com"}))
+    assert f"Port {internet.port} ok" in await checks(loop_settings, "ada@c.test")
