@@ -1758,6 +1758,29 @@ CREATE TABLE public.soft_bounces (
     reported boolean DEFAULT false NOT NULL
 );
 
+CREATE TABLE public.source_places (
+    address text NOT NULL,
+    day date NOT NULL,
+    message_id text NOT NULL
+);
+
+CREATE TABLE public.source_warm_ups (
+    address text NOT NULL,
+    status text NOT NULL,
+    starts_on date NOT NULL,
+    steps integer[] NOT NULL,
+    step integer DEFAULT 0 NOT NULL,
+    day date NOT NULL,
+    used bigint DEFAULT 0 NOT NULL,
+    repeated integer DEFAULT 0 NOT NULL,
+    ended_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT source_warm_ups_check CHECK (((step >= 0) AND (step < cardinality(steps)))),
+    CONSTRAINT source_warm_ups_check1 CHECK (((status = 'COMPLETED'::text) = (ended_at IS NOT NULL))),
+    CONSTRAINT source_warm_ups_status_check CHECK ((status = ANY (ARRAY['SCHEDULED'::text, 'ACTIVE'::text, 'COMPLETED'::text])))
+);
+
 CREATE TABLE public.sso_connections (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -2402,6 +2425,12 @@ ALTER TABLE ONLY public.smtp_processes
 
 ALTER TABLE ONLY public.soft_bounces
     ADD CONSTRAINT soft_bounces_pkey PRIMARY KEY (project_id, address);
+
+ALTER TABLE ONLY public.source_places
+    ADD CONSTRAINT source_places_pkey PRIMARY KEY (address, day, message_id);
+
+ALTER TABLE ONLY public.source_warm_ups
+    ADD CONSTRAINT source_warm_ups_pkey PRIMARY KEY (address);
 
 ALTER TABLE ONLY public.sso_connections
     ADD CONSTRAINT sso_connections_pkey PRIMARY KEY (project_id, id);
@@ -3091,6 +3120,9 @@ ALTER TABLE ONLY public.sessions
 
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_developer_fkey FOREIGN KEY (developer_id) REFERENCES public.developers(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.source_places
+    ADD CONSTRAINT source_places_address_fkey FOREIGN KEY (address) REFERENCES public.source_warm_ups(address) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.sso_connections
     ADD CONSTRAINT sso_connections_project_id_organization_id_fkey FOREIGN KEY (project_id, organization_id) REFERENCES public.organizations(project_id, id) ON DELETE CASCADE;

@@ -29,6 +29,7 @@ from postern.kernel.http.operation import Operation, RawRequest
 from postern.kernel.http.problems import Forbidden
 from postern.kernel.values import to_json
 from postern.messaging.domains.zone import zone_lines
+from postern.messaging.emails.sources import SourceState, source_states
 from postern.platform.events.payloads import PAYLOADS
 from postern.reference import REFERENCE
 from postern.security.secrets import Secrets, WrongMasterKey
@@ -141,6 +142,7 @@ async def instance_metrics(world: "World", works: Sequence[Work[Any]]) -> bytes:
         workers = await instance_store.count_workers(world.db, since=world.clock() - SILENCE)
         smtp_processes = await instance_store.smtp_processes(world.db, since=world.clock() - SILENCE)
         waits = [(work.name, await longest_wait(world.db, work, world.clock())) for work in works]
+        sources = await source_states(world.db, world.settings, world.clock())
     except (OperationalError, PoolTimeout):
         return "\n".join([*lines, "postern_database_up 0", ""]).encode()
     lines += [
@@ -152,6 +154,7 @@ async def instance_metrics(world: "World", works: Sequence[Work[Any]]) -> bytes:
         "# TYPE postern_due_seconds gauge",
         *(f'postern_due_seconds{{work="{name}"}} {wait.total_seconds():.3f}' for name, wait in waits),
         *_smtp_lines(smtp_processes),
+        *_source_lines(sources),
     ]
     return "\n".join([*lines, ""]).encode()
 
@@ -177,6 +180,23 @@ def _smtp_lines(processes: Sequence[instance_store.SmtpProcess]) -> Iterator[str
         for process in processes:
             for port, counters in process.counters.items():
                 yield f'{metric}{{port="{port}",process="{process.id}"}} {counters.get(field, 0)}'
+
+
+SOURCE_METRICS = {
+    "ceiling": ("postern_source_ceiling", "How many messages may leave from an address today that is warming up."),
+    "used": ("postern_source_messages", "How many messages of today count for the ceiling of an address."),
+}
+"""Name and description of each metric of addresses with a warm-up plan, keyed by its field of SourceState."""
+
+
+def _source_lines(sources: Sequence[SourceState]) -> Iterator[str]:
+    """The metrics of the addresses that are warming up."""
+    active = {source.address: source for source in sources if source.status == "ACTIVE"}
+    for field, (metric, description) in SOURCE_METRICS.items() if active else ():
+        yield f"# HELP {metric} {description}"
+        yield f"# TYPE {metric} gauge"
+        for address, source in active.items():
+            yield f'{metric}{{address="{address}"}} {getattr(source, field)}'
 
 
 def routes(operations: Sequence[Operation[Any, Any]], works: Sequence[Work[Any]]) -> list[Any]:

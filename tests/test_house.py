@@ -78,7 +78,8 @@ ALL_OPERATIONS = [*postern.app.OPERATIONS, *postern.app.COMPATIBLE_OPERATIONS]
 
 WITHOUT_PROJECT = re.compile(
     r"^postern\.(instance_store|platform\.(audit|accounts|billing))\.|^postern\.platform\.projects\.store\.(keys_by_hash|insert_project|projects_of|mark_deleted|reset_capturing_transport|delete_keys_of_account)$"
-    r"|^postern\.messaging\.domains\.store\.all_keys$"
+    r"|^postern\.messaging\.domains\.store\.(all_keys|is_listed)$"
+    r"|^postern\.messaging\.reputation\.source_store\."
     r"|^postern\.messaging\.certificates\.store\."
     r"|^postern\.messaging\.assets\.store\.public_file$"
     r"|^postern\.messaging\.domains\.store\.verified_domain_of_any_project$"

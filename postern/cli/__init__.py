@@ -29,6 +29,7 @@ COMMANDS = (
     "postern.cli.tls_reports",
     "postern.cli.campaigns",
     "postern.cli.sites",
+    "postern.cli.sources",
     "postern.cli.certificates",
 )
 

@@ -11,7 +11,8 @@ from postern.messaging.certificates.authority import authority_tls
 from postern.messaging.certificates.names import public_host
 from postern.messaging.domains.rules import is_domain_name
 from postern.messaging.emails.sites import read_shaping
-from postern.messaging.emails.transports import parse_relays, parse_sources, ses_account
+from postern.messaging.emails.sources import parse_sources, parse_warm_ups
+from postern.messaging.emails.transports import parse_relays, ses_account
 from postern.platform.billing.rules import parse_limits
 from postern.protocols.aws.sns import is_topic
 from postern.protocols.mail.address import AddressInvalid, parse_address
@@ -29,6 +30,7 @@ def check_settings(settings: Settings) -> None:
     if "ses" in settings.transports or settings.ses_region:
         ses_account(settings)
     parse_sources(settings.sources)
+    parse_warm_ups(settings.sources)
     read_shaping(settings)
     _check_fallback(settings)
     for topic in settings.ses_topics:

@@ -44,7 +44,7 @@ def check_direct(sender: From = None, recipient: To = None) -> None:
 
 async def diagnose_direct(settings: Settings, sender: str | None, recipient: str | None) -> AsyncIterator[CheckResult]:
     """Yield the results of all checks. Raises SettingInvalid if POSTERN_SOURCES is invalid."""
-    from postern.messaging.emails.transports import parse_sources
+    from postern.messaging.emails.sources import parse_sources
     from postern.protocols.mail.dns import Resolver, parse_nameservers
 
     if not settings.offers_direct:

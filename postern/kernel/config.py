@@ -102,7 +102,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     relay: str | None = None
     """`smtp://user:password@host:port?tls=starttls|starttls-required|implicit|none`, several separated by spaces."""
     sources: str | None = None
-    """The addresses from which the transport `direct` sends, `address=name?lane=…&project=…`, separated by spaces."""
+    """The addresses from which the transport `direct` sends, `address=name?lane=…&project=…&warm-up=…&days=…&start=…`,
+    separated by spaces."""
     direct_port: int = 25
     """The port of the recipients' mail servers, for tests and labs."""
     shaping_file: Path | None = None

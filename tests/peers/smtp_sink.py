@@ -101,6 +101,8 @@ class Received:
     encrypted: bool
     user: str | None
     """The authenticated user."""
+    client: str = ""
+    """The IP address of the client."""
 
 
 class Sink:
@@ -189,6 +191,7 @@ class Session(asyncio.Protocol):
         self.sink = sink
         self.user: str | None = None
         self.encrypted = sink.behaviour.implicit
+        self.client = ""
         self._transport: asyncio.Transport | None = None
         self._buffer = b""
         self._in_text = False
@@ -212,6 +215,7 @@ class Session(asyncio.Protocol):
         self._transport = transport  # type: ignore[assignment]
         if is_after_starttls:
             return
+        self.client = transport.get_extra_info("peername")[0]
         self.sink.connections += 1
         self.sink.open_sessions.add(self)
         self.sink.most_open_sessions = max(self.sink.most_open_sessions, len(self.sink.open_sessions))
@@ -446,7 +450,7 @@ class Session(asyncio.Protocol):
         reply = b"250 2.0.0 Ok: queued as %d" % self.sink.accepted
         self.sink.record(
             self,
-            Received(sender or "", parameters, recipients, text, message_id, self.encrypted, self.user),
+            Received(sender or "", parameters, recipients, text, message_id, self.encrypted, self.user, self.client),
             reply,
         )
 

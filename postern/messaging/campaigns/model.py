@@ -269,8 +269,8 @@ class CampaignProgress(Record):
     per_second: float
     """Messages per second since the start."""
     waiting_reason: str | None
-    """Why messages wait because of their sending domain: its rates of bounces or complaints, or its warm-up plan; null
-    if none does."""
+    """Why messages wait because of their sending domain, its rates of bounces or complaints or its warm-up plan, or
+    because of the warm-up of an address of the server; null if none does."""
     waiting_until: Moment | None
     """Until when they wait at the latest."""
 

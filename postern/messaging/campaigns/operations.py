@@ -62,6 +62,7 @@ from postern.messaging.emails import operations as emails
 from postern.messaging.emails.model import MARKETING, TEST_COPY_TAG, EmailLogEntry, SendStatus
 from postern.messaging.emails.preflight import Preflight, preflight_content, preflight_of, sender_findings
 from postern.messaging.emails.rules import from_name_template, new_send, rate
+from postern.messaging.emails.sources import source_warm_ups
 from postern.messaging.reputation.sending import limits_of
 from postern.messaging.templates import operations as templates
 from postern.messaging.templates.rules import check_content, contact_variables
@@ -650,7 +651,8 @@ def _stats(row: CampaignRow, counts: dict[str, int]) -> CampaignStats:
 
 
 async def _postponed_send(call: Call, row: CampaignRow) -> store.PostponedSend | None:
-    if row.domain_id not in await limits_of(call.db, call.project_id):
+    warms_up = source_warm_ups(call.world).warms_up(call.project_id)
+    if not warms_up and row.domain_id not in await limits_of(call.db, call.project_id):
         return None
     return await store.postponed_send(call.db, project_id=call.project_id, campaign_id=row.id, now=call.now)
 

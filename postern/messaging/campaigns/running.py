@@ -35,6 +35,7 @@ from postern.messaging.emails.model import TRANSITIONS as SEND_TRANSITIONS
 from postern.messaging.emails.model import SendBody
 from postern.messaging.emails.outcomes import event_of
 from postern.messaging.emails.rules import CAMPAIGN_CANCELLED
+from postern.messaging.emails.sources import source_warm_ups
 from postern.messaging.emails.transports import is_captured
 from postern.messaging.reputation.sending import limits_of
 from postern.messaging.templates.rules import check_content
@@ -647,7 +648,8 @@ async def _end(world: "World", row: CampaignRow) -> None:
 
 async def _poll_interval(world: "World", row: CampaignRow) -> timedelta:
     """When to read the counters again while sends wait for their first attempt."""
-    is_limited = row.domain_id in await limits_of(world.db, row.project_id)
+    warms_up = source_warm_ups(world).warms_up(row.project_id)
+    is_limited = warms_up or row.domain_id in await limits_of(world.db, row.project_id)
     return LIMITED_POLL_INTERVAL if is_limited else POLL_INTERVAL
 
 

@@ -80,6 +80,11 @@ async def signers(world: "World", domain: SendingDomain, db: Queries | None = No
     return cached
 
 
+async def is_listed(db: Queries, address: str) -> bool:
+    """Whether an address from which mail is sent is on a blocklist, by the last check of a domain."""
+    return await store.is_listed(db, subject_value=address)
+
+
 async def signers_of_verified(world: "World", name: str) -> list[Signer]:
     """The signers for mail of the server itself from this domain: those of a project in which the domain is verified,
     because its keys are published then. Empty if there is no such project."""

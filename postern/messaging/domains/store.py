@@ -237,6 +237,13 @@ async def update_entries(
 ) -> None: ...
 
 
+# By the checks of any project, because the addresses are those of the server.
+@statement("""
+    select from blocklist_entries where subject_value = %(subject_value)s and listed limit 1
+""")
+async def is_listed(db: Queries, *, subject_value: str) -> bool: ...
+
+
 # Set the time of the next blocklist check; False if `attempt` is not the latest or the watch is deleted.
 @statement("""
     update blocklist_watches set due_at = %(due_at)s

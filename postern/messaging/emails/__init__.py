@@ -15,6 +15,7 @@ PUBLIC_MODULES = (
     "return_addresses",
     "rules",
     "signals",
+    "sources",
     "submission",
     "suppressions",
     "transports",

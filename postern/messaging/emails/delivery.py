@@ -91,6 +91,8 @@ class DeliveryJob(msgspec.Struct, frozen=True, kw_only=True):
     body: SendBody | None
     values: dict[str, Any] = {}
     """The template variables of the contact, for content that many sends share; they override those of the body."""
+    sources: tuple[str, ...] | None = None
+    """The addresses from which it must leave; None if they were not chosen yet."""
     is_marked: bool = False
     """Whether the mark "transmission begun, reply unknown" was committed together with the claim."""
 
@@ -579,6 +581,7 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
         # RFC 8689 §5: the field is ignored if the message requires TLS.
         ignore_tls_policy=not body.require_tls and _declines_tls(body.headers),
         tenant=str(send.project_id),
+        sources=job.sources,
         reference=send_reference(context.secrets, send.project_id, send.id),
     )
     return RecipientDecision(

@@ -4,14 +4,13 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, timedelta
 from functools import partial
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 from uuid import UUID
 
 import msgspec
 
-from postern.kernel.config import DOMAIN, SettingInvalid, Settings
+from postern.kernel.config import SettingInvalid, Settings
 from postern.kernel.database.statements import Queries
 from postern.kernel.http.problems import Unavailable
 from postern.kernel.outbound.client import default_tls
@@ -20,14 +19,16 @@ from postern.kernel.values import NO_ID
 from postern.messaging.emails import store
 from postern.messaging.emails.model import CapturedMail
 from postern.messaging.emails.sites import sites
+from postern.messaging.emails.sources import grant_sources, parse_sources, source_warm_ups
 from postern.messaging.emails.sts_policies import sts_policies
 from postern.messaging.emails.tls_results import tls_results
+from postern.messaging.reputation.source_warm_up import SourceRequest
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectSettings
 from postern.protocols.aws.signature import AwsCredentials
 from postern.protocols.mail.smtp import Tls
 from postern.protocols.mail.transports.capture import CaptureTransport
-from postern.protocols.mail.transports.direct import MAX_SOURCES, DirectTransport, Lane, Source
+from postern.protocols.mail.transports.direct import DirectTransport, NoSourceLeft
 from postern.protocols.mail.transports.failover import FailoverTransport
 from postern.protocols.mail.transports.mx import MailRoutes
 from postern.protocols.mail.transports.relay import RelayServer, RelayTransport
@@ -190,8 +191,22 @@ def _open_direct(world: "World", project_id: UUID, settings: ProjectSettings) ->
             now=world.clock,
             chance=world.random.random,
             report_session=tls_results(world).record,
+            choose_sources=partial(_choose_sources, world) if source_warm_ups(world).warming else None,
         )
     return "direct"
+
+
+async def _choose_sources(world: "World", envelope: Envelope) -> tuple[str, ...] | None:
+    """The addresses from which a message may leave, if one of them is warming up. Raises NoSourceLeft."""
+    plans = source_warm_ups(world)
+    pool = plans.pool(envelope.tenant, bulk=envelope.bulk)
+    if plans.warming.isdisjoint(pool):
+        return None
+    request = SourceRequest(message_id=envelope.message_id, pool=pool, waits=envelope.bulk)
+    granted = await world.batcher(grant_sources)(request)
+    if granted.wait_until is not None:
+        raise NoSourceLeft(granted.reason, granted.wait_until - world.clock())
+    return granted.addresses
 
 
 def direct_transport(world: "World") -> DirectTransport:
@@ -273,39 +288,6 @@ def ses_account(settings: Settings) -> SesAccount:
         endpoint=settings.ses_endpoint,
         forward_feedback=settings.ses_forward_feedback,
     )
-
-
-def parse_sources(text: str | None) -> list[Source]:
-    """Parse POSTERN_SOURCES: `address=name?lane=…&project=…`, separated by spaces. Raises SettingInvalid."""
-    sources = [_parse_source(part) for part in (text or "").split()]
-    if len(sources) > MAX_SOURCES:
-        raise SettingInvalid(f"POSTERN_SOURCES has more than {MAX_SOURCES} addresses.")
-    return sources
-
-
-def _parse_source(text: str) -> Source:
-    address, _, rest = text.partition("=")
-    name, _, query = rest.partition("?")
-    options = {option: values[-1] for option, values in parse_qs(query, keep_blank_values=True).items()}
-    try:
-        address = str(ip_address(address))
-        tenant = str(UUID(options["project"])) if "project" in options else None
-    except ValueError:
-        address, tenant = "", None
-    lanes: dict[str | None, Lane | None] = {
-        None: None,
-        "transactional": "transactional",
-        "marketing": "marketing",
-    }
-    lane = options.get("lane")
-    if not address or not DOMAIN.fullmatch(name) or "." not in name or options.keys() - {"lane", "project"}:
-        raise SettingInvalid(
-            f"POSTERN_SOURCES: {text!r}: expected address=name, such as 203.0.113.5=mx1.example.com, perhaps with "
-            "?lane=transactional|marketing and &project=<id>."
-        )
-    if lane not in lanes:
-        raise SettingInvalid(f"POSTERN_SOURCES: lane={lane} is not one of transactional, marketing.")
-    return Source(address=address, name=name.lower(), lane=lanes[lane], tenant=tenant)
 
 
 def parse_relays(text: str | None) -> list[RelayServer]:

@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, LiteralString
 from uuid import UUID
 
+import msgspec
 import structlog
 from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
@@ -23,6 +24,7 @@ from postern.messaging.emails.domain_limits import admitted
 from postern.messaging.emails.model import MARKETING, Send, SendBody
 from postern.messaging.emails.redaction import open_body
 from postern.messaging.emails.sites import postpone_sends, sites
+from postern.messaging.emails.source_limits import choose_sources
 from postern.messaging.templates.rules import contact_variables
 
 if TYPE_CHECKING:
@@ -49,14 +51,15 @@ async def deliver_share(world: "World", sends: list[Send]) -> None:
 
     An error of a delivery is not raised: it is logged, and the send is claimed again when its lease ends.
     """
-    sends = await admitted(world, await postpone_sends(world, sends))
+    chosen = await choose_sources(world, await admitted(world, await postpone_sends(world, sends)))
+    sends = chosen.sends
     if not sends:
         return
     with lease_keeper(world).renewing(*sends):
         sizes = await _sizes(world, sends)
         for group in group_by_size(sends, sizes):
             octets = sum(sizes.get(send.content_id or send.id, 0) for send in group)
-            await _deliver_together(world, group, octets)
+            await _deliver_together(world, group, octets, chosen.addresses)
 
 
 def group_by_size(sends: Sequence[Send], sizes: Mapping[UUID, int]) -> Iterator[list[Send]]:
@@ -88,9 +91,15 @@ async def _sizes(world: "World", sends: Sequence[Send]) -> dict[UUID, int]:
     return {row.id: row.size for row in sizes}
 
 
-async def _deliver_together(world: "World", sends: Sequence[Send], octets: int) -> None:
-    """Deliver these sends; returns when all are delivered, or when the last ones go on in the background."""
-    deliveries = {asyncio.create_task(_deliver_one(world, job)): job for job in await load_jobs(world, sends)}
+async def _deliver_together(
+    world: "World", sends: Sequence[Send], octets: int, sources: Mapping[UUID, tuple[str, ...]]
+) -> None:
+    """Deliver these sends; returns when all are delivered, or when the last ones go on in the background.
+
+    `sources`: the addresses from which a send must leave, by its id, if they were chosen.
+    """
+    jobs = [msgspec.structs.replace(job, sources=sources.get(job.send.id)) for job in await load_jobs(world, sends)]
+    deliveries = {asyncio.create_task(_deliver_one(world, job)): job for job in jobs}
     remaining = set(deliveries)
     try:
         _, remaining = await asyncio.wait(remaining, timeout=SHARE_SECONDS)

@@ -2,7 +2,9 @@
 
 PUBLIC_MODULES = (
     "evaluation",
+    "rules",
     "sending",
+    "source_warm_up",
     "warm_up",
 )
 """Beside `operations` and `model`, the modules that other features may import."""

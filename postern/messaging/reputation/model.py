@@ -195,23 +195,22 @@ class WarmUp(Record):
     updated_at: Moment
 
 
-class StoredWarmUp(Record):
-    """A row of `domain_warm_ups`."""
+class WarmUpProgress(Record):
+    """A warm-up plan and how far it is, of a sending domain or of an address from which mail is sent."""
 
-    project_id: UUID
-    id: UUID
     status: WarmUpStatus
     starts_on: date
+    """The first day, in UTC."""
     steps: list[int]
+    """The ceiling of each day that counts."""
     step: int
     """The index of the ceiling of `day`."""
     day: date
     used: int
+    """Messages of `day`."""
     repeated: int
+    """Days that did not count."""
     ended_at: Moment | None
-    releasing: Moment | None
-    due_at: Moment | None
-    attempt: int
     created_at: Moment
     updated_at: Moment
 
@@ -219,6 +218,22 @@ class StoredWarmUp(Record):
     def ceiling(self) -> int:
         """The ceiling of `day`."""
         return self.steps[self.step]
+
+
+class StoredWarmUp(WarmUpProgress):
+    """A row of `domain_warm_ups`."""
+
+    project_id: UUID
+    id: UUID
+    releasing: Moment | None
+    due_at: Moment | None
+    attempt: int
+
+
+class SourceWarmUp(WarmUpProgress):
+    """A row of `source_warm_ups`: the plan of an address of POSTERN_SOURCES."""
+
+    address: str
 
 
 class DomainLimit(Record):

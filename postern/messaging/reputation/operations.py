@@ -182,7 +182,6 @@ async def delete_domain_warm_up(call: Call, domain_id: UUID) -> Deleted:
 
 def _warm_up(domain: SendingDomain, row: StoredWarmUp, now: Moment) -> WarmUp:
     is_today = row.status == "ACTIVE" and row.day == now.date()
-    next_day_at = rules.midnight(row.starts_on) if row.status == "SCHEDULED" else None
     return WarmUp(
         domain_id=domain.id,
         domain=domain.domain,
@@ -193,7 +192,7 @@ def _warm_up(domain: SendingDomain, row: StoredWarmUp, now: Moment) -> WarmUp:
         ceiling=row.ceiling if row.status == "ACTIVE" else None,
         used=row.used if is_today else 0,
         repeated_days=row.repeated,
-        next_day_at=rules.midnight(row.day + timedelta(days=1)) if row.status == "ACTIVE" else next_day_at,
+        next_day_at=rules.next_day_at(row),
         last_day=rules.last_day(row),
         ended_at=row.ended_at,
         created_at=row.created_at,

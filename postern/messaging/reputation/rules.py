@@ -1,7 +1,9 @@
 """Pure decisions about rates of bounces and complaints, and about the days of warm-up plans."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from typing import TypeVar
 
 import msgspec
 
@@ -19,8 +21,8 @@ from postern.messaging.reputation.model import (
     ReputationCounts,
     ReputationState,
     ReputationThresholds,
-    StoredWarmUp,
     WarmUpPlan,
+    WarmUpProgress,
 )
 
 WINDOW_TEXT = "7 days"
@@ -119,7 +121,10 @@ def midnight(day: date) -> Moment:
     return Moment.of(datetime.combine(day, time(), UTC))
 
 
-def advance(row: StoredWarmUp, now: Moment, state: ReputationState) -> StoredWarmUp:
+Progress = TypeVar("Progress", bound=WarmUpProgress)
+
+
+def advance(row: Progress, now: Moment, state: ReputationState) -> Progress:
     """The row of a plan as of now: unchanged on the same day, otherwise with its next step, or ended.
 
     The step of a day on which nothing was sent, or after which the rates are above a threshold, is repeated. Days that
@@ -127,23 +132,35 @@ def advance(row: StoredWarmUp, now: Moment, state: ReputationState) -> StoredWar
     """
     today = now.astimezone(UTC).date()
     if row.status == "SCHEDULED" and today >= row.starts_on:
-        return msgspec.structs.replace(row, status="ACTIVE", day=today, due_at=midnight(today + timedelta(days=1)))
+        return msgspec.structs.replace(row, status="ACTIVE", day=today)
     if row.status != "ACTIVE" or today <= row.day:
         return row
     counts = row.used > 0 and state == "HEALTHY"
     if counts and row.step + 1 == len(row.steps):
-        return msgspec.structs.replace(row, status="COMPLETED", ended_at=now, due_at=None)
+        return msgspec.structs.replace(row, status="COMPLETED", ended_at=now)
     return msgspec.structs.replace(
         row,
         step=row.step + counts,
         day=today,
         used=0,
         repeated=row.repeated + (today - row.day).days - counts,
-        due_at=midnight(today + timedelta(days=1)),
     )
 
 
-def last_day(row: StoredWarmUp) -> date | None:
+def next_day_at(row: WarmUpProgress) -> Moment | None:
+    """When the next day of a plan begins, or its first one; None if it has ended."""
+    if row.status == "SCHEDULED":
+        return midnight(row.starts_on)
+    return midnight(row.day + timedelta(days=1)) if row.status == "ACTIVE" else None
+
+
+def continued_step(steps: Sequence[int], ceiling: int) -> int:
+    """The index of the step of changed steps from which a plan goes on that had this ceiling: the last one that is not
+    above it."""
+    return max(0, bisect_right(steps, ceiling) - 1)
+
+
+def last_day(row: WarmUpProgress) -> date | None:
     """The day of the last step of a plan that has not ended, if no day is repeated."""
     if row.status == "SCHEDULED":
         return row.starts_on + timedelta(days=len(row.steps) - 1)

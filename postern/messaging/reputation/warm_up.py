@@ -39,10 +39,7 @@ async def change_day(world: "World", row: StoredWarmUp) -> None:
         now = world.clock()
         current = await _advance(tx, locked, now)
         # The claim has moved `due_at` to the end of the lease.
-        due_at = rules.midnight(current.day + timedelta(days=1)) if current.status == "ACTIVE" else None
-        if current.status == "SCHEDULED":
-            due_at = rules.midnight(current.starts_on)
-        await store.update_warm_up(tx, replace(current, due_at=due_at))
+        await store.update_warm_up(tx, replace(current, due_at=rules.next_day_at(current)))
         await store.delete_expired_places(
             tx,
             project_id=row.project_id,
@@ -59,7 +56,7 @@ async def _advance(tx: Transaction, row: StoredWarmUp, now: Moment) -> StoredWar
     current = rules.advance(row, now, state)
     if current.status != row.status:
         await record_change(tx, current, STARTED if current.status == "ACTIVE" else ENDED, now)
-    return current
+    return current if current is row else replace(current, due_at=rules.next_day_at(current))
 
 
 async def record_change(tx: Transaction, row: StoredWarmUp, type_: str, now: Moment) -> None:

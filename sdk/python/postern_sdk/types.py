@@ -1342,8 +1342,8 @@ class CampaignProgress(Record, frozen=True, kw_only=True):
     per_second: float
     """Messages per second since the start."""
     waiting_reason: str | None
-    """Why messages wait because of their sending domain: its rates of bounces or complaints, or its warm-up plan;
-    null if none does.
+    """Why messages wait because of their sending domain, its rates of bounces or complaints or its warm-up plan, or
+    because of the warm-up of an address of the server; null if none does.
     """
     waiting_until: datetime | None
     """Until when they wait at the latest."""

@@ -309,5 +309,5 @@ def test_a_step_counts_if_mail_was_sent_and_the_rates_are_good(before, days, sta
     assert (advanced.status, advanced.step, advanced.repeated) == after
     if advanced.day != before.day:
         assert advanced.used == 0
-        assert advanced.due_at == rules.midnight(now.date() + DAY)
+        assert rules.next_day_at(advanced) == rules.midnight(now.date() + DAY)
     assert msgspec.structs.replace(advanced, status="ACTIVE").ceiling in before.steps

@@ -92,6 +92,18 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     """The tenant whose mail it is reserved for."""
 
 
+class NoSourceLeft(Exception):
+    """None of the source addresses of a message may be used now: why, and when to try again."""
+
+    def __init__(self, text: str, retry_after: timedelta) -> None:
+        super().__init__(text)
+        self.text, self.retry_after = text, retry_after
+
+
+ChooseSources: TypeAlias = Callable[[Envelope], Awaitable[tuple[str, ...] | None]]
+"""Returns the local addresses from which a message may leave; None for all. Raises NoSourceLeft."""
+
+
 class NoConnectionLeft(Exception):
     """The transport has MAX_CONNECTIONS open connections, and none of them is idle."""
 
@@ -157,10 +169,12 @@ class DirectTransport:
         clock: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
         report_session: ReportSession = lambda _session: None,
+        choose_sources: ChooseSources | None = None,
     ) -> None:
         """`port` is that of the mail servers, `ehlo_host` the name for EHLO without `sources`. `context` replaces the
         system's certificate authorities, `controls` has the limits that all processes share, `now` is the time for the
         validity of certificates, `chance` gives 0 ≤ x < 1. `report_session` gets the result of each TLS session.
+        `choose_sources` is awaited for each message whose envelope does not say from which `sources` it may leave.
         Raises ValueError for too many sources.
         """
         if len(sources) > MAX_SOURCES:
@@ -175,6 +189,7 @@ class DirectTransport:
         self._context = context
         self._clock, self._now, self._chance = clock, now, chance
         self._report_session = report_session
+        self._choose_sources = choose_sources
         self._sites: OrderedDict[_SiteKey, _Site] = OrderedDict()
         self._connections: set[SmtpConnection] = set()
         """The open connections, and closed ones that were not removed yet."""
@@ -192,6 +207,11 @@ class DirectTransport:
         fault = message_problem(message)
         if fault:
             return reject_all(envelope, 554, "5.6.0", fault, HOST)
+        if envelope.sources is None and self._choose_sources:
+            try:
+                envelope = msgspec.structs.replace(envelope, sources=await self._choose_sources(envelope))
+            except NoSourceLeft as left:
+                return defer_all(envelope, left.text, HOST, no_server_contacted=True, retry_after=left.retry_after)
         domains = [_domain_of(recipient) for recipient in envelope.recipients]
         names = list(dict.fromkeys(domain for domain in domains if isinstance(domain, str)))
         routes = dict(zip(names, await asyncio.gather(*map(self._route_or_failure, names)), strict=True))
@@ -262,10 +282,17 @@ class DirectTransport:
         return _SiteKey(
             hosts=tuple(sorted(hosts)),
             policy=(route.policy.mode, route.policy.mx) if route.policy else None,
-            sources=select_sources(self._sources, tenant=envelope.tenant, bulk=envelope.bulk),
+            sources=self._sources_of(envelope),
             demand=demand,
             authenticated=demand is TlsDemand.REQUIRED and route.authenticated,
         )
+
+    def _sources_of(self, envelope: Envelope) -> tuple[Source, ...]:
+        selected = select_sources(self._sources, tenant=envelope.tenant, bulk=envelope.bulk)
+        if envelope.sources is None:
+            return selected
+        # Without any source, the operating system would choose an address.
+        return tuple(source for source in selected if source.address in envelope.sources) or selected
 
     def _site(self, route: MailRoute, envelope: Envelope) -> _Site:
         """The site for a message, created at its first use; its route becomes `route`."""

@@ -47,6 +47,8 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     RFC 8689 §5). Without effect if `require_tls` is True."""
     tenant: str | None = None
     """The project of the message, for transports that treat each project separately."""
+    sources: tuple[str, ...] | None = None
+    """The local IP addresses from which the message may leave; None if the transport chooses them."""
     reference: str = ""
     """Identifies the message in the notifications of a provider such as Amazon SES; empty for none. At most 256
     letters, digits, `-` and `_`."""

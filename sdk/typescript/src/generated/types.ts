@@ -1007,8 +1007,8 @@ export interface CampaignProgress {
   /** Messages per second since the start. */
   perSecond: number;
   /**
-   * Why messages wait because of their sending domain: its rates of bounces or complaints, or its warm-up plan; null if
-   * none does.
+   * Why messages wait because of their sending domain, its rates of bounces or complaints or its warm-up plan, or
+   * because of the warm-up of an address of the server; null if none does.
    */
   waitingReason: string | null;
   /** Until when they wait at the latest. */

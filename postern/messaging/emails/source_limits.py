@@ -1,0 +1,76 @@
+"""Mail that the transport `direct` may send from new addresses: each has a warm-up plan with a ceiling for each day.
+
+The addresses of marketing mail are chosen when a worker has claimed it, so that a message above the ceilings waits for
+the next day without being composed. Those of all other mail are chosen by the transport.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import msgspec
+
+from postern.kernel.values import Moment
+from postern.messaging.emails import store
+from postern.messaging.emails.model import MARKETING, Send
+from postern.messaging.emails.sources import grant_sources, source_warm_ups
+from postern.messaging.emails.transports import NoSmartHost, configured_transports, is_captured
+from postern.messaging.reputation.source_warm_up import SourceGrant, SourceRequest
+from postern.platform.projects import operations as projects
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+
+class ShareSources(msgspec.Struct, frozen=True, kw_only=True):
+    """The claimed sends that may be sent now, and the addresses from which each must leave."""
+
+    sends: list[Send]
+    addresses: dict[UUID, tuple[str, ...]] = {}
+    """By the id of the send; those that are left out may use every address of their project and lane."""
+
+
+async def choose_sources(world: "World", sends: list[Send]) -> ShareSources:
+    """Choose the addresses of the claimed sends of one project and lane. Marketing mail above the ceilings waits."""
+    plans = source_warm_ups(world)
+    if not sends or sends[0].lane != MARKETING or not plans.warming:
+        return ShareSources(sends=sends)
+    pool = plans.pool(str(sends[0].project_id), bulk=True)
+    if plans.warming.isdisjoint(pool):
+        return ShareSources(sends=sends)
+    settings = (await projects.require_project(world.db, sends[0].project_id)).settings
+    direct = [send for send in sends if not is_captured(world, settings, test=send.test)]
+    try:
+        # A message that another transport takes needs no place, unless that cannot be reached.
+        is_first = bool(direct) and configured_transports(world, settings)[0] == "direct"
+    except NoSmartHost:
+        is_first = False
+    if not is_first:
+        return ShareSources(sends=sends)
+    requests = [SourceRequest(message_id=send.message_id, pool=pool, waits=True) for send in direct]
+    grants = dict(zip([send.id for send in direct], await grant_sources(world, requests), strict=True))
+    waiting = await _postpone(world, direct, grants)
+    addresses = {send_id: granted.addresses for send_id, granted in grants.items() if granted.addresses}
+    return ShareSources(sends=[send for send in sends if send.id not in waiting], addresses=addresses)
+
+
+async def _postpone(world: "World", sends: Sequence[Send], grants: Mapping[UUID, SourceGrant]) -> set[UUID]:
+    """Let those of the sends wait that have no address; returns their ids."""
+    waiting: dict[tuple[Moment, str], list[Send]] = {}
+    for send in sends:
+        granted = grants[send.id]
+        if granted.wait_until is not None:
+            waiting.setdefault((granted.wait_until, granted.reason), []).append(send)
+    if waiting:
+        async with world.db.transaction() as tx:
+            for (until, reason), together in waiting.items():
+                await store.postpone(
+                    tx,
+                    project_id=together[0].project_id,
+                    ids=[send.id for send in together],
+                    attempts=[send.attempt for send in together],
+                    due_at=until,
+                    reason=reason,
+                    now=world.clock(),
+                )
+    return {send.id for together in waiting.values() for send in together}
