@@ -135,6 +135,21 @@ test.describe("with settings that are refused", () => {
     await expect(page.getByRole("button", { name: "Switch project, now Harbour & Finch" }).first()).toBeVisible();
   });
 
+  test("TLS can be required, and the setting says what that means", async ({ signedIn: page }) => {
+    const { id, path } = await newProject("Harbour");
+    await page.goto(path);
+    const toggle = page.getByLabel("Send only over TLS");
+    await expect(toggle).not.toBeChecked();
+    await expect(toggle).toHaveAccessibleDescription(/messages to all others bounce/);
+    await toggle.check();
+    await expectHolds(page, "settings TLS", page.getByRole("region", { name: "Unsaved changes" }));
+    await page.getByRole("button", { name: "Save changes" }).click();
+    await expect(page.getByText("The settings are saved")).toBeVisible();
+    expect((await owner.projects.get({ project: id })).settings.requireTls).toBe(true);
+    await page.getByLabel("Amazon SES").check();
+    await expect(toggle).toHaveAccessibleDescription(/Amazon SES does not support this/);
+  });
+
   test("mail servers are added and changed, and their passwords are kept", async ({ signedIn: page }) => {
     const { id, path } = await newProject("Relays");
     await page.goto(path);

@@ -315,6 +315,9 @@ class EmailLogEntryDetail(EmailLogEntry):
     webhook_events: list[SendEvent]
     engine: Engine | None
     """The template engine of its subject, html and text; null if they are no longer stored."""
+    require_tls: bool | None
+    """Whether it travels only over TLS (`requireTls` of the e-mail or of the project); null if its content is no longer
+    stored."""
 
 
 class SendAttempt(Record):
@@ -644,6 +647,13 @@ class CapturedMail(msgspec.Struct, frozen=True, kw_only=True):
     sealed: bytes | None = None
     """The encrypted message if it has one-time secrets; `message` is then redacted."""
     captured_at: Moment
+
+
+class ContentOptions(Record):
+    """Options of a send that are stored with its content."""
+
+    engine: Engine
+    require_tls: bool
 
 
 class ProviderMessage(Record):

@@ -291,7 +291,7 @@ async def get_email_log(call: Call, send_id: UUID) -> EmailLogEntryDetail:
     """A send with its events."""
     send = await require_send(call.db, call.project_id, send_id)
     send_events = await events.of_subject(call.db, call.project_id, send_id, limit=500)
-    engine = await store.template_engine(
+    options = await store.content_options(
         call.db, project_id=call.project_id, send_id=send_id, content_id=send.content_id
     )
     entry = entry_of(send)
@@ -302,7 +302,8 @@ async def get_email_log(call: Call, send_id: UUID) -> EmailLogEntryDetail:
             for event in reversed(send_events)
             if event.type in EVENT_TYPE
         ],
-        engine=engine,  # pyright: ignore[reportArgumentType] - it was validated as an engine before it was stored
+        engine=options and options.engine,
+        require_tls=options and options.require_tls,
     )
 
 

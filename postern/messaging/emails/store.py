@@ -11,6 +11,7 @@ from postern.kernel.database.statements import Jsonb, Queries, Transaction, stat
 from postern.kernel.values import Moment, Record
 from postern.messaging.emails.model import (
     CapturedMail,
+    ContentOptions,
     ContentState,
     FirstEngagement,
     IdempotencyKey,
@@ -334,16 +335,20 @@ async def erase_settled_secrets(db: Queries, *, limit: int) -> bool: ...
 async def body_sizes(db: Queries, *, project_id: UUID, ids: list[UUID], content_ids: list[UUID]) -> list[BodySize]: ...
 
 
-# The template engine of a send; None if its content is no longer stored.
+# The options of a send that are stored with its content; None if that is no longer stored.
 @statement("""
-    select coalesce(body ->> 'engine', 'minijinja') from send_bodies
-    where project_id = %(project_id)s and send_id = %(send_id)s
-    union all
-    select coalesce(body ->> 'engine', 'minijinja') from contents
-    where project_id = %(project_id)s and id = %(content_id)s
-    limit 1
+    select coalesce(body ->> 'engine', 'minijinja') as engine,
+           coalesce((body ->> 'require_tls')::boolean, false) as require_tls
+    from (
+        select body from send_bodies where project_id = %(project_id)s and send_id = %(send_id)s
+        union all
+        select body from contents where project_id = %(project_id)s and id = %(content_id)s
+        limit 1
+    ) as content
 """)
-async def template_engine(db: Queries, *, project_id: UUID, send_id: UUID, content_id: UUID | None) -> str | None: ...
+async def content_options(
+    db: Queries, *, project_id: UUID, send_id: UUID, content_id: UUID | None
+) -> ContentOptions | None: ...
 
 
 @statement("select id, body, state from contents where project_id = %(project_id)s and id = any (%(ids)s)")

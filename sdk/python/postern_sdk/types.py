@@ -3461,6 +3461,10 @@ class EmailLogEntryDetail(Record, frozen=True, kw_only=True):
     """The events of the send, oldest first."""
     engine: EmailLogEntryDetailEngine | None
     """The template engine of its subject, html and text; null if they are no longer stored."""
+    require_tls: bool | None
+    """Whether it travels only over TLS (`requireTls` of the e-mail or of the project); null if its content is no
+    longer stored.
+    """
 
 
 class EmailQueuedData(Record, frozen=True, kw_only=True):

@@ -1,9 +1,12 @@
 """Messages that require TLS on their whole way, and those that decline it (RFC 8689)."""
 
+from datetime import timedelta
+
 import msgspec
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding
 
+from postern.messaging.emails.retention import delete_expired
 from tests.messaging.domains.test_domains import publish
 from tests.messaging.emails.conftest import POLICY
 from tests.peers.certificates import CertificateAuthority
@@ -133,6 +136,19 @@ async def test_the_setting_of_the_project_is_the_default(sender, internet, uniqu
     assert (await send(sender, f"ada@{unique_domain}", requireTls=None))["status"] == "BOUNCED"
     assert (await send(sender, f"ada@{unique_domain}", requireTls=False))["status"] == "DELIVERED"
     assert len(sink.messages) == 1
+
+
+async def test_the_log_says_whether_an_email_requires_tls(sender, internet, world, clock, unique_domain):
+    await internet.mail_server(unique_domain)
+    required, not_required = (
+        await send(sender, f"a@{unique_domain}"),
+        await send(sender, f"b@{unique_domain}", requireTls=False),
+    )
+    assert (required["requireTls"], not_required["requireTls"]) == (True, False)
+    clock.move(timedelta(days=400))
+    await delete_expired(world)
+    log = (await sender.client.get(f"/emails/logs/{required['id']}")).json()
+    assert (log["requireTls"], log["engine"]) == (None, None), "the content is not stored any more"
 
 
 @pytest.mark.parametrize("offers", [True, False])

@@ -3266,6 +3266,11 @@ export interface EmailLogEntryDetail {
   webhookEvents: SendEvent[];
   /** The template engine of its subject, html and text; null if they are no longer stored. */
   engine: "minijinja" | "none" | (string & {}) | null;
+  /**
+   * Whether it travels only over TLS (`requireTls` of the e-mail or of the project); null if its content is no longer
+   * stored.
+   */
+  requireTls: boolean | null;
 }
 
 /** A page of records with the total, exact without `countLimit`; `nextCursor` is null on the last page. */

@@ -74,7 +74,7 @@ export function SendPanel() {
     void client.invalidateQueries({ queryKey: ["emails", projectId, "count"] });
   };
   const send: EmailLogEntryDetail | undefined =
-    query.data ?? (listed && { ...listed, webhookEvents: [], engine: null });
+    query.data ?? (listed && { ...listed, webhookEvents: [], engine: null, requireTls: null });
   const seen = send && seenByPeople(send, hits.data);
   if (query.isError && !query.data)
     return (
@@ -197,6 +197,7 @@ function Facts({ send }: { send: EmailLogEntryDetail }) {
           )}
         </Fact>
       )}
+      {send.requireTls && <Fact label={m.emails_tls()}>{m.emails_tls_required()}</Fact>}
       {send.expiresAt && (
         <Fact label={m.emails_expires()}>
           <Time at={send.expiresAt} format={longTime} />

@@ -245,6 +245,22 @@ function Sending({ projectId, draft, errors, change }: PartProps & { projectId: 
         />
         <Wrong>{errors.onAmbiguous}</Wrong>
       </Setting>
+      <Setting title={m.settings_tls()} lead={m.settings_tls_lead()}>
+        <label className="line">
+          <input
+            className="switch"
+            type="checkbox"
+            checked={draft.requireTls}
+            aria-describedby="require-tls-hint"
+            onChange={(event) => change({ requireTls: event.target.checked })}
+          />
+          {m.settings_tls_switch()}
+        </label>
+        <small className="muted" id="require-tls-hint">
+          {draft.transport === "ses" ? m.settings_tls_ses() : m.settings_tls_hint()}
+        </small>
+        <Wrong>{errors.requireTls}</Wrong>
+      </Setting>
     </Section>
   );
 }

@@ -114,6 +114,7 @@ const SETTINGS: Record<Field, () => string> = {
   relays: m.settings_relays,
   ses: m.settings_ses,
   onAmbiguous: m.settings_ambiguous,
+  requireTls: m.settings_tls,
   trackOpens: m.settings_track_opens,
   trackClicks: m.settings_track_clicks,
   trackingDomain: m.settings_tracking_domain,

@@ -9,6 +9,7 @@ const base: Draft = {
   relays: [],
   ses: null,
   onAmbiguous: "retry",
+  requireTls: false,
   trackOpens: true,
   trackClicks: true,
   trackingDomain: "",
@@ -23,6 +24,7 @@ const base: Draft = {
 test("a change has only what differs", () => {
   assert.deepEqual(changeOf(base, base), {});
   assert.deepEqual(changeOf(base, { ...base, name: " Northwind Coffee " }), { name: "Northwind Coffee" });
+  assert.deepEqual(changeOf(base, { ...base, requireTls: true }), { settings: { requireTls: true } });
   assert.deepEqual(changeOf(base, { ...base, trackOpens: false, retentionDays: "" }), {
     settings: { trackOpens: false, retentionDays: null },
   });

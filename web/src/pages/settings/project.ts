@@ -14,6 +14,7 @@ export interface Draft {
   relays: ProjectRelay[];
   ses: ProjectSes | null;
   onAmbiguous: string;
+  requireTls: boolean;
   trackOpens: boolean;
   trackClicks: boolean;
   trackingDomain: string;
@@ -37,6 +38,7 @@ export const FIELDS: Field[] = [
   "relays",
   "ses",
   "onAmbiguous",
+  "requireTls",
   "trackOpens",
   "trackClicks",
   "trackingDomain",
@@ -71,6 +73,7 @@ export function draftOf({ name, settings }: Project): Draft {
     relays: settings.relays ?? [],
     ses: settings.ses,
     onAmbiguous: settings.onAmbiguous,
+    requireTls: settings.requireTls,
     trackOpens: settings.trackOpens,
     trackClicks: settings.trackClicks,
     trackingDomain: settings.trackingDomain ?? "",
