@@ -493,6 +493,8 @@ FIELDS: Mapping[str, str] = {
 """Descriptions of fields with their units, keyed by `field` or `Record.field`, named as in JSON."""
 
 FIELD_EXAMPLES: Mapping[str, Any] = {
+    # Responses
+    "EmailWaiting.site": "google",
     # Data of events
     "CampaignPreflight.variantId": identifier("variant"),
     "EmailEventData.variantId": identifier("variant"),

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Page } from "@playwright/test";
+import type { EmailWaiting } from "@postern/sdk";
 import { api, at, expect, expectAccessible, expectHolds, SERVER, signIn, test } from "./fixtures";
 
 /** Text that would run if any page took it for HTML. */
@@ -490,5 +491,41 @@ test("lists and panels hold", async ({ page }) => {
     await page.goto(at(path));
     await expect(page.locator("main").getByRole("table").or(page.locator("main h2")).first()).toBeVisible();
     await expectHolds(page, `emails ${name}`);
+  }
+});
+
+test("an email that waits says what for, and until when", async ({ signedIn: page }) => {
+  const sent = await sendMail({ scheduledAt: new Date(Date.now() + 86_400_000).toISOString() });
+  const record = await api.emails.get(sent);
+  const until = new Date(Date.now() + 3_600_000).toISOString();
+  const waits: [Partial<EmailWaiting>, string, RegExp][] = [
+    [{ cause: "WARM_UP" }, "Warm-up: 50 messages on 2026-11-26 (UTC).", /may send today have left already/],
+    [{ cause: "REPUTATION" }, "Held: bounce rate 6.1 %.", /bounced or were reported as spam/],
+    [{ cause: "SITE_SUSPENDED", site: "bigmail", until: null }, "The site is suspended: <b>x", /bigmail gets no email/],
+    [{ cause: "SITE_SLOWED", site: "bigmail" }, "", /bigmail has asked for less email/],
+    [{ cause: "SITE_UNREACHABLE", site: "mx.b.example" }, "", /mx\.b\.example could not be reached/],
+    [{ cause: "TLS" }, "4.7.5 TLS with mx.b.example:25: certificate has expired", /must be encrypted/],
+    [{ cause: "CAPACITY" }, "", /Other emails to the same place/],
+    [{ cause: "CAMPAIGN_PAUSED", until: null }, "", /campaign is paused/],
+    [{ cause: "SETUP" }, "The server has no relay.", /cannot send it at present/],
+  ];
+  let waiting: Partial<EmailWaiting> = {};
+  let reason = "";
+  await withoutPreview(page);
+  await page.route(new RegExp(`/emails/logs/${sent}$`), (route) =>
+    route.fulfill({
+      json: { ...record, status: "QUEUED", requireTls: true, reason, waiting: { until, site: null, ...waiting } },
+    }),
+  );
+  for (const [field, text, sentence] of waits) {
+    [waiting, reason] = [field, text];
+    await page.goto(at(`/emails/${sent}`));
+    const why = page.getByRole("region", { name: "Why it waits" });
+    await expect(why).toContainText(sentence);
+    await expect(why).toContainText(text);
+    await expect(why.getByText("Next attempt:")).toHaveCount(field.until === null ? 0 : 1);
+    await expect(why.getByRole("link", { name: "Show the delivery site" })).toHaveCount(field.site ? 1 : 0);
+    await expect(page.getByText("Only over TLS on the whole way")).toBeVisible();
+    if (field.cause === "WARM_UP" || field.cause === "SITE_SUSPENDED") await expectHolds(page, `waits ${field.cause}`);
   }
 });

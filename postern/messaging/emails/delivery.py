@@ -63,6 +63,7 @@ from postern.protocols.mail.transports.transport import (
     Envelope,
     Result,
     Transport,
+    WaitCause,
     defer_all,
 )
 from postern.security.secrets import Secrets
@@ -277,7 +278,14 @@ async def _deliver(world: "World", job: DeliveryJob, prepared: PreparedMessage, 
             transport = transport_of(world, send.project_id, decision.settings)
         except NoSmartHost as error:
             delay = rules.no_server_delay(send.attempt)
-            return defer_all(decision.envelope, error.detail, "", no_server_contacted=True, retry_after=delay)
+            return defer_all(
+                decision.envelope,
+                error.detail,
+                "",
+                no_server_contacted=True,
+                wait_cause=WaitCause.SETUP,
+                retry_after=delay,
+            )
         queue = queues(world).of(transport, send.lane)
         async with queue.holding(turn):
             outcome = await _deliver_through(transport, prepared, turn, queue)

@@ -17,6 +17,7 @@ from postern.messaging.reputation import evaluation, warm_up
 from postern.messaging.reputation import sending as reputation
 from postern.messaging.reputation.model import REPUTATION_LEASE, DomainLimit, StoredReputation, StoredWarmUp
 from postern.platform.projects import operations as projects
+from postern.protocols.mail.transports.transport import WaitCause
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -66,7 +67,13 @@ async def _warm_up(world: "World", domain_id: UUID, sends: Sequence[Send]) -> se
             return set()
         waiting = [send for send in sends if send.id not in places.granted]
         if waiting:
-            await store.postpone(tx, due_at=places.wait_until, reason=places.reason, **_attempts(world, waiting))
+            await store.postpone(
+                tx,
+                due_at=places.wait_until,
+                waits_for=WaitCause.WARM_UP,
+                reason=places.reason,
+                **_attempts(world, waiting),
+            )
     return {send.id for send in waiting}
 
 

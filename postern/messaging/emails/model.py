@@ -309,12 +309,46 @@ class EmailLogEntry(Record):
     created_at: Moment
 
 
+WaitingCause = Literal[
+    "SCHEDULE",
+    "QUEUE",
+    "CAMPAIGN_PAUSED",
+    "WARM_UP",
+    "REPUTATION",
+    "SITE_SUSPENDED",
+    "SITE_SLOWED",
+    "SITE_UNREACHABLE",
+    "CAPACITY",
+    "TLS",
+    "DEFERRED",
+    "SETUP",
+]
+
+
+class EmailWaiting(Record):
+    """What an e-mail waits for."""
+
+    cause: WaitingCause
+    """SCHEDULE: its time. QUEUE: a worker. CAMPAIGN_PAUSED: its campaign goes on. WARM_UP: its domain or the server's
+    addresses have reached their ceiling of the day. REPUTATION: the bounce or complaint rate of its domain is too high.
+    SITE_SUSPENDED: its destination is suspended. SITE_SLOWED: its destination has asked for less mail.
+    SITE_UNREACHABLE: its destination could not be reached several times in a row. CAPACITY: messages before it. TLS:
+    encryption that its destination requires has failed. DEFERRED: its destination asked to try again later, or could
+    not be reached. SETUP: the server has no transport for it, or is overloaded."""
+    until: Moment | None = None
+    """When it goes on; null if that is not known, for example if a suspension has no end."""
+    site: str | None = None
+    """The name of the destination for which it waits, see the list of delivery sites; null if it waits for none."""
+
+
 class EmailLogEntryDetail(EmailLogEntry):
     """A send with its events."""
 
     webhook_events: list[SendEvent]
     engine: Engine | None
     """The template engine of its subject, html and text; null if they are no longer stored."""
+    waiting: EmailWaiting | None
+    """What it waits for, and until when; null if it does not wait."""
     require_tls: bool | None
     """Whether it travels only over TLS (`requireTls` of the e-mail or of the project); null if its content is no longer
     stored."""
@@ -620,6 +654,8 @@ class Send(Record):
     """The `Date` header of the message: the time of the first attempt."""
     site: str | None = None
     """The name of the site for which it waits; None before the first attempt, and if it is settled."""
+    waits_for: str | None = None
+    """Why it waits until `due_at`, a WaitCause; None before the first attempt, and if it is settled."""
 
 
 class TransmittedParts(Record):

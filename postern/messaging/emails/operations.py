@@ -19,7 +19,7 @@ from postern.kernel.http.operation import HeaderParameter, get, patch, post
 from postern.kernel.http.problems import Invalid, Problem, require_found
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import Moment, to_json
-from postern.messaging.emails import store
+from postern.messaging.emails import rules, store
 from postern.messaging.emails.delivery import (
     LINKS_PURPOSE,
     DeliveryJob,
@@ -49,6 +49,7 @@ from postern.messaging.emails.model import (
     EmailLogEntryDetail,
     EmailMissing,
     EmailReschedule,
+    EmailWaiting,
     IdempotencyKey,
     IdempotencyKeyInProgress,
     IdempotencyKeyReused,
@@ -70,6 +71,7 @@ from postern.messaging.emails.model import (
 from postern.messaging.emails.outcomes import event_of
 from postern.messaging.emails.redaction import open_body, redacted_body
 from postern.messaging.emails.return_addresses import RETURN_PATH_PURPOSE
+from postern.messaging.emails.site_operations import suspension_of
 from postern.messaging.emails.submission import (
     NewSend,
     SubmissionContext,
@@ -303,8 +305,18 @@ async def get_email_log(call: Call, send_id: UUID) -> EmailLogEntryDetail:
             if event.type in EVENT_TYPE
         ],
         engine=options and options.engine,
+        waiting=await _waiting(call, send),
         require_tls=options and options.require_tls,
     )
+
+
+async def _waiting(call: Call, send: Send) -> EmailWaiting | None:
+    waiting = rules.waiting_of(send, call.now)
+    if waiting is None or waiting.cause != "SITE_SUSPENDED" or waiting.site is None:
+        return waiting
+    # Messages are looked at now and then while a suspension lasts.
+    suspension = await suspension_of(call, waiting.site)
+    return msgspec.structs.replace(waiting, until=suspension.until) if suspension else waiting
 
 
 @get(

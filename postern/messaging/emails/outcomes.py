@@ -100,6 +100,7 @@ async def _settle(tx: Transaction, attempts: list[FinishedAttempt], now: Moment)
             "tries": finished.send.tries + finished.verdict.counts_as_try,
             "pending": finished.verdict.pending,
             "site": finished.verdict.site,
+            "waits_for": finished.verdict.waits_for,
             "outcomes": _outcomes(finished, now),
             "reason": finished.verdict.reason,
             "ambiguous": int(finished.verdict.ambiguous),

@@ -10,7 +10,16 @@ import msgspec
 
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import Moment, new_id
-from postern.messaging.emails.model import MARKETING, TAG_CHARACTERS, TAGS_LIMIT, TRANSACTIONAL, Send, SendStatus
+from postern.messaging.emails.model import (
+    MARKETING,
+    TAG_CHARACTERS,
+    TAGS_LIMIT,
+    TRANSACTIONAL,
+    WAITING,
+    EmailWaiting,
+    Send,
+    SendStatus,
+)
 from postern.protocols.mail.address import CONTROL, Address, quote_input
 from postern.protocols.mail.smtp_replies import MailLane, classify, counts_towards_suppression, next_retry, suppresses
 from postern.protocols.mail.transports.transport import (
@@ -20,6 +29,7 @@ from postern.protocols.mail.transports.transport import (
     DeliveryOutcome,
     Rejected,
     Result,
+    WaitCause,
 )
 
 Chance = Callable[[], float]
@@ -46,6 +56,8 @@ class SendOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """When the send is tried again; None if it is settled."""
     site: str | None = None
     """The name of the site for which the send waits."""
+    waits_for: WaitCause | None = None
+    """Why the send waits until `due_at`; None if it is settled."""
     counts_as_try: bool = True
     """Whether the attempt increases `tries` of the send; False if, for example, no server was contacted."""
     pending: list[str] | None = None
@@ -125,6 +137,7 @@ def judge(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: st
             status=send.status,
             due_at=now + delay,
             site=outcome.site or None,
+            waits_for=outcome.wait_cause or WaitCause.DEFERRED,
             counts_as_try=False,
             pending=send.pending,
             reason=reason,
@@ -133,6 +146,7 @@ def judge(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: st
     return msgspec.structs.replace(
         verdict,
         site=outcome.site or None if verdict.due_at else None,
+        waits_for=outcome.wait_cause or WaitCause.DEFERRED if verdict.due_at else None,
         recipients={result.recipient: _state_after(result, verdict) for result in outcome.results},
     )
 
@@ -280,6 +294,20 @@ def from_name_template(name: str | None) -> str | None:
     return name.strip() if name and ("{{" in name or "{%" in name) else None
 
 
+def waiting_of(send: Send, now: Moment) -> EmailWaiting | None:
+    """What a send waits for; None if it is settled."""
+    if send.status == "SCHEDULED":
+        return EmailWaiting(cause="SCHEDULE", until=send.scheduled_at)
+    if send.status not in WAITING:
+        return None
+    if send.due_at is None:
+        return EmailWaiting(cause="CAMPAIGN_PAUSED")
+    if send.due_at <= now or send.waits_for is None:
+        # A worker takes it, or has it: then `due_at` is the end of its lease.
+        return EmailWaiting(cause="QUEUE")
+    return EmailWaiting(cause=WaitCause(send.waits_for).value, until=send.due_at, site=send.site)
+
+
 def was_interrupted(send: Send) -> bool:
     """Whether an earlier attempt may have transmitted the message and was never settled, because its process died."""
     return send.handed_over is not None and send.handed_over < send.attempt
@@ -337,7 +365,14 @@ def sender_not_verified(address: str) -> SendOutcome:
 def content_kept_changing(send: Send, now: datetime) -> SendOutcome:
     """Retry soon: content or recipients changed several times while the message waited for a connection."""
     due_at = now + NO_SERVER_DELAY
-    return SendOutcome(status=send.status, due_at=due_at, counts_as_try=False, pending=send.pending, reason=send.reason)
+    return SendOutcome(
+        status=send.status,
+        due_at=due_at,
+        waits_for=WaitCause.CAPACITY,
+        counts_as_try=False,
+        pending=send.pending,
+        reason=send.reason,
+    )
 
 
 def not_rendered(send: Send, reason: str, now: datetime) -> SendOutcome:
@@ -347,7 +382,14 @@ def not_rendered(send: Send, reason: str, now: datetime) -> SendOutcome:
         delay = NO_SERVER_DELAY
     if _is_expired(send, now + delay):
         return _give_up(send, reason, [], [])
-    return SendOutcome(status=send.status, due_at=now + delay, counts_as_try=False, pending=send.pending, reason=reason)
+    return SendOutcome(
+        status=send.status,
+        due_at=now + delay,
+        waits_for=WaitCause.SETUP,
+        counts_as_try=False,
+        pending=send.pending,
+        reason=reason,
+    )
 
 
 def suppressed(send: Send, addresses: Sequence[tuple[str, str]]) -> SendOutcome:

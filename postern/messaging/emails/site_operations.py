@@ -186,6 +186,14 @@ async def _lock(tx: Transaction, call: Call, name: str) -> ProjectSite:
     return require_found(await site_store.lock_site(tx, project_id=call.project_id, name=name), SiteMissing)
 
 
+async def suspension_of(call: Call, name: str) -> DeliverySiteSuspension | None:
+    """The suspension of a site of the project; None if it has none."""
+    try:
+        return (await _site(call, name)).suspension
+    except SiteMissing:
+        return None
+
+
 async def _site(call: Call, name: str) -> DeliverySite:
     rows = await site_store.list_sites(
         call.db,

@@ -30,6 +30,7 @@ from postern.messaging.emails.model import MARKETING, DeliverySiteLimits, Send
 from postern.messaging.emails.site_store import SharedSite
 from postern.protocols.mail.transports.shaping import (
     MAX_FILE_OCTETS,
+    Obstacle,
     ShapingInvalid,
     ShapingTable,
     SiteControl,
@@ -397,13 +398,22 @@ async def postpone_sends(world: "World", sends: list[Send]) -> list[Send]:
             taken[control.key, bulk] += 1
             deliverable.append(send)
             continue
-        reason, delay = obstacle or (f"The messages before this one are sent to {control.key.name} first.", None)
-        due_at = now + max(delay or control.slot(bulk=bulk), timedelta(seconds=1))
+        if obstacle is None:
+            text = f"The messages before this one are sent to {control.key.name} first."
+            obstacle = Obstacle(control.cause_of_delay, text, control.slot(bulk=bulk))
+        due_at = now + max(obstacle.delay, timedelta(seconds=1))
         if send.expires_at is not None:
             # Tried once more shortly before it expires.
             due_at = max(now + timedelta(seconds=1), min(due_at, send.expires_at - rules.NO_SERVER_DELAY))
         postponed.append(
-            {"id": send.id, "attempt": send.attempt, "due_at": due_at, "site": control.key.name, "reason": reason}
+            {
+                "id": send.id,
+                "attempt": send.attempt,
+                "due_at": due_at,
+                "site": control.key.name,
+                "waits_for": obstacle.cause,
+                "reason": obstacle.text,
+            }
         )
     if postponed:
         await site_store.postpone(world.db, project_id=sends[0].project_id, rows=Jsonb(postponed))

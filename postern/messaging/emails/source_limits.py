@@ -17,6 +17,7 @@ from postern.messaging.emails.sources import grant_sources, source_warm_ups
 from postern.messaging.emails.transports import NoSmartHost, configured_transports, is_captured
 from postern.messaging.reputation.source_warm_up import SourceGrant, SourceRequest
 from postern.platform.projects import operations as projects
+from postern.protocols.mail.transports.transport import WaitCause
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -70,6 +71,7 @@ async def _postpone(world: "World", sends: Sequence[Send], grants: Mapping[UUID,
                     ids=[send.id for send in together],
                     attempts=[send.attempt for send in together],
                     due_at=until,
+                    waits_for=WaitCause.WARM_UP,
                     reason=reason,
                     now=world.clock(),
                 )

@@ -406,12 +406,21 @@ async def hold_sends(
 # Let claimed sends wait until `due_at`, from which the time for their retries counts; `reason` says why. Leaves out
 # attempts (parallel lists) that are not the latest of their send. The sends must not be in transmission.
 @statement("""
-    update sends as s set due_at = %(due_at)s, scheduled_at = %(due_at)s, reason = %(reason)s, updated_at = %(now)s
+    update sends as s set due_at = %(due_at)s, scheduled_at = %(due_at)s, waits_for = %(waits_for)s,
+        reason = %(reason)s, updated_at = %(now)s
     from unnest(%(ids)s::uuid[], %(attempts)s::int[]) as v (id, attempt)
     where s.project_id = %(project_id)s and (s.id, s.attempt) = (v.id, v.attempt)
 """)
 async def postpone(
-    tx: Transaction, *, project_id: UUID, ids: list[UUID], attempts: list[int], due_at: Moment, reason: str, now: Moment
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    ids: list[UUID],
+    attempts: list[int],
+    due_at: Moment,
+    waits_for: str,
+    reason: str,
+    now: Moment,
 ) -> None: ...
 
 
@@ -423,7 +432,8 @@ async def postpone(
         where project_id = %(project_id)s and id = %(domain_id)s and state = 'HELD' for share
     )
     update sends as s set due_at = coalesce((select held_until from hold), %(now)s),
-        scheduled_at = coalesce((select held_until from hold), %(now)s), reason = %(reason)s, updated_at = %(now)s
+        scheduled_at = coalesce((select held_until from hold), %(now)s), waits_for = 'REPUTATION',
+        reason = %(reason)s, updated_at = %(now)s
     from unnest(%(ids)s::uuid[], %(attempts)s::int[]) as v (id, attempt)
     where s.project_id = %(project_id)s and (s.id, s.attempt) = (v.id, v.attempt)
 """)
@@ -543,7 +553,8 @@ async def count_skipped(
     update sends as s set
         status = case when s.status || ' ' || v.status = any (%(allowed)s::text[]) then v.status else s.status end,
         outcomes = case when v.outcomes is null then s.outcomes else coalesce(s.outcomes, '{}') || v.outcomes end,
-        due_at = v.due_at, tries = v.tries, pending = v.pending, site = v.site, reason = v.reason, handed_over = null,
+        due_at = v.due_at, tries = v.tries, pending = v.pending, site = v.site,
+        waits_for = v.waits_for, reason = v.reason, handed_over = null,
         ambiguous_attempts = s.ambiguous_attempts + v.ambiguous
             + (s.handed_over is not null and s.handed_over < v.attempt)::int,
         subject = coalesce(v.subject, s.subject),
@@ -553,9 +564,9 @@ async def count_skipped(
         complained_at = coalesce(s.complained_at, v.complained_at), updated_at = %(now)s
     from jsonb_to_recordset(%(rows)s) as v (
         project_id uuid, id uuid, attempt int, status text, due_at timestamptz, tries int, pending jsonb, site text,
-        outcomes jsonb, reason text, ambiguous int, subject text, dated_at timestamptz, sent_at timestamptz,
-        delivered_at timestamptz, delayed_at timestamptz,
-        bounced_at timestamptz, complained_at timestamptz)
+        waits_for text, outcomes jsonb, reason text, ambiguous int, subject text, dated_at timestamptz,
+        sent_at timestamptz, delivered_at timestamptz, delayed_at timestamptz, bounced_at timestamptz,
+        complained_at timestamptz)
     where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt) and s.project_id = any (%(project_id)s)
     returning s.id, s.status
 """)
@@ -660,7 +671,7 @@ async def bring_forward(tx: Transaction, *, project_id: UUID, id: UUID, now: Mom
 @statement("""
     update sends set status = %(status)s, due_at = %(due_at)s, scheduled_at = %(scheduled_at)s, attempt = attempt + 1,
                      handed_over = null, reason = %(reason)s, tries = %(tries)s, pending = null, site = null,
-                     sent_at = %(sent_at)s, delivered_at = %(delivered_at)s, updated_at = %(now)s
+                     waits_for = null, sent_at = %(sent_at)s, delivered_at = %(delivered_at)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)

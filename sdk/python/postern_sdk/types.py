@@ -159,6 +159,23 @@ if TYPE_CHECKING:
         | str
     )
     EmailLogEntryDetailEngine: TypeAlias = Literal["minijinja", "none"] | str
+    EmailWaitingCause: TypeAlias = (
+        Literal[
+            "CAMPAIGN_PAUSED",
+            "CAPACITY",
+            "DEFERRED",
+            "QUEUE",
+            "REPUTATION",
+            "SCHEDULE",
+            "SETUP",
+            "SITE_SLOWED",
+            "SITE_SUSPENDED",
+            "SITE_UNREACHABLE",
+            "TLS",
+            "WARM_UP",
+        ]
+        | str
+    )
     EntitlementType: TypeAlias = Literal["BOOLEAN", "LIMIT"] | str
     EntitlementSource: TypeAlias = Literal["DEFAULT", "NONE", "OVERRIDE", "PLAN"] | str
     FeatureType: TypeAlias = Literal["BOOLEAN", "LIMIT"] | str
@@ -372,6 +389,7 @@ else:
     EmailLogEntryStatus = str
     EmailLogEntryDetailStatus = str
     EmailLogEntryDetailEngine = str
+    EmailWaitingCause = str
     EntitlementType = str
     EntitlementSource = str
     FeatureType = str
@@ -3461,6 +3479,8 @@ class EmailLogEntryDetail(Record, frozen=True, kw_only=True):
     """The events of the send, oldest first."""
     engine: EmailLogEntryDetailEngine | None
     """The template engine of its subject, html and text; null if they are no longer stored."""
+    waiting: EmailWaiting | None
+    """What it waits for, and until when; null if it does not wait."""
     require_tls: bool | None
     """Whether it travels only over TLS (`requireTls` of the e-mail or of the project); null if its content is no
     longer stored.
@@ -3654,6 +3674,23 @@ class EmailUnsubscribedData(Record, frozen=True, kw_only=True):
     """Whether the e-mail was sent with a TEST key, so that it was captured."""
     recipient: str
     """The address that was unsubscribed."""
+
+
+class EmailWaiting(Record, frozen=True, kw_only=True):
+    """What an e-mail waits for."""
+
+    cause: EmailWaitingCause
+    """SCHEDULE: its time. QUEUE: a worker. CAMPAIGN_PAUSED: its campaign goes on. WARM_UP: its domain or the
+    server's addresses have reached their ceiling of the day. REPUTATION: the bounce or complaint rate of its
+    domain is too high. SITE_SUSPENDED: its destination is suspended. SITE_SLOWED: its destination has asked for
+    less mail. SITE_UNREACHABLE: its destination could not be reached several times in a row. CAPACITY: messages
+    before it. TLS: encryption that its destination requires has failed. DEFERRED: its destination asked to try
+    again later, or could not be reached. SETUP: the server has no transport for it, or is overloaded.
+    """
+    until: datetime | None
+    """When it goes on; null if that is not known, for example if a suspension has no end."""
+    site: str | None
+    """The name of the destination for which it waits, see the list of delivery sites; null if it waits for none."""
 
 
 class EndUser(Record, frozen=True, kw_only=True):

@@ -53,6 +53,7 @@ from postern.protocols.mail.transports.transport import (
     Envelope,
     Rejected,
     Result,
+    WaitCause,
     defer_all,
     reject_all,
 )
@@ -211,7 +212,14 @@ class DirectTransport:
             try:
                 envelope = msgspec.structs.replace(envelope, sources=await self._choose_sources(envelope))
             except NoSourceLeft as left:
-                return defer_all(envelope, left.text, HOST, no_server_contacted=True, retry_after=left.retry_after)
+                return defer_all(
+                    envelope,
+                    left.text,
+                    HOST,
+                    no_server_contacted=True,
+                    wait_cause=WaitCause.WARM_UP,
+                    retry_after=left.retry_after,
+                )
         domains = [_domain_of(recipient) for recipient in envelope.recipients]
         names = list(dict.fromkeys(domain for domain in domains if isinstance(domain, str)))
         routes = dict(zip(names, await asyncio.gather(*map(self._route_or_failure, names)), strict=True))
@@ -265,7 +273,14 @@ class DirectTransport:
             outcome = await pool.deliver(envelope, message, hooks)
         except NoConnectionLeft:
             text = f"{MAX_CONNECTIONS} connections to mail servers are open, so there is none left for {pool.label}."
-            return defer_all(envelope, text, pool.label, no_server_contacted=True, retry_after=FULL_DELAY)
+            return defer_all(
+                envelope,
+                text,
+                pool.label,
+                no_server_contacted=True,
+                wait_cause=WaitCause.CAPACITY,
+                retry_after=FULL_DELAY,
+            )
         if site.demand is TlsDemand.REQUIRED and not outcome.exchange:
             outcome = _rejected_without_tls(envelope, outcome)
         if outcome.no_server_contacted and pool.circuit_open and not pool.is_held(envelope):
@@ -567,6 +582,7 @@ def _joined(
         ),
         duration=max((outcome.duration for outcome in outcomes), default=NO_TIME),
         ambiguous=any(outcome.ambiguous for outcome in outcomes),
+        wait_cause=next((outcome.wait_cause for outcome in outcomes if _is_deferred(outcome)), None),
         no_server_contacted=not failures and all(outcome.no_server_contacted for outcome in outcomes),
         retry_after=min((outcome.retry_after for outcome in outcomes if outcome.retry_after), default=None),
         exchange=_joined_dialogue(outcomes),

@@ -19,6 +19,7 @@ from postern.protocols.mail.smtp import (
     StaleConnection,
     Timeouts,
     Tls,
+    TlsRequired,
     Unreachable,
     connect,
     defer_after_failure,
@@ -38,6 +39,7 @@ from postern.protocols.mail.transports.transport import (
     DeliveryHooks,
     DeliveryOutcome,
     Envelope,
+    WaitCause,
     defer_all,
 )
 
@@ -307,7 +309,18 @@ class ConnectionPool:
         obstacle = self.control.obstacle(envelope.tenant, bulk=envelope.bulk) if self.control else None
         if obstacle is None:
             return None
-        return defer_all(envelope, obstacle[0], self.label, no_server_contacted=True, retry_after=obstacle[1])
+        return defer_all(
+            envelope,
+            obstacle.text,
+            self.label,
+            no_server_contacted=True,
+            wait_cause=obstacle.cause,
+            retry_after=obstacle.delay,
+        )
+
+    @property
+    def _cause_of_delay(self) -> WaitCause:
+        return self.control.cause_of_delay if self.control else WaitCause.CAPACITY
 
     def _defer_while_busy(self, envelope: Envelope) -> DeliveryOutcome:
         waiting = sum(map(len, self._waiting)) + self._waiting_for_rate
@@ -317,6 +330,7 @@ class ConnectionPool:
             f"{waiting} messages are already waiting for {self.label}.",
             self.label,
             no_server_contacted=True,
+            wait_cause=self._cause_of_delay,
             retry_after=max(BUSY_DELAY if is_slow else timedelta(seconds=1), self._slot(envelope.bulk)),
         )
 
@@ -330,6 +344,7 @@ class ConnectionPool:
             f"{self.label} could not be reached several times in a row, so no connection is tried for a while.",
             self.label,
             no_server_contacted=True,
+            wait_cause=WaitCause.SITE_UNREACHABLE,
             retry_after=timedelta(seconds=self.shaper.seconds_to_next_trial(self._clock())),
         )
 
@@ -346,6 +361,7 @@ class ConnectionPool:
                 f"The rate limit of {self.label} is {min(filter(None, limits)):.3g} messages per second at present.",
                 self.label,
                 no_server_contacted=True,
+                wait_cause=self._cause_of_delay,
                 retry_after=max(timedelta(seconds=max(delay, of_site)), self._slot(envelope.bulk)),
             )
         delay = max(delay, of_site)
@@ -414,7 +430,9 @@ class ConnectionPool:
                 self.shaper.connected()
             if failure.reply:
                 self.shaper.deferred(failure.reply.code, self._clock())
-            return defer_after_failure(envelope, failure, self.label, timedelta(seconds=loop.time() - started))
+            outcome = defer_after_failure(envelope, failure, self.label, timedelta(seconds=loop.time() - started))
+            is_tls = isinstance(failure, TlsRequired)
+            return msgspec.structs.replace(outcome, wait_cause=WaitCause.TLS) if is_tls else outcome
         finally:
             self._count_in_use(-1)
             if connection:

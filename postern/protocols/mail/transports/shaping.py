@@ -21,7 +21,14 @@ import msgspec
 
 from postern.protocols.mail.public_suffixes import registered_domain
 from postern.protocols.mail.smtp_replies import FailureReason, classify
-from postern.protocols.mail.transports.transport import Accepted, Deferred, DeliveryOutcome, Rejected, Result
+from postern.protocols.mail.transports.transport import (
+    Accepted,
+    Deferred,
+    DeliveryOutcome,
+    Rejected,
+    Result,
+    WaitCause,
+)
 
 MAX_FILE_OCTETS = 1_000_000
 """The largest shaping file that is read."""
@@ -267,6 +274,15 @@ class SiteSuspension(msgspec.Struct, frozen=True):
     reason: str
 
 
+class Obstacle(NamedTuple):
+    """Why no message is sent to a site at present."""
+
+    cause: WaitCause
+    text: str
+    delay: timedelta
+    """When to try again."""
+
+
 class SiteObserver(Protocol):
     """What a SiteControl tells the code that shares sites between processes."""
 
@@ -359,21 +375,22 @@ class SiteControl:
 
     # Whether and when a message may be sent.
 
-    def obstacle(self, tenant: str | None, *, bulk: bool) -> tuple[str, timedelta] | None:
-        """Why no message of a tenant is sent to the site at present, and when to try again; None if it is sent."""
+    def obstacle(self, tenant: str | None, *, bulk: bool) -> Obstacle | None:
+        """Why no message of a tenant is sent to the site at present; None if it is sent."""
         if not (self.suspension or self.suspensions or self.throttled_until or self.connections_share == 0):
             return None
         now = self._now()
         for suspension in (self.suspension, self.suspensions.get(tenant or "")):
             if suspension and (suspension.until is None or suspension.until > now):
                 delay = min(suspension.until - now, SUSPENDED_CHECK) if suspension.until else SUSPENDED_CHECK
-                return f"The site {self.key.name} is suspended: {suspension.reason}", delay
+                text = f"The site {self.key.name} is suspended: {suspension.reason}"
+                return Obstacle(WaitCause.SITE_SUSPENDED, text, delay)
         if self.throttled_until is not None and self.throttled_until > now:
-            return f"The site {self.key.name} has asked for less mail.", self.throttled_until - now + self.slot(
-                bulk=bulk
-            )
+            delay = self.throttled_until - now + self.slot(bulk=bulk)
+            return Obstacle(WaitCause.SITE_SLOWED, f"The site {self.key.name} has asked for less mail.", delay)
         if self.connections_share == 0:
-            return f"Other processes have all connections to the site {self.key.name}.", timedelta(seconds=5)
+            text = f"Other processes have all connections to the site {self.key.name}."
+            return Obstacle(self.cause_of_delay, text, timedelta(seconds=5))
         return None
 
     @property
@@ -386,6 +403,11 @@ class SiteControl:
     def is_slow(self) -> bool:
         """Whether the site gets less than its limits."""
         return self.factor < 1
+
+    @property
+    def cause_of_delay(self) -> WaitCause:
+        """Why messages wait that the limits of the site do not allow yet."""
+        return WaitCause.SITE_SLOWED if self.is_slow else WaitCause.CAPACITY
 
     def delay(self) -> float:
         """Seconds until the rate allows the next message; call `acquire` when it is sent."""

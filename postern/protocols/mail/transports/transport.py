@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from enum import StrEnum
 from typing import Protocol, TypeAlias
 
 import msgspec
@@ -85,6 +86,29 @@ class Rejected(RecipientResult, frozen=True, kw_only=True, tag="rejected", gc=Fa
 Result: TypeAlias = Accepted | Deferred | Rejected
 
 
+class WaitCause(StrEnum):
+    """Why a message waits."""
+
+    WARM_UP = "WARM_UP"
+    """Its domain, or each address from which it may leave, has reached the ceiling of the day."""
+    REPUTATION = "REPUTATION"
+    """The rates of bounces or complaints of its domain are too high."""
+    SITE_SUSPENDED = "SITE_SUSPENDED"
+    """The project or the operator has suspended its destination."""
+    SITE_SLOWED = "SITE_SLOWED"
+    """Its destination has asked for less mail."""
+    SITE_UNREACHABLE = "SITE_UNREACHABLE"
+    """Its destination could not be reached several times in a row (the circuit breaker is open)."""
+    CAPACITY = "CAPACITY"
+    """Other messages to its destination are first: rate limits and limits of connections."""
+    TLS = "TLS"
+    """A policy of the recipient's domain, or the relay's settings, require TLS, which failed."""
+    DEFERRED = "DEFERRED"
+    """A server deferred it, or could not be reached."""
+    SETUP = "SETUP"
+    """The transport is not configured, or no process can render the message."""
+
+
 class DeliveryOutcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The outcome of one attempt."""
 
@@ -99,6 +123,8 @@ class DeliveryOutcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The name of the site whose limits apply, if there is one; of several, that of the first one that deferred."""
     ambiguous: bool = False
     """The final dot was sent without a reply, so it is unknown whether the server accepted the message (RFC 1047)."""
+    wait_cause: WaitCause | None = None
+    """Why the message was not sent; None if the results say it."""
     no_server_contacted: bool = False
     """No server was contacted (circuit open, queue full), so this does not count as an attempt."""
     retry_after: timedelta | None = None
@@ -150,6 +176,7 @@ def defer_all(
     *,
     duration: timedelta = NO_TIME,
     no_server_contacted: bool = False,
+    wait_cause: WaitCause | None = None,
     retry_after: timedelta | None = None,
     opening: tuple[tuple[str, bytes], ...] = (),
     code: int = 0,
@@ -164,6 +191,7 @@ def defer_all(
         host=host,
         duration=duration,
         no_server_contacted=no_server_contacted,
+        wait_cause=wait_cause,
         retry_after=retry_after,
         opening=opening,
     )

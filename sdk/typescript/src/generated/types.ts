@@ -3266,6 +3266,8 @@ export interface EmailLogEntryDetail {
   webhookEvents: SendEvent[];
   /** The template engine of its subject, html and text; null if they are no longer stored. */
   engine: "minijinja" | "none" | (string & {}) | null;
+  /** What it waits for, and until when; null if it does not wait. */
+  waiting: EmailWaiting | null;
   /**
    * Whether it travels only over TLS (`requireTls` of the e-mail or of the project); null if its content is no longer
    * stored.
@@ -3482,6 +3484,23 @@ export interface EmailUnsubscribedData {
   test: boolean;
   /** The address that was unsubscribed. */
   recipient: string;
+}
+
+/** What an e-mail waits for. */
+export interface EmailWaiting {
+  /**
+   * SCHEDULE: its time. QUEUE: a worker. CAMPAIGN_PAUSED: its campaign goes on. WARM_UP: its domain or the server's
+   * addresses have reached their ceiling of the day. REPUTATION: the bounce or complaint rate of its domain is too
+   * high. SITE_SUSPENDED: its destination is suspended. SITE_SLOWED: its destination has asked for less mail.
+   * SITE_UNREACHABLE: its destination could not be reached several times in a row. CAPACITY: messages before it. TLS:
+   * encryption that its destination requires has failed. DEFERRED: its destination asked to try again later, or could
+   * not be reached. SETUP: the server has no transport for it, or is overloaded.
+   */
+  cause: "CAMPAIGN_PAUSED" | "CAPACITY" | "DEFERRED" | "QUEUE" | "REPUTATION" | "SCHEDULE" | "SETUP" | "SITE_SLOWED" | "SITE_SUSPENDED" | "SITE_UNREACHABLE" | "TLS" | "WARM_UP" | (string & {});
+  /** When it goes on; null if that is not known, for example if a suspension has no end. */
+  until: string | null;
+  /** The name of the destination for which it waits, see the list of delivery sites; null if it waits for none. */
+  site: string | null;
 }
 
 /**

@@ -25,6 +25,7 @@ import type { SendTab } from "./routes";
 import { Headers, RequestTab, Source } from "./Source";
 import { outcomeOf, shapeOf, wordOf } from "./status";
 import { Recipients, Timeline } from "./Timeline";
+import { EXPLAINED, waitSentence } from "./waits";
 import { REASONS } from "./why";
 
 /** Milliseconds between two looks at an e-mail on its way, without a live stream. */
@@ -74,7 +75,7 @@ export function SendPanel() {
     void client.invalidateQueries({ queryKey: ["emails", projectId, "count"] });
   };
   const send: EmailLogEntryDetail | undefined =
-    query.data ?? (listed && { ...listed, webhookEvents: [], engine: null, requireTls: null });
+    query.data ?? (listed && { ...listed, webhookEvents: [], engine: null, requireTls: null, waiting: null });
   const seen = send && seenByPeople(send, hits.data);
   if (query.isError && !query.data)
     return (
@@ -261,12 +262,26 @@ function Why({ send }: { send: EmailLogEntryDetail }) {
       </Link>
     </p>
   );
-  const sentence = whyOf(send, outcome);
+  const { waiting } = send;
+  const sentence = (waiting && waitSentence(waiting)) ?? whyOf(send, outcome);
   if (!sentence && !listed) return null;
   return (
     <section className="why" aria-label={titleOf(outcome)}>
       <h3>{titleOf(outcome)}</h3>
       {sentence && <p>{sentence}</p>}
+      {waiting && EXPLAINED.includes(waiting.cause) && send.reason && <p className="muted reason">{send.reason}</p>}
+      {waiting?.until && waiting.cause !== "SCHEDULE" && (
+        <p>
+          {m.emails_wait_until()} <Time at={waiting.until} format={longTime} />
+        </p>
+      )}
+      {waiting?.site && (
+        <p>
+          <Link to="/projects/$projectId/emails/sites" params={{ projectId }} search={{ q: waiting.site }}>
+            {m.emails_wait_show_site()}
+          </Link>
+        </p>
+      )}
       {listed}
     </section>
   );
