@@ -2648,6 +2648,10 @@ CREATE INDEX domain_warm_ups_due ON public.domain_warm_ups USING btree (project_
 
 CREATE INDEX domains_due ON public.domains USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
+CREATE INDEX domains_names ON public.domains USING btree (domain) WHERE (status = ANY (ARRAY['VERIFIED'::text, 'DEGRADED'::text]));
+
+CREATE INDEX domains_names_below ON public.domains USING btree (reverse(domain) COLLATE "C") WHERE (status = ANY (ARRAY['VERIFIED'::text, 'DEGRADED'::text]));
+
 CREATE INDEX domains_verified_name ON public.domains USING btree (domain, id) WHERE (status = 'VERIFIED'::text);
 
 CREATE INDEX domains_with_tracking ON public.domains USING btree (project_id, id) WHERE tracking_verified;

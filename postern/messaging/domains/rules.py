@@ -89,6 +89,12 @@ def is_domain_name(host: str) -> bool:
     return "." in host and not host.rpartition(".")[2].isdigit() and ":" not in host
 
 
+def name_and_parents(domain: str) -> list[str]:
+    """A domain and the domains above it, without its top-level domain: a.b.example, b.example."""
+    labels = domain.split(".")
+    return [".".join(labels[start:]) for start in range(max(len(labels) - 1, 1))]
+
+
 def _invalid(message: str, code: str = "invalid_domain") -> Invalid:
     return Invalid.at("/domain", message, code)
 

@@ -98,6 +98,25 @@ async def delete_domain(tx: Transaction, *, project_id: UUID, id: UUID) -> Store
 async def update_domain(tx: Transaction, domain: StoredDomain) -> StoredDomain: ...
 
 
+# Check the domains with these names, and those below `domain`, of other projects now. Rows that another transaction has
+# locked are being checked, so they are left out.
+@statement("""
+    update domains set due_at = %(now)s
+    from (
+        select other.project_id, other.id from domains other
+        where other.project_id <> %(project_id)s and other.status in ('VERIFIED', 'DEGRADED')
+          and (other.domain = any (%(names)s)
+              or (reverse(other.domain) collate "C" >= reverse('.' || %(domain)s::text) collate "C"
+                  and reverse(other.domain) collate "C" < reverse('/' || %(domain)s::text) collate "C"))
+        for update skip locked
+    ) as others
+    where (domains.project_id, domains.id) = (others.project_id, others.id) and domains.due_at > %(now)s
+""")
+async def check_others_now(
+    tx: Transaction, *, project_id: UUID, domain: str, names: list[str], now: Moment
+) -> None: ...
+
+
 @statement("""
     update domains set keys = %(keys)s, updated_at = %(now)s where project_id = %(project_id)s and id = %(id)s
     returning *

@@ -12,7 +12,7 @@ from postern.kernel.values import Moment
 from postern.messaging.domains import store
 from postern.messaging.domains.dns_check import DnsCheckResult, check_records
 from postern.messaging.domains.model import NEXT_STATUS, StoredDomain
-from postern.messaging.domains.rules import RecordSettings, dns_outcome, is_domain_name, next_check_in
+from postern.messaging.domains.rules import RecordSettings, dns_outcome, is_domain_name, name_and_parents, next_check_in
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectRelay, used_relays
 
@@ -100,6 +100,12 @@ async def record_check(
     if any(getattr(new_state, name) != getattr(domain, name) for name in VERSIONED_COLUMNS):
         new_state = msgspec.structs.replace(new_state, updated_at=now)
     row = await store.update_domain(tx, new_state)
+    if status == "VERIFIED" and (domain.status != "VERIFIED" or domain.failing_since is not None):
+        # Other projects may no longer prove that they control the name; until they are checked, they receive its mail.
+        await store.check_others_now(
+            tx, project_id=row.project_id, domain=row.domain, names=name_and_parents(row.domain), now=now
+        )
+        tx.mark_due("domains")
     return row, EVENTS.get(status) if status != domain.status else None
 
 

@@ -1,5 +1,6 @@
 """SQL statements of routes."""
 
+from typing import Final, LiteralString
 from uuid import UUID
 
 from postern.kernel.database.statements import Queries, Transaction, statement
@@ -56,9 +57,24 @@ async def store_check(db: Queries, check: MxCheck, *, project_id: UUID, id: UUID
 async def delete_route(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredRoute | None: ...
 
 
+# Whether the project of a route may receive the mail: the key of its domain is published, or the key is missing and no
+# other project proves with its own key that it controls the domain or one above it; `names` has these. So a former
+# owner of a domain receives nothing once the present one uses it here, and a mistake in the DNS loses no mail. Reads
+# tables of the `domains` package.
+_OWNED: Final[LiteralString] = """
+    domains.status in ('VERIFIED', 'DEGRADED') and projects.deleted_at is null
+    and (domains.failing_since is null or not exists (
+        select from domains proof join projects owner on owner.id = proof.project_id and owner.deleted_at is null
+        where proof.domain = any (%(names)s) and proof.status = 'VERIFIED' and proof.failing_since is null
+          and (proof.domain = route.domain or right(route.domain, length(proof.domain) + 1) = '.' || proof.domain)
+          and proof.project_id <> route.project_id))
+"""
+
+
 # The routes of domains, of all projects whose domain is verified, that are for one of these local parts (lower case)
-# or for every address. A domain whose key is missing for a while still receives mail, so that none is lost.
-@statement("""
+# or for every address. `names` has the domains and those above them.
+@statement(
+    """
     select route.project_id, route.id, route.domain, route.local_part, route.active,
            coalesce(usage.octets, 0) >= %(stored_limit)s as is_full
     from inbound_routes route
@@ -66,21 +82,24 @@ async def delete_route(tx: Transaction, *, project_id: UUID, id: UUID) -> Stored
     join projects on projects.id = route.project_id
     left join inbound_usage usage on usage.project_id = route.project_id
     where route.domain = any (%(domains)s) and (route.local_part is null or route.local_part = any (%(local_parts)s))
-      and domains.status in ('VERIFIED', 'DEGRADED') and projects.deleted_at is null
-    order by route.project_id, route.id
-""")
+      and"""
+    + _OWNED
+    + "order by route.project_id, route.id"
+)
 async def candidates(
-    db: Queries, *, domains: list[str], local_parts: list[str], stored_limit: int
+    db: Queries, *, domains: list[str], names: list[str], local_parts: list[str], stored_limit: int
 ) -> list[RouteCandidate]: ...
 
 
-# Whether a domain has an active route of any project. Returns a row if it does.
-@statement("""
+# Whether a domain has an active route of any project. Returns a row if it does. `names` has the domain and those above
+# it.
+@statement(
+    """
     select from inbound_routes route
     join domains on (domains.project_id, domains.id) = (route.project_id, route.domain_id)
     join projects on projects.id = route.project_id
-    where route.domain = %(domain)s and route.active
-      and domains.status in ('VERIFIED', 'DEGRADED') and projects.deleted_at is null
-    limit 1
-""")
-async def has_route(db: Queries, *, domain: str) -> bool: ...
+    where route.domain = %(domain)s and route.active and"""
+    + _OWNED
+    + "limit 1"
+)
+async def has_route(db: Queries, *, domain: str, names: list[str]) -> bool: ...

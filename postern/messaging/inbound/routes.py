@@ -12,6 +12,7 @@ from postern.kernel.http.problems import Invalid, require_found
 from postern.kernel.values import Deleted, Moment, build_view, new_id
 from postern.messaging.domains import sending
 from postern.messaging.domains.model import RecordStatus, SendingDomain
+from postern.messaging.domains.rules import name_and_parents
 from postern.messaging.inbound import route_store as store
 from postern.messaging.inbound.model import (
     ROUTES_PER_PROJECT,
@@ -167,9 +168,9 @@ def _address(local_part: str | None, domain: str) -> str:
 async def _verified_domain(call: Call, domain: str) -> SendingDomain:
     """The verified sending domain of the project with this name, or the nearest one above it. Raises
     InboundDomainNotVerified."""
-    labels = domain.split(".")
-    names = [".".join(labels[start:]) for start in range(len(labels) - 1)]
-    found = await sending.sending_domains_all(call.world, [(call.project_id, name) for name in names])
+    found = await sending.sending_domains_all(
+        call.world, [(call.project_id, name) for name in name_and_parents(domain)]
+    )
     owner = next((owner for owner in found if owner is not None and owner.may_send), None)
     if owner is None:
         raise InboundDomainNotVerified

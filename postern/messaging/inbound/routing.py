@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 from postern.kernel.database.statements import Queries
+from postern.messaging.domains.rules import name_and_parents
 from postern.messaging.inbound import route_store as store
 from postern.messaging.inbound.model import STORED_OCTETS_PER_PROJECT, RouteCandidate
 
@@ -40,9 +41,11 @@ async def routes_of_each(world: "World", addresses: list[str]) -> list[list[Rout
 async def _routes_of_all(db: Queries, addresses: list[str]) -> list[list[RouteMatch]]:
     parts = [address.rpartition("@") for address in addresses]
     local_parts = [local_parts_of(local_part) for local_part, _, _ in parts]
+    domains = sorted({domain.lower() for local_part, _, domain in parts if local_part})
     candidates = await store.candidates(
         db,
-        domains=sorted({domain.lower() for local_part, _, domain in parts if local_part}),
+        domains=domains,
+        names=sorted({name for domain in domains for name in name_and_parents(domain)}),
         local_parts=sorted({part for of_address in local_parts for part in of_address}),
         stored_limit=STORED_OCTETS_PER_PROJECT,
     )
@@ -68,7 +71,7 @@ def _for(candidates: Iterable[RouteCandidate], domain: str, local_parts: list[st
 
 async def receives_mail_for(db: Queries, domain: str) -> bool:
     """Whether this server receives mail for addresses of a domain (A-labels) by a route."""
-    return await store.has_route(db, domain=domain.lower())
+    return await store.has_route(db, domain=domain.lower(), names=name_and_parents(domain.lower()))
 
 
 def local_parts_of(local_part: str) -> list[str]:
