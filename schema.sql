@@ -1034,7 +1034,9 @@ CREATE TABLE public.dmarc_reports (
     policy_domain text NOT NULL,
     policy text NOT NULL,
     messages bigint NOT NULL,
-    received_at timestamp with time zone NOT NULL
+    received_at timestamp with time zone NOT NULL,
+    counted boolean DEFAULT true NOT NULL,
+    reporter text DEFAULT ''::text NOT NULL
 );
 
 CREATE TABLE public.dmarc_sources (
@@ -1048,6 +1050,7 @@ CREATE TABLE public.dmarc_sources (
     dkim boolean NOT NULL,
     spf boolean NOT NULL,
     messages bigint NOT NULL,
+    reporter text DEFAULT ''::text NOT NULL,
     CONSTRAINT dmarc_sources_disposition_check CHECK ((disposition = ANY (ARRAY['NONE'::text, 'QUARANTINE'::text, 'REJECT'::text])))
 );
 
@@ -2239,10 +2242,10 @@ ALTER TABLE ONLY public.developers
     ADD CONSTRAINT developers_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.dmarc_reports
-    ADD CONSTRAINT dmarc_reports_pkey PRIMARY KEY (project_id, domain_id, organization, report_id);
+    ADD CONSTRAINT dmarc_reports_pkey PRIMARY KEY (project_id, domain_id, counted, reporter, organization, report_id);
 
 ALTER TABLE ONLY public.dmarc_sources
-    ADD CONSTRAINT dmarc_sources_pkey PRIMARY KEY (project_id, domain_id, day, source_ip, header_from, organization, disposition, dkim, spf);
+    ADD CONSTRAINT dmarc_sources_pkey PRIMARY KEY (project_id, domain_id, day, source_ip, header_from, organization, reporter, disposition, dkim, spf);
 
 ALTER TABLE ONLY public.domain_keys
     ADD CONSTRAINT domain_keys_pkey PRIMARY KEY (project_id, domain_id, selector);
@@ -2637,6 +2640,8 @@ CREATE UNIQUE INDEX developers_email ON public.developers USING btree (lower(ema
 CREATE UNIQUE INDEX developers_owner ON public.developers USING btree (account_id) WHERE (role = 'OWNER'::text);
 
 CREATE INDEX developers_unproven ON public.developers USING btree (lower(email), created_at) WHERE (email_verified_at IS NULL);
+
+CREATE INDEX dmarc_reports_received ON public.dmarc_reports USING btree (project_id, domain_id, counted, reporter, received_at);
 
 CREATE INDEX domain_reputations_due ON public.domain_reputations USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 

@@ -4,8 +4,6 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from functools import cache
-from importlib.resources import files
 from uuid import UUID
 
 import tldextract
@@ -21,6 +19,7 @@ from postern.identity.organizations.model import (
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import NO_ID
 from postern.messaging.domains.rules import parse_domain
+from postern.protocols.mail.mailbox_providers import mailbox_provider_domains
 from postern.security.secrets import Secrets, new_token
 
 RECORD_LABEL = "_postern-verification"
@@ -59,13 +58,6 @@ def slug_candidates(slug: str) -> Iterator[str]:
     while True:
         suffix = new_token(SUFFIX_LENGTH).lower()
         yield f"{slug[: SLUG_LIMIT - SUFFIX_LENGTH - 1].rstrip('-')}-{suffix}"
-
-
-@cache
-def mailbox_provider_domains() -> frozenset[str]:
-    """The domains of public mailbox providers: those in `public_mailboxes.txt` of this package."""
-    text = files("postern.identity.organizations").joinpath("public_mailboxes.txt").read_text("ascii")
-    return frozenset(line for line in text.split("\n") if line and not line.startswith("#"))
 
 
 def is_mailbox_provider_domain(domain: str) -> bool:

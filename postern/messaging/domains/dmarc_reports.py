@@ -4,10 +4,10 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
-from postern.kernel.database.statements import Jsonb
+from postern.kernel.database.statements import Jsonb, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import RawRequest, get, post
 from postern.kernel.http.problems import Invalid, require_found
@@ -15,8 +15,10 @@ from postern.kernel.values import Moment
 from postern.messaging.domains import dmarc_store, store
 from postern.messaging.domains.model import (
     DMARC_ORGANIZATIONS_SHOWN,
+    DMARC_REPORTS_PER_DAY,
     DMARC_RETENTION,
     DMARC_ROWS_PER_DOMAIN,
+    DMARC_ROWS_PER_REPORTER,
     DMARC_SOURCES_SHOWN,
     DmarcCounts,
     DmarcDay,
@@ -27,8 +29,10 @@ from postern.messaging.domains.model import (
     DmarcSummary,
     DomainMissing,
     StoredDmarcReport,
+    TooManyDmarcReports,
     TooManyDmarcRows,
 )
+from postern.protocols.mail.dkim_verification import DkimVerdict
 from postern.protocols.mail.dmarc_report import (
     REPORT_OCTETS,
     DmarcReport,
@@ -37,12 +41,21 @@ from postern.protocols.mail.dmarc_report import (
     DmarcRow,
     read_report,
 )
+from postern.protocols.mail.mailbox_providers import mailbox_provider_domains
+from postern.protocols.mail.message_authentication import MessageAuthentication
+from postern.protocols.mail.public_suffixes import registered_domain
+from postern.protocols.mail.spf import SpfVerdict
 
 if TYPE_CHECKING:
     from postern.world import World
 
 CLOCK_DIFFERENCE = timedelta(days=2)
 """How far in the future the period of a report may begin, because clocks differ."""
+PROVIDER_ROLES = frozenset(("abuse", "postmaster"))
+"""Local parts at the domain of a mailbox provider that belong to the provider (RFC 2142)."""
+
+RowKey = tuple[str, str, str, bool, bool]
+"""The host, the domain in `From`, the disposition, and whether DKIM and SPF passed."""
 
 
 @post(
@@ -69,14 +82,15 @@ async def add_dmarc_report(call: Call, id: UUID, request: RawRequest) -> DmarcRe
     body = await request.body()
     if not body:
         raise Invalid.at("", "The body is missing: send the report.", "required")
-    return await ingest_dmarc_message(call.world, call.project_id, id, body)
+    return await ingest_dmarc_message(call.world, call.project_id, id, body, BY_PROJECT)
 
 
 @get("/projects/{project_id}/domains/{id}/dmarc", needs="domains:read", problems=(DomainMissing,))
 async def get_dmarc_summary(call: Call, id: UUID, days: DmarcDays = 30) -> DmarcSummary:
     """What receivers reported about the mail of a domain, by day, by host and by receiver.
 
-    The numbers come from the reports that were added. Receivers send them once a day, and not all receivers do.
+    The numbers come from the reports that were added, and from those that arrived by e-mail from authenticated senders.
+    Receivers send them once a day, and not all receivers do.
     """
     domain = require_found(await store.get_domain(call.db, project_id=call.project_id, id=id), DomainMissing)
     today = call.now.date()
@@ -93,6 +107,7 @@ async def get_dmarc_summary(call: Call, id: UUID, days: DmarcDays = 30) -> Dmarc
         ],
         sources=await dmarc_store.sources(call.db, since=since, limit=DMARC_SOURCES_SHOWN, **ids),
         organizations=await dmarc_store.organizations(call.db, since=since, limit=DMARC_ORGANIZATIONS_SHOWN, **ids),
+        unauthenticated=await dmarc_store.count_unauthenticated(call.db, since=since, **ids),
     )
 
 
@@ -100,11 +115,47 @@ def _sums(rows: Sequence[DmarcCounts]) -> dict[str, int]:
     return {name: sum(getattr(row, name) for row in rows) for name in DmarcCounts.__struct_fields__}
 
 
-async def ingest_dmarc_message(world: "World", project_id: UUID, domain_id: UUID, content: bytes) -> DmarcReportResult:
-    """Read a report (a file, or the message with it) and add its numbers to those of a domain.
+class ReportSender(NamedTuple):
+    """Who a report comes from."""
+
+    is_authenticated: bool
+    reporter: str
+    """The domain that authenticated the e-mail; empty for the project itself, and without authentication."""
+
+
+BY_PROJECT = ReportSender(is_authenticated=True, reporter="")
+UNAUTHENTICATED = ReportSender(is_authenticated=False, reporter="")
+
+
+def sender_of(authentication: MessageAuthentication, authors: Sequence[str]) -> ReportSender:
+    """The sender of an e-mail with a report, whose addresses in `From` are `authors`.
+
+    It is authenticated if DMARC passes, or, for a domain without DMARC record, if SPF or DKIM pass for a domain of the
+    same registered domain. Addresses of public mailbox providers are not: anyone can get one.
+    """
+    domain = authentication.dmarc.domain
+    if len(authors) != 1 or not domain:
+        return UNAUTHENTICATED
+    if domain in mailbox_provider_domains() and authors[0].rpartition("@")[0].lower() not in PROVIDER_ROLES:
+        return UNAUTHENTICATED
+    organization = registered_domain(domain)
+    passed = {result.domain.lower() for result in authentication.dkim if result.verdict is DkimVerdict.PASS}
+    if authentication.spf.verdict is SpfVerdict.PASS:
+        passed.add(authentication.spf_domain)
+    is_authenticated = authentication.dmarc.verdict == "pass" or (
+        authentication.dmarc.verdict == "none" and organization in {registered_domain(name) for name in passed}
+    )
+    return ReportSender(is_authenticated=True, reporter=organization) if is_authenticated else UNAUTHENTICATED
+
+
+async def ingest_dmarc_message(
+    world: "World", project_id: UUID, domain_id: UUID, content: bytes, sender: ReportSender
+) -> DmarcReportResult:
+    """Read a report (a file, or the message with it) and add its numbers to those of a domain, if `sender` is
+    authenticated.
 
     When this returns, the report is committed. Raises DomainMissing, DmarcReportInvalid, DmarcReportTooLarge,
-    DmarcReportOfOtherDomain, DmarcReportOutOfPeriod or TooManyDmarcRows; then nothing is stored.
+    DmarcReportOfOtherDomain, DmarcReportOutOfPeriod, TooManyDmarcReports or TooManyDmarcRows; then nothing is stored.
     """
     report = await asyncio.to_thread(read_report, content)
     domain = require_found(await store.get_domain(world.db, project_id=project_id, id=domain_id), DomainMissing)
@@ -115,6 +166,8 @@ async def ingest_dmarc_message(world: "World", project_id: UUID, domain_id: UUID
     stored = StoredDmarcReport(
         project_id=project_id,
         domain_id=domain_id,
+        counted=sender.is_authenticated,
+        reporter=sender.reporter,
         organization=report.organization,
         report_id=report.report_id,
         email=report.email,
@@ -125,29 +178,10 @@ async def ingest_dmarc_message(world: "World", project_id: UUID, domain_id: UUID
         messages=sum(rows.values()),
         received_at=now,
     )
-    encoded = Jsonb(
-        [
-            {"source_ip": ip, "header_from": name, "disposition": disposition, "dkim": dkim, "spf": spf, "messages": n}
-            for (ip, name, disposition, dkim, spf), n in rows.items()
-        ]
-    )
     async with world.db.transaction() as tx:
         # Also against a deletion of the domain at the same time.
         require_found(await store.lock_domain(tx, project_id=project_id, id=domain_id), DomainMissing)
-        is_new = await dmarc_store.insert_report(tx, stored)
-        if is_new:
-            limit = DMARC_ROWS_PER_DOMAIN
-            count = await dmarc_store.count_rows(tx, project_id=project_id, domain_id=domain_id, limit=limit)
-            if count + len(rows) > limit:
-                raise TooManyDmarcRows
-            await dmarc_store.add_messages(
-                tx,
-                project_id=project_id,
-                domain_id=domain_id,
-                day=report.begins.date(),
-                organization=report.organization,
-                rows=encoded,
-            )
+        is_new = await _add(tx, stored, rows)
     return DmarcReportResult(
         organization=report.organization,
         report_id=report.report_id,
@@ -159,12 +193,52 @@ async def ingest_dmarc_message(world: "World", project_id: UUID, domain_id: UUID
     )
 
 
-def _rows_of(report: DmarcReport, domain: str) -> Counter[tuple[str, str, str, bool, bool]]:
+async def _add(tx: Transaction, report: StoredDmarcReport, rows: Counter[RowKey]) -> bool:
+    """Store a report, and the numbers if its sender is authenticated; False if the domain, which is locked, has it."""
+    ids = {"project_id": report.project_id, "domain_id": report.domain_id}
+    reporter = report.reporter
+    if report.counted and await dmarc_store.is_counted(
+        tx, reporter=reporter, organization=report.organization, report_id=report.report_id, **ids
+    ):
+        return False
+    if reporter or not report.counted:
+        since, limit = report.received_at - timedelta(days=1), DMARC_REPORTS_PER_DAY
+        if limit <= await dmarc_store.count_reports(
+            tx, counted=report.counted, reporter=reporter, since=since, limit=limit, **ids
+        ):
+            raise TooManyDmarcReports
+    is_new = await dmarc_store.insert_report(tx, report)
+    if is_new and report.counted:
+        counts = await dmarc_store.count_rows(tx, reporter=reporter, limit=DMARC_ROWS_PER_DOMAIN, **ids)
+        if counts.total + len(rows) > DMARC_ROWS_PER_DOMAIN:
+            raise TooManyDmarcRows
+        if reporter and counts.of_reporter + len(rows) > DMARC_ROWS_PER_REPORTER:
+            raise TooManyDmarcRows
+        encoded = Jsonb(
+            [
+                {
+                    "source_ip": ip,
+                    "header_from": name,
+                    "disposition": disposition,
+                    "dkim": dkim,
+                    "spf": spf,
+                    "messages": n,
+                }
+                for (ip, name, disposition, dkim, spf), n in rows.items()
+            ]
+        )
+        await dmarc_store.add_messages(
+            tx, day=report.begins.date(), organization=report.organization, reporter=reporter, rows=encoded, **ids
+        )
+    return is_new
+
+
+def _rows_of(report: DmarcReport, domain: str) -> Counter[RowKey]:
     """The messages of a domain and its subdomains in a report, by host, domain in `From`, disposition, DKIM and SPF.
 
     A report about the organizational domain has the mail of its subdomains. Raises DmarcReportOfOtherDomain.
     """
-    rows: Counter[tuple[str, str, str, bool, bool]] = Counter()
+    rows: Counter[RowKey] = Counter()
     if not _is_below(report.domain, domain) and not _is_below(domain, report.domain):
         raise DmarcReportOfOtherDomain(f"This report is about {report.domain}.")
     for row in report.rows:
@@ -173,7 +247,7 @@ def _rows_of(report: DmarcReport, domain: str) -> Counter[tuple[str, str, str, b
     return rows
 
 
-def _key(row: DmarcRow) -> tuple[str, str, str, bool, bool]:
+def _key(row: DmarcRow) -> RowKey:
     return row.source_ip, row.header_from, row.disposition, row.dkim, row.spf
 
 

@@ -4,7 +4,14 @@ from datetime import date
 from uuid import UUID
 
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
-from postern.messaging.domains.model import DmarcDay, DmarcOrganization, DmarcSource, StoredDmarcReport
+from postern.kernel.values import Moment
+from postern.messaging.domains.model import (
+    DmarcDay,
+    DmarcOrganization,
+    DmarcRowCounts,
+    DmarcSource,
+    StoredDmarcReport,
+)
 
 
 # Insert a report; False if the domain has it already.
@@ -14,32 +21,71 @@ from postern.messaging.domains.model import DmarcDay, DmarcOrganization, DmarcSo
 async def insert_report(tx: Transaction, report: StoredDmarcReport) -> bool: ...
 
 
+# Whether the domain has a counted report with this organization and id, of the same reporter or added by the project
+# itself; for one that the project adds itself, of any reporter. Returns a row if it does.
+@statement("""
+    select from dmarc_reports
+    where project_id = %(project_id)s and domain_id = %(domain_id)s and counted and organization = %(organization)s
+      and report_id = %(report_id)s and (%(reporter)s = '' or reporter in ('', %(reporter)s))
+    limit 1
+""")
+async def is_counted(
+    tx: Transaction, *, project_id: UUID, domain_id: UUID, reporter: str, organization: str, report_id: str
+) -> bool: ...
+
+
+# The number of reports of a reporter since a time, counted up to `limit`.
+@statement("""
+    select count(*)::int from (
+        select from dmarc_reports
+        where project_id = %(project_id)s and domain_id = %(domain_id)s and counted = %(counted)s
+          and reporter = %(reporter)s and received_at > %(since)s
+        limit %(limit)s
+    ) as reports
+""")
+async def count_reports(
+    tx: Transaction, *, project_id: UUID, domain_id: UUID, counted: bool, reporter: str, since: Moment, limit: int
+) -> int: ...
+
+
+# The number of reports since a day whose senders were not authenticated.
+@statement("""
+    select count(*)::int from dmarc_reports
+    where project_id = %(project_id)s and domain_id = %(domain_id)s and not counted and begins >= %(since)s::date
+""")
+async def count_unauthenticated(db: Queries, *, project_id: UUID, domain_id: UUID, since: date) -> int: ...
+
+
 # Add the messages of `rows` (see DmarcRow, each combination once) to those of the day.
 @statement("""
     insert into dmarc_sources as source (
-        project_id, domain_id, day, source_ip, header_from, organization, disposition, dkim, spf, messages
+        project_id, domain_id, day, source_ip, header_from, organization, reporter, disposition, dkim, spf, messages
     )
-    select %(project_id)s, %(domain_id)s, %(day)s, added.source_ip, added.header_from, %(organization)s,
+    select %(project_id)s, %(domain_id)s, %(day)s, added.source_ip, added.header_from, %(organization)s, %(reporter)s,
            added.disposition, added.dkim, added.spf, added.messages
     from jsonb_to_recordset(%(rows)s) as added (
         source_ip inet, header_from text, disposition text, dkim boolean, spf boolean, messages bigint
     )
     order by added.source_ip, added.header_from, added.disposition, added.dkim, added.spf
-    on conflict (project_id, domain_id, day, source_ip, header_from, organization, disposition, dkim, spf)
+    on conflict (project_id, domain_id, day, source_ip, header_from, organization, reporter, disposition, dkim, spf)
     do update set messages = source.messages + excluded.messages
 """)
 async def add_messages(
-    tx: Transaction, *, project_id: UUID, domain_id: UUID, day: date, organization: str, rows: Jsonb
+    tx: Transaction, *, project_id: UUID, domain_id: UUID, day: date, organization: str, reporter: str, rows: Jsonb
 ) -> None: ...
 
 
-# The number of rows of a domain, counted up to `limit`.
+# The number of rows of a domain, and of those of a reporter, counted up to `limit`.
 @statement("""
-    select count(*)::int from (
-        select from dmarc_sources where project_id = %(project_id)s and domain_id = %(domain_id)s limit %(limit)s
+    select count(*)::int as total, count(*) filter (where counted.reporter = %(reporter)s)::int as of_reporter
+    from (
+        select reporter from dmarc_sources
+        where project_id = %(project_id)s and domain_id = %(domain_id)s limit %(limit)s
     ) as counted
 """)
-async def count_rows(db: Queries, *, project_id: UUID, domain_id: UUID, limit: int) -> int: ...
+async def count_rows(
+    db: Queries, *, project_id: UUID, domain_id: UUID, reporter: str, limit: int
+) -> DmarcRowCounts: ...
 
 
 # Delete what is older than `before`: the reports, and at most `limit` rows of messages.
@@ -89,7 +135,7 @@ async def sources(db: Queries, *, project_id: UUID, domain_id: UUID, since: date
 
 # The receivers that reported the most messages.
 @statement("""
-    select organization, sum(messages)::bigint as messages,
+    select organization, nullif(reporter, '') as reporter, sum(messages)::bigint as messages,
            coalesce(sum(messages) filter (where dkim or spf), 0)::bigint as aligned,
            coalesce(sum(messages) filter (where dkim), 0)::bigint as dkim_aligned,
            coalesce(sum(messages) filter (where spf), 0)::bigint as spf_aligned,
@@ -98,7 +144,7 @@ async def sources(db: Queries, *, project_id: UUID, domain_id: UUID, since: date
            max(day) as last_day
     from dmarc_sources
     where project_id = %(project_id)s and domain_id = %(domain_id)s and day >= %(since)s
-    group by organization order by messages desc, organization limit %(limit)s
+    group by organization, dmarc_sources.reporter order by messages desc, organization, reporter limit %(limit)s
 """)
 async def organizations(
     db: Queries, *, project_id: UUID, domain_id: UUID, since: date, limit: int

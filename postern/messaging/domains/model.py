@@ -44,6 +44,11 @@ DMARC_ROWS_PER_DOMAIN = 200_000
 """Rows of DMARC data (a day, a host, a domain in `From`, a receiver and a result each) of one domain."""
 DMARC_DELETED_AT_ONCE = 10_000
 """Rows of expired DMARC data that one check of a domain deletes."""
+DMARC_REPORTS_PER_DAY = 100
+"""Reports of one reporter about a domain that are counted within 24 hours. Receivers send one a day, some one an hour,
+and large ones one from each of their services. As many reports of all senders that are not authenticated are kept."""
+DMARC_ROWS_PER_REPORTER = DMARC_ROWS_PER_DOMAIN // 2
+"""Rows of DMARC data that the reports of one reporter have, so that one cannot leave no rows for the others."""
 DMARC_SOURCES_SHOWN = 100
 DMARC_ORGANIZATIONS_SHOWN = 50
 
@@ -139,6 +144,10 @@ class DmarcReportOfOtherDomain(Unprocessable):
 
 class DmarcReportOutOfPeriod(Unprocessable):
     """The period of this report is in the future, or longer ago than the 400 days for which reports are kept."""
+
+
+class TooManyDmarcReports(Unprocessable):
+    """The sender of this report has sent 100 reports about the domain within 24 hours."""
 
 
 class TooManyDmarcRows(Unprocessable):
@@ -387,6 +396,9 @@ class DmarcOrganization(DmarcCounts):
 
     organization: str
     """The name of the receiver, as it reports it."""
+    reporter: str | None
+    """The domain that authenticated the e-mails with the reports: anyone can write any name into a report. Null for
+    reports that the project added itself."""
     last_day: date
     """The last day with messages."""
 
@@ -403,6 +415,15 @@ class DmarcSummary(Record):
     """The 100 hosts with the most messages."""
     organizations: list[DmarcOrganization]
     """The 50 receivers that reported the most messages."""
+    unauthenticated: int
+    """Reports that arrived by e-mail from senders that could not be authenticated. They are not counted."""
+
+
+class DmarcRowCounts(Record):
+    """Rows of DMARC data of a domain."""
+
+    total: int
+    of_reporter: int
 
 
 class StoredDmarcReport(Record):
@@ -410,6 +431,11 @@ class StoredDmarcReport(Record):
 
     project_id: UUID
     domain_id: UUID
+    counted: bool
+    """False if the sender was not authenticated."""
+    reporter: str
+    """The domain that authenticated the e-mail with the report; empty if the project added it itself, and if no domain
+    did."""
     organization: str
     report_id: str
     email: str

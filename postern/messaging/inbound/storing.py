@@ -17,7 +17,7 @@ from postern.kernel.http.call import Caller
 from postern.kernel.http.problems import Problem
 from postern.kernel.values import Moment, new_id, to_json
 from postern.messaging.domains import sending
-from postern.messaging.domains.dmarc_reports import ingest_dmarc_message
+from postern.messaging.domains.dmarc_reports import ReportSender, ingest_dmarc_message, sender_of
 from postern.messaging.emails import engagement
 from postern.messaging.inbound import message_store as store
 from postern.messaging.inbound.model import (
@@ -143,7 +143,8 @@ async def store_message(
         log.info(
             "message_received", project=str(received.project_id), id=str(received.id), duplicate=received.is_duplicate
         )
-        await _ingest_dmarc_report(world, received.project_id, content, arrival.content)
+        sender = sender_of(message.authentication, [author.email for author in content.from_])
+        await _ingest_dmarc_report(world, received.project_id, content, arrival.content, sender)
     return stored
 
 
@@ -304,7 +305,9 @@ def _event_data(row: InboundRowWithMessage, content: ReceivedContent) -> dict[st
     }
 
 
-async def _ingest_dmarc_report(world: "World", project_id: UUID, content: ReceivedContent, message: bytes) -> None:
+async def _ingest_dmarc_report(
+    world: "World", project_id: UUID, content: ReceivedContent, message: bytes, sender: ReportSender
+) -> None:
     """Add an aggregate report of DMARC to those of the project's domain, if the message has one.
 
     The message is stored anyway, so a report that cannot be added is only logged.
@@ -319,8 +322,14 @@ async def _ingest_dmarc_report(world: "World", project_id: UUID, content: Receiv
     if domain is None:
         return
     try:
-        result = await ingest_dmarc_message(world, project_id, domain.id, message)
+        result = await ingest_dmarc_message(world, project_id, domain.id, message, sender)
     except Problem as problem:
         log.info("dmarc_report_not_added", project=str(project_id), domain=domain.domain, reason=str(problem))
         return
-    log.info("dmarc_report_added", project=str(project_id), domain=domain.domain, messages=result.messages)
+    log.info(
+        "dmarc_report_added" if sender.is_authenticated else "dmarc_report_not_authenticated",
+        project=str(project_id),
+        domain=domain.domain,
+        messages=result.messages,
+        reporter=sender.reporter,
+    )

@@ -2645,6 +2645,10 @@ class DmarcOrganization(Record, frozen=True, kw_only=True):
     """Those that receivers rejected because of the policy."""
     organization: str
     """The name of the receiver, as it reports it."""
+    reporter: str | None
+    """The domain that authenticated the e-mails with the reports: anyone can write any name into a report. Null for
+    reports that the project added itself.
+    """
     last_day: date
     """The last day with messages."""
 
@@ -2715,6 +2719,8 @@ class DmarcSummary(Record, frozen=True, kw_only=True):
     """The 100 hosts with the most messages."""
     organizations: list[DmarcOrganization]
     """The 50 receivers that reported the most messages."""
+    unauthenticated: int
+    """Reports that arrived by e-mail from senders that could not be authenticated. They are not counted."""
 
 
 class DnsRecord(Record, frozen=True, kw_only=True):

@@ -9,9 +9,9 @@ from postern.identity.organizations.model import NEXT_DOMAIN_STATUS
 from postern.identity.organizations.rules import (
     domain_input,
     is_mailbox_provider_domain,
-    mailbox_provider_domains,
     time_until_next_check,
 )
+from postern.protocols.mail.mailbox_providers import mailbox_provider_domains
 
 STATUSES = ("PENDING", "VERIFIED", "FAILED", "LAPSED")
 

@@ -9,7 +9,7 @@ import pytest
 
 from postern.kernel.http.problems import Problem
 from postern.messaging.domains import dmarc_reports
-from postern.messaging.domains.dmarc_reports import ingest_dmarc_message
+from postern.messaging.domains.dmarc_reports import BY_PROJECT, ingest_dmarc_message
 from tests.messaging.domains.test_domains import add_domain
 from tests.protocols.mail.test_dmarc_report import mailed, report, row
 
@@ -140,8 +140,8 @@ async def test_old_data_is_deleted_and_the_data_of_a_deleted_domain_too(project,
 async def test_a_report_for_a_domain_that_was_deleted_is_not_acknowledged(world, project, domain, clock):
     """The function with which a mail server adds the reports that it receives."""
     ids = UUID(project.id), UUID(domain["id"])
-    result = await ingest_dmarc_message(world, *ids, mailed(gzip.compress(report(begin=begin(clock)))))
+    result = await ingest_dmarc_message(world, *ids, mailed(gzip.compress(report(begin=begin(clock)))), BY_PROJECT)
     assert (result.messages, result.duplicate) == (12, False)
     await project.client.delete(f"/domains/{domain['id']}")
     with pytest.raises(Problem):
-        await ingest_dmarc_message(world, *ids, report(report_id="2", begin=begin(clock)))
+        await ingest_dmarc_message(world, *ids, report(report_id="2", begin=begin(clock)), BY_PROJECT)

@@ -651,14 +651,16 @@ async def test_a_message_is_handed_over_through_the_api(project, domain, clock):
     assert (loop.status_code, loop.json()["code"]) == (422, "inbound_message_loops")
 
 
-async def test_a_dmarc_report_to_a_route_is_added_to_its_domain(project, domain, port, clock):
+async def test_a_dmarc_report_to_a_route_is_added_to_its_domain(project, domain, port, clock, zone):
+    zone.set("sender.example", "TXT", "v=spf1 ip4:127.0.0.1 -all")
     await new_route(project, f"dmarc@{domain}")
     (owner,) = [each for each in (await project.client.get("/domains")).json() if each["domain"] == domain]
     report = gzip.compress(dmarc_report(row(header_from=domain), begin=begin(clock), domain=domain))
 
     async def receive_report(content, about):
         name = f"google.com!{about}!{begin(clock)}!{begin(clock) + 86_399}.xml.gz".encode()
-        raw = mailed(content).replace(b"report.xml.gz", name).replace(b"\n", b"\r\n")
+        raw = mailed(content).replace(b"report.xml.gz", name).replace(b"google.com\n", b"sender.example\n")
+        raw = raw.replace(b"\n", b"\r\n")
         assert await deliver(port, [f"dmarc@{domain}"], raw) == ([250], 250)
 
     await receive_report(report, "other.example")

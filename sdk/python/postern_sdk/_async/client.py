@@ -9642,8 +9642,8 @@ class AsyncDomains:
     ) -> types.DmarcSummary:
         """What receivers reported about the mail of a domain, by day, by host and by receiver.
 
-        The numbers come from the reports that were added. Receivers send them once a day, and not all receivers
-        do.
+        The numbers come from the reports that were added, and from those that arrived by e-mail from
+        authenticated senders. Receivers send them once a day, and not all receivers do.
 
         Permission: `domains:read`.
 

@@ -2430,6 +2430,11 @@ export interface DmarcOrganization {
   rejected: number;
   /** The name of the receiver, as it reports it. */
   organization: string;
+  /**
+   * The domain that authenticated the e-mails with the reports: anyone can write any name into a report. Null for
+   * reports that the project added itself.
+   */
+  reporter: string | null;
   /** The last day with messages. */
   lastDay: string;
 }
@@ -2496,6 +2501,8 @@ export interface DmarcSummary {
   sources: DmarcSource[];
   /** The 50 receivers that reported the most messages. */
   organizations: DmarcOrganization[];
+  /** Reports that arrived by e-mail from senders that could not be authenticated. They are not counted. */
+  unauthenticated: number;
 }
 
 /** A DNS record to publish, with the result of the last check. */

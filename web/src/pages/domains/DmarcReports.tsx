@@ -71,6 +71,9 @@ export function DmarcReports({ domain }: { domain: Domain }) {
       ) : (
         <Reported summary={summary} domain={domain} />
       )}
+      {summary && summary.unauthenticated > 0 && (
+        <p className="muted">{m.dmarc_unauthenticated({ count: summary.unauthenticated })}</p>
+      )}
     </section>
   );
 }
@@ -109,9 +112,16 @@ function Reported({
       <Rows<DmarcOrganization>
         label="receivers"
         rows={organizations}
-        nameOf={(each) => each.organization}
+        nameOf={(each) => `${each.organization} ${each.reporter ?? ""}`}
         head={m.dmarc_receiver()}
-        name={(each) => each.organization}
+        name={(each) => (
+          <>
+            {each.organization}
+            {each.reporter !== null && each.reporter !== each.organization && (
+              <span className="muted"> {m.dmarc_reporter({ domain: each.reporter })}</span>
+            )}
+          </>
+        )}
       />
     </>
   );
