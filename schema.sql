@@ -731,7 +731,8 @@ CREATE TABLE public.certificate_orders (
     id uuid NOT NULL,
     name text NOT NULL,
     registered_domain text NOT NULL,
-    ordered_at timestamp with time zone NOT NULL
+    ordered_at timestamp with time zone NOT NULL,
+    project_id uuid
 );
 
 CREATE TABLE public.certificates (
@@ -755,6 +756,7 @@ CREATE TABLE public.certificates (
     attempt integer DEFAULT 0 NOT NULL,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    project_id uuid,
     CONSTRAINT certificates_check CHECK (((order_url IS NULL) = (order_key IS NULL))),
     CONSTRAINT certificates_check1 CHECK (((token IS NULL) = (answer IS NULL))),
     CONSTRAINT certificates_check2 CHECK ((((chain IS NULL) = (private_key IS NULL)) AND ((chain IS NULL) = (issued_at IS NULL)) AND ((chain IS NULL) = (expires_at IS NULL)) AND ((chain IS NULL) = (renew_at IS NULL)))),
@@ -2573,11 +2575,15 @@ CREATE UNIQUE INDEX captured_messages_send ON public.captured_messages USING btr
 
 CREATE INDEX certificate_orders_domain ON public.certificate_orders USING btree (account_id, registered_domain, ordered_at);
 
+CREATE INDEX certificate_orders_project ON public.certificate_orders USING btree (account_id, project_id, ordered_at) WHERE (project_id IS NOT NULL);
+
 CREATE INDEX certificate_orders_time ON public.certificate_orders USING btree (account_id, ordered_at);
 
 CREATE INDEX certificates_due ON public.certificates USING btree (account_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX certificates_name ON public.certificates USING btree (name) WHERE (chain IS NOT NULL);
+
+CREATE INDEX certificates_project ON public.certificates USING btree (account_id, project_id) WHERE (project_id IS NOT NULL);
 
 CREATE INDEX certificates_token ON public.certificates USING btree (token) WHERE (token IS NOT NULL);
 

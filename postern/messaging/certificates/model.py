@@ -9,7 +9,8 @@ from postern.kernel.values import Moment, Record
 CERTIFICATES_LIMIT = 5_000
 """Names of one instance that get a certificate; all of them are in the memory of each process that serves HTTPS."""
 NAMES_PER_PROJECT = 100
-"""Tracking names of one project that get a certificate."""
+"""Tracking names of one project that get a certificate. A name that it no longer uses counts until its certificate
+expires."""
 
 PLAN_EVERY = timedelta(minutes=1)
 """The interval between searches for names that need a certificate."""
@@ -43,6 +44,8 @@ REPORT_BEFORE = timedelta(days=7)
 ORDERS_WINDOW = timedelta(hours=3)
 ORDERS_PER_WINDOW = 250
 """Let's Encrypt allows 300 orders of an account in three hours."""
+ORDERS_PER_PROJECT = 25
+"""New certificates of one project in three hours, so that it leaves orders to the others. Renewals are not counted."""
 DOMAIN_WINDOW = timedelta(days=7)
 ORDERS_PER_DOMAIN = 40
 """Let's Encrypt allows 50 certificates of a registered domain in seven days, not counting renewals."""
@@ -91,6 +94,8 @@ class StoredCertificate(Record):
     account_id: UUID
     id: UUID
     name: str
+    project_id: UUID | None
+    """The project that the certificate is counted for; None for a name of this server."""
     order_url: str | None
     order_key: bytes | None
     """PEM, encrypted with the master key."""
@@ -160,6 +165,15 @@ class OrderCounts(Record):
     """Orders for names of the registered domain within DOMAIN_WINDOW."""
     of_name: int
     """Orders for the name within DOMAIN_WINDOW."""
+    projects: list[UUID]
+    """Which of the projects that use the name have less than ORDERS_PER_PROJECT orders within ORDERS_WINDOW."""
+
+
+class ProjectName(Record):
+    """A tracking name, with a project that uses it."""
+
+    project_id: UUID
+    name: str
 
 
 class DomainOfName(Record):

@@ -10,6 +10,7 @@ from postern.messaging.certificates.model import (
     DomainOfName,
     NamedCertificate,
     OrderCounts,
+    ProjectName,
     PublishedAnswer,
     ServedCertificate,
     ServedName,
@@ -50,16 +51,20 @@ async def find_account(db: Queries, *, directory: str) -> AcmeAccount | None: ..
 async def save_account_url(db: Queries, *, id: UUID, url: str | None) -> None: ...
 
 
-# Up to `limit` tracking names without a certificate, at most `per_project` names of each project.
+# Up to `limit` tracking names without a certificate, each with a project that uses it and has not `per_project`
+# certificates yet, also of names that it no longer uses.
 @statement(
-    "select distinct name from (select name, row_number() over (partition by project_id order by id, name) as number"
-    " from (" + _TRACKING_NAMES + ") as tracking) as numbered where number <= %(per_project)s and not exists ("
-    "select from certificates c where c.account_id = %(account_id)s and c.name = numbered.name)"
-    " order by name limit %(limit)s"
+    "select distinct on (name) project_id, name from ("
+    "select project_id, name, row_number() over (partition by project_id order by id, name) as number"
+    " from (" + _TRACKING_NAMES + ") as tracking where not exists ("
+    "select from certificates c where c.account_id = %(account_id)s and c.name = tracking.name)) as numbered"
+    " where number <= %(per_project)s - (select count(*) from certificates c"
+    " where c.account_id = %(account_id)s and c.project_id = numbered.project_id)"
+    " order by name, project_id limit %(limit)s"
 )
 async def new_tracking_names(
     db: Queries, *, account_id: UUID, label: str, per_project: int, limit: int
-) -> list[str]: ...
+) -> list[ProjectName]: ...
 
 
 # The sending domains that bring a tracking name; none if no project may use it.
@@ -85,11 +90,13 @@ async def count_certificates(db: Queries, *, account_id: UUID) -> int: ...
 
 # A certificate that is due now, unless the account has one for this name.
 @statement("""
-    insert into certificates (account_id, id, name, due_at, created_at, updated_at)
-    values (%(account_id)s, %(id)s, %(name)s, %(now)s, %(now)s, %(now)s)
+    insert into certificates (account_id, id, name, project_id, due_at, created_at, updated_at)
+    values (%(account_id)s, %(id)s, %(name)s, %(project_id)s, %(now)s, %(now)s, %(now)s)
     on conflict (account_id, name) do nothing
 """)
-async def insert_certificate(tx: Transaction, *, account_id: UUID, id: UUID, name: str, now: Moment) -> None: ...
+async def insert_certificate(
+    tx: Transaction, *, account_id: UUID, id: UUID, name: str, project_id: UUID | None, now: Moment
+) -> None: ...
 
 
 # Store all columns that an attempt changes. None if a later attempt has begun, or the row was deleted.
@@ -132,11 +139,18 @@ async def served_certificates(db: Queries, *, ids: list[UUID]) -> list[ServedCer
 
 
 @statement("""
-    insert into certificate_orders (account_id, id, name, registered_domain, ordered_at)
-    values (%(account_id)s, %(id)s, %(name)s, %(registered_domain)s, %(now)s)
+    insert into certificate_orders (account_id, id, name, registered_domain, project_id, ordered_at)
+    values (%(account_id)s, %(id)s, %(name)s, %(registered_domain)s, %(project_id)s, %(now)s)
 """)
 async def insert_order(
-    tx: Transaction, *, account_id: UUID, id: UUID, name: str, registered_domain: str, now: Moment
+    tx: Transaction,
+    *,
+    account_id: UUID,
+    id: UUID,
+    name: str,
+    registered_domain: str,
+    project_id: UUID | None,
+    now: Moment,
 ) -> None: ...
 
 
@@ -148,7 +162,14 @@ async def lock_orders(tx: Transaction, *, account_id: UUID) -> bool: ...
 @statement("""
     select count(*) filter (where ordered_at > %(recent_since)s)::int as recent,
            count(*) filter (where registered_domain = %(registered_domain)s)::int as of_domain,
-           count(*) filter (where name = %(name)s)::int as of_name
+           count(*) filter (where name = %(name)s)::int as of_name,
+           array(
+               select project.id from unnest(%(projects)s::uuid[]) as project (id)
+               where (select count(*) from certificate_orders of_project
+                      where of_project.account_id = %(account_id)s and of_project.project_id = project.id
+                        and of_project.ordered_at > %(recent_since)s) < %(per_project)s
+               order by project.id
+           ) as projects
     from certificate_orders where account_id = %(account_id)s and ordered_at > %(domain_since)s
 """)
 async def count_orders(
@@ -157,6 +178,8 @@ async def count_orders(
     account_id: UUID,
     name: str,
     registered_domain: str,
+    projects: list[UUID],
+    per_project: int,
     recent_since: Moment,
     domain_since: Moment,
 ) -> OrderCounts: ...

@@ -10,6 +10,7 @@ import math
 import secrets
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 import msgspec
 import structlog
@@ -35,6 +36,7 @@ from postern.messaging.certificates.model import (
     ORDERS_KEPT,
     ORDERS_PER_DOMAIN,
     ORDERS_PER_NAME,
+    ORDERS_PER_PROJECT,
     ORDERS_PER_WINDOW,
     ORDERS_WINDOW,
     RENEW_AT_SHARE,
@@ -80,15 +82,19 @@ async def plan_certificates(world: "World") -> None:
         return
     account = await authority_of(world).account()
     room = CERTIFICATES_LIMIT - await store.count_certificates(world.db, account_id=account.id)
-    names = own_names(world.settings)
+    names: dict[str, UUID | None] = {}
     if world.settings.https_port is not None and room > 0:
-        names += await store.new_tracking_names(
+        tracking = await store.new_tracking_names(
             world.db, account_id=account.id, label=TRACKING_LABEL, per_project=NAMES_PER_PROJECT, limit=room
         )
+        names |= {row.name: row.project_id for row in tracking}
+    names |= dict.fromkeys(own_names(world.settings))
     now = world.clock()
     async with world.db.transaction() as tx:
-        for name in names:
-            await store.insert_certificate(tx, account_id=account.id, id=new_id(), name=name, now=now)
+        for name, project_id in names.items():
+            await store.insert_certificate(
+                tx, account_id=account.id, id=new_id(), name=name, project_id=project_id, now=now
+            )
         tx.mark_due("certificates")
     await store.delete_orders(world.db, account_id=account.id, before=now - ORDERS_KEPT)
 
@@ -223,6 +229,8 @@ class CertificateAttempt:
         """Count an order towards the authority's limits; if one is reached, the attempt is postponed."""
         world, certificate, now = self.world, self.certificate, self.world.clock()
         registered = registered_domain(certificate.name)
+        using = await store.domains_of_name(world.db, label=TRACKING_LABEL, name=certificate.name)
+        is_new = certificate.chain is None
         async with world.db.transaction() as tx:
             await store.lock_orders(tx, account_id=certificate.account_id)
             counts = await store.count_orders(
@@ -230,15 +238,19 @@ class CertificateAttempt:
                 account_id=certificate.account_id,
                 name=certificate.name,
                 registered_domain=registered,
+                projects=list({domain.project_id for domain in using}),
+                per_project=ORDERS_PER_PROJECT,
                 recent_since=now - ORDERS_WINDOW,
                 domain_since=now - DOMAIN_WINDOW,
             )
             if counts.recent >= ORDERS_PER_WINDOW:
                 problem = f"This server has ordered {counts.recent} certificates within three hours."
-            elif counts.of_domain >= ORDERS_PER_DOMAIN and certificate.chain is None:
+            elif counts.of_domain >= ORDERS_PER_DOMAIN and is_new:
                 problem = f"{counts.of_domain} certificates below {registered} were ordered within seven days."
             elif counts.of_name >= max(ORDERS_PER_NAME, self._needed_orders()):
                 problem = f"{counts.of_name} certificates of this name were ordered within seven days."
+            elif using and not counts.projects and is_new:
+                problem = f"{ORDERS_PER_PROJECT} certificates of the project were ordered within three hours."
             else:
                 await store.insert_order(
                     tx,
@@ -246,6 +258,7 @@ class CertificateAttempt:
                     id=new_id(),
                     name=certificate.name,
                     registered_domain=registered,
+                    project_id=counts.projects[0] if is_new and counts.projects else None,
                     now=now,
                 )
                 return True

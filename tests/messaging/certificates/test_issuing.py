@@ -10,7 +10,7 @@ from cryptography import x509
 
 from postern.cli.certificates import diagnose
 from postern.kernel.values import new_id
-from postern.messaging.certificates import store
+from postern.messaging.certificates import store, work
 from postern.messaging.certificates.authority import authority_of
 from postern.messaging.certificates.model import (
     CHECK_RETRY,
@@ -18,6 +18,7 @@ from postern.messaging.certificates.model import (
     FIRST_RETRY,
     LEASE,
     ORDERS_PER_DOMAIN,
+    ORDERS_WINDOW,
     RENEWAL_CHECK,
     REPORT_AFTER,
     RETRY_LIMIT,
@@ -288,7 +289,13 @@ async def test_orders_wait_for_the_limits_of_the_authority(world, clock, server,
     async with world.db.transaction() as tx:
         for number in range(ORDERS_PER_DOMAIN):
             await store.insert_order(
-                tx, account_id=account.id, id=new_id(), name=f"n{number}.{HOST}", registered_domain=HOST, now=clock()
+                tx,
+                account_id=account.id,
+                id=new_id(),
+                name=f"n{number}.{HOST}",
+                registered_domain=HOST,
+                project_id=None,
+                now=clock(),
             )
     waiting = await issue(world, run_due_work)
     assert waiting.problem.startswith(f"{ORDERS_PER_DOMAIN} certificates below {HOST} were ordered")
@@ -296,6 +303,55 @@ async def test_orders_wait_for_the_limits_of_the_authority(world, clock, server,
     clock.move(DOMAIN_WINDOW)
     await run_due_work()
     assert (await certificate_of(world, HOST)).chain
+
+
+async def test_one_project_leaves_orders_to_the_others(
+    project, new_project, world, zone, clock, server, run_due_work, monkeypatch
+):
+    """Orders of new names are limited for each project; one for two projects counts for one that has orders left."""
+    monkeypatch.setattr(work, "ORDERS_PER_PROJECT", 2)
+    other = await new_project()
+    for number in range(4):
+        await verified_domain(project, world, zone, f"shop{number}.example")
+    await verified_domain(other, world, zone, "other.example")
+    await plan_certificates(world)
+    await run_due_work()
+    names = [f"links.shop{number}.example" for number in range(4)]
+    certificates = [await certificate_of(world, name) for name in names]
+    assert sum(certificate.chain is not None for certificate in certificates) == 2
+    waiting = [certificate for certificate in certificates if certificate.chain is None]
+    for certificate in waiting:
+        assert certificate.problem.startswith("2 certificates of the project were ordered within three hours.")
+        assert (certificate.failures, certificate.due_at) == (0, clock() + FIRST_RETRY)
+    assert (await certificate_of(world, "links.other.example")).chain
+    assert (await certificate_of(world, HOST)).chain
+    shared = waiting[0].name
+    await verified_domain(other, world, zone, shared.removeprefix("links."))
+    clock.move(FIRST_RETRY)
+    await run_due_work()
+    assert (await certificate_of(world, shared)).chain
+    assert (await certificate_of(world, waiting[1].name)).chain is None
+    clock.move(ORDERS_WINDOW)
+    await run_due_work()
+    assert (await certificate_of(world, waiting[1].name)).chain
+
+
+async def test_a_project_cannot_use_up_the_places_of_all_with_changing_names(
+    project, new_project, world, zone, server, run_due_work, monkeypatch
+):
+    """The place of a name that the project no longer uses is taken until its certificate expires."""
+    monkeypatch.setattr(work, "NAMES_PER_PROJECT", 2)
+    for number in range(4):
+        domain_id = await verified_domain(project, world, zone, f"shop{number}.example")
+        await plan_certificates(world)
+        await run_due_work()
+        assert (await project.client.delete(f"/domains/{domain_id}")).status_code == 200
+    for number, is_issued in ((0, True), (1, True), (2, False), (3, False)):
+        assert bool(await certificate_of_any(world, f"links.shop{number}.example")) is is_issued
+    await verified_domain(await new_project(), world, zone, "other.example")
+    await plan_certificates(world)
+    await run_due_work()
+    assert (await certificate_of(world, "links.other.example")).chain
 
 
 async def test_a_name_that_no_project_uses_gets_no_further_certificate(
