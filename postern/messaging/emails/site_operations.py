@@ -46,6 +46,9 @@ BATCH = 500
 TRANSMISSION_CHECK = timedelta(seconds=15)
 """When a task looks again at messages that were in transmission."""
 TASK_LEASE = timedelta(minutes=5)
+RELEASED_AGAIN_AFTER = timedelta(seconds=5)
+"""When messages are released a second time: until workers see that a suspension has ended, at most some seconds later,
+they let messages wait for up to an hour more."""
 
 
 @get("/projects/{project_id}/delivery/sites", needs="emails:read")
@@ -282,7 +285,8 @@ async def _release(world: "World", task: ProjectSite) -> None:
                 now=now,
             )
             if not released:
-                await _store_progress(tx, task, 0, None, now)
+                again_at = (task.task_until or now) + RELEASED_AGAIN_AFTER
+                await _store_progress(tx, task, 0, again_at if now < again_at else None, now)
                 return
             tx.mark_due("sends")
         after = max(released)

@@ -1,6 +1,7 @@
 """SQL of sites: the state and the shares of destinations, and what waits for them."""
 
 from datetime import datetime, timedelta
+from typing import Final, LiteralString
 from uuid import UUID
 
 from psycopg.sql import SQL, Composable
@@ -298,23 +299,27 @@ async def suspend_site(
 ) -> None: ...
 
 
-# End a suspension, and make the messages that wait due now; those of a running task to bounce them stay with it.
-@statement("""
-    update project_sites set suspended_at = null, suspended_until = null, suspension_reason = null,
-                             suspended_by = null, updated_at = %(now)s,
-                             task = coalesce(task, 'RELEASE'), task_until = coalesce(task_until, %(now)s),
-                             due_at = coalesce(due_at, %(now)s)
-    where project_id = %(project_id)s and id = %(id)s
-""")
+_RELEASE: Final[LiteralString] = """
+    task = coalesce(task, 'RELEASE'), task_until = case when task = 'BOUNCE' then task_until else %(now)s end,
+    due_at = case when task = 'BOUNCE' then due_at else %(now)s end,
+    attempt = attempt + (task is distinct from 'BOUNCE')::int
+"""
+"""Begin to release the messages that wait, instead of an earlier task to do so, which may have done a part already;
+the messages of a running task to bounce them stay with it."""
+
+
+# End a suspension, and make the messages that wait due now.
+@statement(
+    "update project_sites set suspended_at = null, suspended_until = null, suspension_reason = null,"
+    " suspended_by = null, updated_at = %(now)s," + _RELEASE + "where project_id = %(project_id)s and id = %(id)s"
+)
 async def resume_site(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
 
 
 # Make the messages due now that wait for a site which all projects can use again.
-@statement("""
-    update project_sites set task = coalesce(task, 'RELEASE'), task_until = coalesce(task_until, %(now)s),
-                             due_at = coalesce(due_at, %(now)s), updated_at = %(now)s
-    where project_id = %(project_id)s and id = %(id)s
-""")
+@statement(
+    "update project_sites set updated_at = %(now)s," + _RELEASE + "where project_id = %(project_id)s and id = %(id)s"
+)
 async def release_queue(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
 
 

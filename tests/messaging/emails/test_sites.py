@@ -16,8 +16,9 @@ import pytest
 from bench.emails import Server, verified_domain
 from postern.kernel.config import SettingInvalid
 from postern.kernel.values import NO_ID
-from postern.messaging.emails import site_store
+from postern.messaging.emails import site_control, site_store
 from postern.messaging.emails.retention import delete_expired
+from postern.messaging.emails.site_operations import RELEASED_AGAIN_AFTER
 from postern.messaging.emails.sites import SHARE_LEASE, Sites, read_shaping, share_sites, sites
 from postern.protocols.mail.transports.shaping import SiteKey
 from tests.messaging.domains.test_domains import publish
@@ -68,7 +69,7 @@ async def site_of(project, world, name):
 
 
 async def operate(project, name, operation, **data):
-    response = await project.client.post(f"/delivery/sites/{name}/{operation}", data)
+    response = await project.client.post(f"/delivery/sites/{name}/{operation}", data or None)
     assert response.status_code in (200, 201), response.text
     return response.json()
 
@@ -275,6 +276,43 @@ async def test_a_suspended_site_gets_no_mail_until_it_is_resumed(sender, interne
     log = (await sender.developer.get("http://postern.test/account/audit-log")).json()["data"]
     actions = [entry["action"] for entry in log]
     assert actions[:2] == ["delivery_site.resumed", "delivery_site.suspended"]
+
+
+@pytest.mark.parametrize("by_operator", [False, True])
+async def test_messages_that_a_worker_held_back_after_the_end_of_a_suspension_are_released(
+    sender, internet, world, clock, run_due_work, by_operator
+):
+    """Workers see the end of a suspension up to a second later; until then they let released messages wait for an hour
+    more."""
+    sink = await internet.mail_server("b.test")
+    await queue(sender, "first@b.test")
+    await run_due_work()
+    await sites(world).update()
+
+    async def change(operation, reason=""):
+        if by_operator:
+            await site_control.operate(world.db, operation, "mx.b.test", None, now=clock(), reason=reason)
+        else:
+            data = {"reason": reason} if reason else {}
+            await operate(sender, "mx.b.test", {"suspended": "suspend", "resumed": "resume"}[operation], **data)
+
+    await change("suspended", "Wait.")
+    await sites(world).update()
+    ids = await queue(sender, "ada@b.test", "bob@b.test")
+    await run_due_work()
+    for again in (False, True):
+        await change("resumed")
+        await run_due_work()  # With the state of before.
+        assert len(sink.messages) == 1
+        assert "Wait." in (await entry(sender, ids[0]))["reason"]
+        if not again:
+            await change("suspended", "Wait.")
+            clock.move(timedelta(seconds=2))
+    await sites(world).update()
+    clock.move(RELEASED_AGAIN_AFTER)
+    await run_due_work()
+    assert len(sink.messages) == 3
+    assert await statuses(sender, ids) == {"DELIVERED": 2}
 
 
 async def test_a_suspension_ends_by_itself(sender, internet, world, clock, run_due_work):
