@@ -19,7 +19,7 @@ from postern.kernel.values import NO_ID
 from postern.messaging.emails import site_control, site_store
 from postern.messaging.emails.retention import delete_expired
 from postern.messaging.emails.site_operations import RELEASED_AGAIN_AFTER
-from postern.messaging.emails.sites import SHARE_LEASE, Sites, read_shaping, share_sites, sites
+from postern.messaging.emails.sites import SHARE_LEASE, USED_SECONDS, Sites, read_shaping, share_sites, sites
 from postern.protocols.mail.transports.shaping import SiteKey
 from tests.messaging.domains.test_domains import publish
 from tests.messaging.emails.test_direct import MAIL, entry
@@ -246,6 +246,58 @@ async def test_a_process_that_renews_its_share_too_late_uses_no_connection_befor
     of_late.open = 0
     for process in (late, other):
         await process.aclose()
+
+
+async def test_a_process_without_a_connection_delays_no_message(
+    sender, internet, world, clock, run_due_work, monkeypatch
+):
+    """With one connection for two processes, one has none. Its messages are sent by the other, and when that no longer
+    sends to the site, it gets the connection: neither a message nor a process waits for ever."""
+    sink = await internet.mail_server("b.test")
+    table = [Sites(world) for _ in range(2)]
+
+    def use(number):
+        monkeypatch.setitem(world.resources, Sites, table[number])
+
+    for number in range(2):
+        use(number)
+        await queue(sender, f"first{number}@b.test")
+        await run_due_work()
+        clock.move(timedelta(seconds=6))
+    controls = [process.of_mail_servers(["mx.b.test"], "") for process in table]
+    async with world.db.connection() as connection:
+        await connection.execute("update mail_sites set factor = 0.1 where name = 'mx.b.test'")
+    for _ in range(3):
+        for number in range(2):
+            use(number)
+            await table[number].update()
+            await share_sites(world, [controls[number]])
+    assert sorted(control.connections_share for control in controls) == [0, 1]
+    having = next(number for number, control in enumerate(controls) if control.connections_share)
+    sent = len(sink.messages)
+    for process, control in zip(table, controls, strict=True):
+        process.learn(str(sender.id), "b.test", control)
+    use(1 - having)
+    (waiting,) = await queue(sender, "ada@b.test")
+    await run_due_work()
+    assert "Other processes have all connections" in (await entry(sender, waiting))["reason"]
+    use(having)
+    clock.move(timedelta(seconds=5))
+    await run_due_work()
+    assert (await entry(sender, waiting))["status"] == "DELIVERED"
+    assert len(sink.messages) == sent + 1
+    # The process that has the connection does not use the site any more.
+    controls[having].used_at -= USED_SECONDS + 1
+    controls[having].counts.clear()
+    for pool in [*controls[having].idle_pools]:
+        await pool.aclose()
+    assert not controls[having].open
+    await table[having].update()
+    assert not controls[having].is_shared
+    clock.move(SHARE_LEASE)
+    use(1 - having)
+    await share_sites(world, [controls[1 - having]])
+    assert controls[1 - having].connections_share == 1
 
 
 # Suspend, resume, bounce ---------------------------------------------------
