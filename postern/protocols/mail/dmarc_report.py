@@ -135,7 +135,7 @@ def _attachments(content: bytes) -> Iterator[bytes]:
             payload = None if part.is_multipart() else part.get_payload(decode=True)
             if isinstance(payload, bytes):
                 yield payload
-    except (MessageError, LookupError, ValueError, RecursionError):
+    except (MessageError, LookupError, TypeError, ValueError, RecursionError):
         raise DmarcReportInvalid("The message cannot be parsed.") from None
 
 

@@ -95,7 +95,10 @@ class MimePart(msgspec.Struct, frozen=True, kw_only=True):
             self.get("Content-Type"),
             self.get("Content-Disposition"),
         )
-        name = reader.get_filename("")
+        try:
+            name = reader.get_filename("")
+        except (TypeError, ValueError):  # The reader fails for parameters in contradictory parts (RFC 2231 §3).
+            name = ""
         # Outlook and others write encoded-words into the parameter, against RFC 2047 §5.
         return _CONTROLS.sub(" ", decode_words(name)).strip()
 
@@ -208,7 +211,11 @@ def _parse_content_type(value: str) -> tuple[str, dict[str, str]]:
     reader = ParameterReader()
     reader["Content-Type"] = value
     parameters: dict[str, str] = {}
-    for name, text in (reader.get_params() or [])[1:]:
+    try:
+        read = (reader.get_params() or [])[1:]
+    except (TypeError, ValueError):  # As for the file name above.
+        return media_type, {}
+    for name, text in read:
         # RFC 2231 §4: charset, language and value.
         decoded = decode_text(text[2].encode("latin-1", "replace"), text[0] or "") if isinstance(text, tuple) else text
         parameters.setdefault(name.lower(), decoded)

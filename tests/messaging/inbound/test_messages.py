@@ -529,6 +529,8 @@ HOSTILE = {
     "surrogates": b"Content-Type: text/plain; charset=utf-16\r\nSubject: =?utf-16?b?ANg=?=\r\n\r\n\x00\xd8\x00\xd8\r\n",
     "base64": b"Content-Transfer-Encoding: base64\r\nContent-Type: image/png\r\n\r\nA\r\n",
     "encoding": b"Content-Transfer-Encoding: x-uuencode\r\n\r\nbegin 644 x\r\n",
+    "parts of a parameter": b"Content-Type: text/plain; a*=b; a*0=c\r\nContent-Disposition: attachment;"
+    b" filename*=b; filename*1=c\r\n\r\nx\r\n",
     "parameters": b"Content-Type: text/plain" + b"; a=b" * 100_000 + b"\r\n\r\nx\r\n",
     "addresses": b"From: " + b"a@b.example,\r\n " * 20_000 + b"c@d.example\r\n\r\nx\r\n",
     "quotes": b"".join(b'%s: "' % name + b'\\"' * 16_000 + b" <a@b.example>\r\n" for name in (b"From", b"To"))

@@ -197,6 +197,7 @@ INVALID = [
     mailed(b"hello"),
     b"Content-Type: multipart/mixed; boundary=x\n\n--x",
     b"Content-Type: text/plain; charset=nonsense\n\nhello",
+    b"Content-Type: multipart/mixed; boundary*=b; boundary*0=c\n\n--b\n\nx\n--b--",
 ]
 
 
