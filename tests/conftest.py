@@ -28,16 +28,20 @@ from postern.kernel.database.statements import Database, open_database
 from postern.kernel.due import drain
 from postern.kernel.http.call import NOBODY, Call, Origin
 from postern.kernel.values import NO_ID, FixedClock, new_id
+from postern.messaging.domains import keys as domain_keys
 from postern.messaging.emails import work as emails_work
 from postern.platform.accounts import operations as accounts
 from postern.platform.accounts.model import DeveloperSignUp
+from postern.protocols.mail import dkim
 from postern.protocols.mail.templates.rendering import RenderProcesses, RunningProcess
-from postern.security.passwords import hash_password
+from postern.protocols.saml import certificates
+from postern.security import passwords
 from postern.world import Hooks, World, open_world
 from tests.contract import catalogue_errors, check_response, read_exercised, write_catalogue, write_exercised
 from tests.event_data import data_errors
 from tests.peers.dns_zone import PATIENT, DnsZone, dns_zone
 from tests.peers.moto_server import MotoServer, moto_server
+from tests.remembered import RememberingHasher, rsa_key, with_key
 from tests.workers import in_another_process
 
 # Without a deadline, because the time of an example depends on the load of the machine. The examples of a commit are
@@ -50,6 +54,11 @@ hypothesis.settings.register_profile(
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("without-deadline")
+
+_HASHER = passwords._hasher
+passwords._hasher = RememberingHasher(_HASHER)
+domain_keys.generate_rsa = with_key(dkim._pem)
+certificates.new_key = rsa_key
 
 SERVER = pytest.StashKey[Any]()
 PASSED: set[str] = set()
@@ -326,14 +335,10 @@ def stranger(app: Any) -> Client:
     return Client(app)
 
 
-_HASHES: dict[str, str] = {}
-
-
-async def _hash_once(password: str) -> str:
-    """The hash of a password, made once per process: thousands of tests create an account with the same password."""
-    if password not in _HASHES:
-        _HASHES[password] = await hash_password(password)
-    return _HASHES[password]
+@pytest.fixture
+def computed_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every password is hashed and checked anew, as the service does it; see tests/remembered.py."""
+    monkeypatch.setattr(passwords, "_hasher", _HASHER)
 
 
 @pytest.fixture
@@ -346,9 +351,7 @@ def new_project(app: Any, world: World) -> Callable[[], Awaitable[Tenant]]:
             world, world.db, NOBODY, world.clock(), "", Origin("127.0.0.1", f"python-httpx/{httpx.__version__}")
         )
         sign_up = DeveloperSignUp(email=email, password=PASSWORD, name="Ada")
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(accounts, "hash_password", _hash_once)
-            signed_up = await accounts.open_account(call, sign_up, email_verified=True)
+        signed_up = await accounts.open_account(call, sign_up, email_verified=True)
         project = signed_up.projects[0]
         base = f"/projects/{project.id}"
         developer = Client(app, signed_up.access_token, base)

@@ -11,9 +11,10 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import jwt
-from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from jwt.algorithms import RSAAlgorithm
+
+from tests.remembered import rsa_key
 
 
 class LyingProvider:
@@ -23,7 +24,7 @@ class LyingProvider:
     """
 
     def __init__(self) -> None:
-        self.key = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
+        self.key = rsa_key()
         self.issuer = ""
         self.metadata: dict[str, Any] = {}
         self.claims: dict[str, Any] = {}

@@ -12,6 +12,8 @@ from postern.security import passwords
 from postern.security.sessions import REFRESH_GRACE
 from tests.security.kinds import CONCURRENT_REQUESTS, ip_addresses
 
+# While hashes are computed, other requests go on.
+pytestmark = pytest.mark.usefixtures("computed_hashes")
 NEW_PASSWORD = "an entirely new password"
 
 

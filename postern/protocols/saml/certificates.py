@@ -55,12 +55,17 @@ class KeyPair(Record, kw_only=True):
     not_after: datetime
 
 
+def new_key() -> rsa.RSAPrivateKey:
+    """A new RSA key of SP_KEY_BITS bits."""
+    return rsa.generate_private_key(public_exponent=65537, key_size=SP_KEY_BITS)
+
+
 def new_sp_certificate(common_name: str, *, now: datetime) -> KeyPair:
     """Create an RSA-2048 key and a self-signed certificate that is valid for ten years.
 
     `common_name` is cut to MAX_COMMON_NAME_CHARS.
     """
-    key = rsa.generate_private_key(public_exponent=65537, key_size=SP_KEY_BITS)
+    key = new_key()
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name[:MAX_COMMON_NAME_CHARS])])
     not_after = (now + SP_CERTIFICATE_LIFE).astimezone(UTC).replace(microsecond=0)
     certificate = (

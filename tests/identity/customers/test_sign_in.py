@@ -178,6 +178,7 @@ async def test_user_enumeration_status_and_body_are_the_same(auth):
         )
 
 
+@pytest.mark.usefixtures("computed_hashes")
 async def test_user_enumeration_known_and_unknown_addresses_run_the_same_statements(auth, monkeypatch):
     """Response times are equal because the same statements run in the same order, and argon2 equally often.
 
@@ -856,6 +857,7 @@ async def test_methods_can_be_switched_off(auth):
     ],
     ids=["bcrypt", "scrypt", "pbkdf2", "argon2"],
 )
+@pytest.mark.usefixtures("computed_hashes")
 async def test_imported_hashes_sign_in_and_are_replaced_by_argon2id(auth, project, world, make_hash):
     address = new_address()
     body = {"email": address, "emailVerified": True, "passwordHash": make_hash(GOOD.encode())}
@@ -871,6 +873,7 @@ async def test_imported_hashes_sign_in_and_are_replaced_by_argon2id(auth, projec
     assert (await auth.sign_in(address)).status_code == 200
 
 
+@pytest.mark.usefixtures("computed_hashes")
 async def test_failed_sign_ins_take_equally_long_whatever_hashes_were_imported(auth, project):
     """Slow and fast imported hashes do not make the response time reveal which addresses have accounts.
 

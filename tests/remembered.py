@@ -1,0 +1,70 @@
+"""Results of slow cryptography that a process computes once, since thousands of tests ask for the same.
+
+A tenth of the processor time of the tests went into hashes of the same few passwords, and as much into RSA keys.
+What is computed and stored is unchanged: real hashes with the parameters of the service, real keys of 2048 bits.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from itertools import count
+from typing import Any
+
+from argon2 import PasswordHasher
+from argon2.exceptions import VerifyMismatchError
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
+
+RSA_KEYS = 8
+"""How many different RSA keys a process has. Those that are taken one after the other differ."""
+_taken = count()
+
+
+class RememberingHasher(PasswordHasher):
+    """Hashes a password once, and checks a password against a hash once. Hashes of one password are equal.
+
+    Tests of how long, how often or at which time the service hashes use the fixture `computed_hashes` instead.
+    """
+
+    def __init__(self, hasher: PasswordHasher) -> None:
+        super().__init__(
+            time_cost=hasher.time_cost,
+            memory_cost=hasher.memory_cost,
+            parallelism=hasher.parallelism,
+            hash_len=hasher.hash_len,
+            salt_len=hasher.salt_len,
+            type=hasher.type,
+        )
+        self._hashes: dict[str | bytes, str] = {}
+        self._matches: dict[tuple[str | bytes, str | bytes], bool] = {}
+
+    def hash(self, password: str | bytes, *, salt: bytes | None = None) -> str:
+        if salt is not None:
+            return super().hash(password, salt=salt)
+        if password not in self._hashes:
+            self._hashes[password] = super().hash(password)
+        return self._hashes[password]
+
+    def verify(self, hash: str | bytes, password: str | bytes) -> Any:
+        if (hash, password) not in self._matches:
+            try:
+                self._matches[hash, password] = bool(super().verify(hash, password))
+            except VerifyMismatchError:
+                self._matches[hash, password] = False
+        if not self._matches[hash, password]:
+            raise VerifyMismatchError
+        return True
+
+
+@cache
+def _rsa_key(_: int) -> RSAPrivateKey:
+    return generate_private_key(public_exponent=65_537, key_size=2_048)
+
+
+def rsa_key() -> RSAPrivateKey:
+    """An RSA key of 2048 bits, another one than the last seven calls returned."""
+    return _rsa_key(next(_taken) % RSA_KEYS)
+
+
+def with_key(function: Callable[[RSAPrivateKey], bytes]) -> Callable[[], bytes]:
+    """A function that applies `function` to the next key, and remembers the results."""
+    remembered = cache(function)
+    return lambda: remembered(rsa_key())
