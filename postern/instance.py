@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from ipaddress import ip_address
 from pathlib import Path
+from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -199,9 +200,26 @@ def _source_lines(sources: Sequence[SourceState]) -> Iterator[str]:
             yield f'{metric}{{address="{address}"}} {getattr(source, field)}'
 
 
+class OpenApiDocument:
+    """The OpenAPI document of these operations as JSON. It is written at the first request for it, because that takes
+    half a second, by which every start of a server would take longer."""
+
+    def __init__(self, operations: Sequence[Operation[Any, Any]]) -> None:
+        self._operations = operations
+        self._content: bytes | None = None
+        self._lock = Lock()
+
+    def content(self) -> bytes:
+        """The document. Blocks, so it must be called in a thread."""
+        with self._lock:
+            if self._content is None:
+                self._content = to_json(document(self._operations, EXAMPLES, REFERENCE, PAYLOADS))
+            return self._content
+
+
 def routes(operations: Sequence[Operation[Any, Any]], works: Sequence[Work[Any]]) -> list[Any]:
     """The Litestar handlers of the instance: health checks, metrics, DNS zone, OpenAPI document, and static files."""
-    openapi = to_json(document(operations, EXAMPLES, REFERENCE, PAYLOADS))
+    openapi = OpenApiDocument(operations)
 
     @get("/healthz", sync_to_thread=False)
     def healthz() -> dict[str, str]:
@@ -228,9 +246,9 @@ def routes(operations: Sequence[Operation[Any, Any]], works: Sequence[Work[Any]]
             raise AdminTokenMissing
         return Stream(zone_lines(request.app.state.world), media_type="text/dns")
 
-    @get("/openapi.json", sync_to_thread=False)
+    @get("/openapi.json", sync_to_thread=True)
     def openapi_json() -> Response[bytes]:
-        return Response(openapi, media_type="application/json")
+        return Response(openapi.content(), media_type="application/json")
 
     @get("/docs", sync_to_thread=False)
     def docs() -> Response[bytes]:

@@ -15,13 +15,15 @@ import msgspec
 import pytest
 from jsonschema_rs import Draft202012Validator
 
-from postern.app import OPERATIONS
+from postern import instance
+from postern.app import OPERATIONS, make_app
 from postern.examples import EXAMPLES
 from postern.kernel.http.openapi import document, object_types
 from postern.kernel.http.operation import FORM
 from postern.kernel.values import to_json
 from postern.platform.events.payloads import PAYLOADS
 from postern.reference import REFERENCE
+from tests.conftest import Client
 
 SPECTRAL = Path(__file__).parent / "peers" / "spectral"
 INSTALL_SPECTRAL = "npm install --no-package-lock --prefix tests/peers/spectral"
@@ -165,6 +167,22 @@ async def test_the_reference_loads_nothing_from_other_hosts(stranger: Any) -> No
         assert address.startswith("/")
         assert (await stranger.http.get(address)).status_code == 200
     assert (await stranger.http.get("/openapi.json")).json() == DOCUMENT
+
+
+async def test_the_document_is_written_once_at_the_first_request(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Writing it takes half a second: a server that is not asked for it does not start later for it."""
+    written = []
+
+    def write(*arguments: Any) -> Any:
+        written.append(arguments)
+        return document(*arguments)
+
+    monkeypatch.setattr(instance, "document", write)
+    client = Client(make_app(world))
+    assert not written
+    responses = await asyncio.gather(*(client.http.get("/openapi.json") for _ in range(3)))
+    assert [response.json() for response in responses] == [DOCUMENT] * 3
+    assert len(written) == 1
 
 
 # Clients generated from the document ----------------------------------------------------------------------------------
