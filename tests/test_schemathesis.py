@@ -207,7 +207,11 @@ config = schemathesis.Config.from_dict(
         # Nested steps have 16,000 combinations of boundary values.
         "operations": [
             {"include-path": path, "phases": {"coverage": {"enabled": bool(FUZZ_EXAMPLES)}}}
-            for path in ("/projects/{projectId}/automations", "/projects/{projectId}/automations/{id}")
+            for path in (
+                "/projects/{projectId}/automations",
+                "/projects/{projectId}/automations/{id}",
+                "/projects/{projectId}/automations/{id}/dry-run",
+            )
         ],
     }
 )

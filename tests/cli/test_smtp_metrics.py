@@ -13,6 +13,7 @@ import pytest
 from postern.cli.mail_servers import MailServers
 from postern.instance import SILENCE, SMTP_METRICS
 from tests.messaging.smtp_submission.conftest import message
+from tests.peers.ports import listening_socket
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def settings(settings):
 @asynccontextmanager
 async def running(world):
     """The SMTP servers of a process; their ports by name, and the servers."""
-    sockets = {name: socket.create_server(("127.0.0.1", 0)) for name in ("submission", "inbound")}
+    sockets = {name: listening_socket() for name in ("submission", "inbound")}
     ports = {name: listener.getsockname()[1] for name, listener in sockets.items()}
     stopping, servers = asyncio.Event(), MailServers(world)
     task = asyncio.create_task(servers.run(sockets, stopping, timedelta(seconds=5)))

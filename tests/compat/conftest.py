@@ -1,7 +1,6 @@
 """Projects that send through an SMTP sink, and applications on a port, for client libraries with sockets."""
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ from postern.kernel.http.connections import limited_protocol
 from postern.kernel.outbound.ssrf import read_networks
 from tests.messaging.domains.test_domains import publish
 from tests.peers.http_receiver import Receiver, http_receiver
+from tests.peers.ports import listening_socket
 from tests.peers.smtp_sink import Sink
 from tests.peers.whole_server import WholeServer, whole_server
 
@@ -54,7 +54,7 @@ async def sender(project: Any, zone: Any, sink: Sink) -> Any:
 @pytest.fixture
 async def url(app: Any, settings: Settings) -> AsyncIterator[str]:
     """The URL of the application, which serves it on a port of this machine until the test ends."""
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = listening_socket()
     config = uvicorn.Config(app, http=limited_protocol(settings), ws="none", lifespan="off", log_config=None)
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server.serve([listener]))

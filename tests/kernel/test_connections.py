@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import socket
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing, suppress
@@ -21,6 +20,7 @@ from postern.cli.processes import uvicorn_config
 from postern.kernel.http.connections import ConnectionLimits, ReadOnlyTask
 from postern.kernel.limits import RateLimit, RateLimiter, TooManyRequests, network_of
 from tests.conftest import PASSWORD
+from tests.peers.ports import listening_socket
 
 LONG_SECONDS = 60
 REQUEST = b"GET /healthz HTTP/1.1\r\nHost: postern\r\n\r\n"
@@ -75,7 +75,7 @@ def start_server(world) -> Callable:
     @asynccontextmanager
     async def start(**limits: object) -> AsyncIterator[Server]:
         settings = msgspec.structs.replace(world.settings, **{**SMALL_LIMITS, **limits})
-        with closing(socket.create_server(("127.0.0.1", 0))) as listening:
+        with closing(listening_socket()) as listening:
             config = uvicorn_config(settings, world)
             server = uvicorn.Server(config)
             task = asyncio.create_task(server.serve([listening]))

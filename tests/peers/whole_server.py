@@ -26,6 +26,7 @@ from postern.kernel.values import Clock, system_clock
 from postern.web.dashboard_files import FOLDER
 from postern.world import open_world
 from tests.peers.dns_zone import DnsZone, dns_zone
+from tests.peers.ports import listening_socket
 
 START_SECONDS = 120
 
@@ -85,7 +86,7 @@ class WholeServer:
             self.zone = zone
             port = 0
             while True:
-                listener = socket.create_server(("127.0.0.1", port))
+                listener = listening_socket(port)
                 port = listener.getsockname()[1]
                 self.url = f"http://{self.host}:{port}"
                 self._continue = asyncio.Event()

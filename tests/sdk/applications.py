@@ -6,7 +6,6 @@ session; fails).
 """
 
 import asyncio
-import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +14,8 @@ from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import uvicorn
 from postern_sdk.sessions import CustomerSession
+
+from tests.peers.ports import listening_socket
 
 START_SECONDS = 60
 
@@ -157,7 +158,7 @@ def running(framework: str, make: Callable[[str], Any]) -> Iterator[str]:
 @contextmanager
 def running_asgi(make: Callable[[str], Any]) -> Iterator[str]:
     """Serve an ASGI application with uvicorn in a thread."""
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = listening_socket()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     config = uvicorn.Config(make(url), log_config=None, access_log=False, lifespan="off")
     server, started = uvicorn.Server(config), threading.Event()

@@ -7,7 +7,6 @@ AttributeConsumingServiceIndex).
 
 import asyncio
 import shutil
-import socket
 import sys
 import warnings
 from base64 import b64decode, b64encode
@@ -28,6 +27,7 @@ from postern.protocols.saml.document import SAML, inflate
 from postern.protocols.saml.trace import SamlTrace
 from tests.identity.sso.conftest import CHALLENGE, REDIRECT_URL
 from tests.peers.identity_provider import keys
+from tests.peers.ports import listening_socket
 
 TOOL = Path(__file__).parents[2] / "peers" / "spid_sp_test"
 INSTALL = "python3 -m pip install --no-deps --target {0}/packages -r {0}/requirements.txt".format(
@@ -62,7 +62,7 @@ ACCEPTED_OR_REFUSED = {"103"}
 @asynccontextmanager
 async def serving(app: Any) -> AsyncIterator[str]:
     """Serve the application on a real socket; yields the base URL."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
+    with listening_socket() as listening:
         config = uvicorn.Config(app, lifespan="off", log_config=None, access_log=False, ws="none")
         server = uvicorn.Server(config)
         task = asyncio.create_task(server.serve([listening]))

@@ -1,7 +1,6 @@
 """An authority, and this server at the port where the authority validates."""
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -20,7 +19,7 @@ from postern.messaging.certificates.serving import ServedCertificates
 from postern.world import World
 from tests.peers.dns_zone import DnsZone
 from tests.peers.pebble import Pebble, pebble_server
-from tests.peers.ports import reserved_port
+from tests.peers.ports import listening_socket, reserved_port
 
 HOST = "post.example"
 """The host of the base URL."""
@@ -83,8 +82,8 @@ class RunningServer:
 @asynccontextmanager
 async def serve(world: World, http_port: int) -> AsyncIterator[RunningServer]:
     """Serve HTTP at the port, and HTTPS at another one."""
-    listener = socket.create_server(("127.0.0.1", http_port))
-    https_listener = socket.create_server(("127.0.0.1", 0))
+    listener = listening_socket(http_port)
+    https_listener = listening_socket()
     served = ServedCertificates(world, public_host(world.settings), strict=True)
     await served.reload()
     server = HttpsServer(uvicorn_config(world.settings, world), https_listener, served.context)

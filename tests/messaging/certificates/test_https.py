@@ -2,7 +2,6 @@
 
 import asyncio
 import shutil
-import socket
 import ssl
 import subprocess
 from contextlib import suppress
@@ -19,6 +18,7 @@ from tests.conftest import Client
 from tests.messaging.certificates.conftest import HOST
 from tests.messaging.certificates.test_issuing import handshake, issue
 from tests.peers.pebble import needs_pebble
+from tests.peers.ports import listening_socket
 
 pytestmark = needs_pebble
 UNTRUSTING = ssl._create_unverified_context()
@@ -98,7 +98,7 @@ async def test_smtp_uses_a_new_certificate_without_a_restart(world, pebble, serv
     world.settings = msgspec.structs.replace(
         world.settings, submissions_port=465, inbound_port=25, mx_host=f"mx.{HOST}"
     )
-    sockets = {name: socket.create_server(("127.0.0.1", 0)) for name in ("submissions", "inbound")}
+    sockets = {name: listening_socket() for name in ("submissions", "inbound")}
     ports = {name: listener.getsockname()[1] for name, listener in sockets.items()}
     stopping = asyncio.Event()
     running = asyncio.create_task(MailServers(world).run(sockets, stopping, timedelta(seconds=5)))

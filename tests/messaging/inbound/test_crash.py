@@ -18,6 +18,7 @@ from postern.cli.bootstrap import create_account_with_project
 from postern.kernel.config import Settings
 from postern.kernel.values import new_id
 from tests.messaging.smtp_submission.test_crash import wait_for_lock
+from tests.peers.ports import listening_socket
 from tests.peers.whole_server import own_database
 
 ADDRESS = "support@reply.example"
@@ -54,7 +55,7 @@ def deliver(port: int) -> int:
 @pytest.fixture
 async def installation(tmp_path: Path):
     """The URL of a database with a route, and a listening socket."""
-    with own_database() as url, socket.create_server(("127.0.0.1", 0)) as listener:
+    with own_database() as url, listening_socket() as listener:
         account = await create_account_with_project(Settings(data=tmp_path), url, "http://127.0.0.1:8025")
         ids = {"project": UUID(account.project_id), "domain": new_id(), "route": new_id()}
         with psycopg.connect(url, autocommit=True) as connection:

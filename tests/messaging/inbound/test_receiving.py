@@ -4,7 +4,6 @@ import asyncio
 import os
 import re
 import smtplib
-import socket
 import subprocess
 import sys
 from datetime import timedelta
@@ -30,7 +29,7 @@ from postern.messaging.inbound import receiving
 from postern.messaging.inbound.model import KEPT_OCTETS, KEPT_PER_PROJECT, MESSAGE_OCTETS
 from tests.messaging.emails.test_relay import MAIL, entry, sender, sink
 from tests.peers.http_receiver import http_receiver
-from tests.peers.ports import reserved_port
+from tests.peers.ports import listening_socket, reserved_port
 
 __all__ = ["sender", "sink"]
 
@@ -49,7 +48,7 @@ def settings(settings: Settings) -> Settings:
 
 @pytest.fixture
 async def port(world):
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = listening_socket()
     stopping = asyncio.Event()
     running = asyncio.create_task(MailServers(world).run({"inbound": listener}, stopping, timedelta(seconds=5)))
     yield listener.getsockname()[1]

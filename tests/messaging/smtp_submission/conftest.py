@@ -2,7 +2,6 @@
 
 import asyncio
 import email.policy
-import socket
 import ssl
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from postern.cli.mail_servers import MailServers
 from postern.kernel.config import Settings
 from postern.kernel.outbound.ssrf import read_networks
 from tests.messaging.domains.test_domains import publish
+from tests.peers.ports import listening_socket
 from tests.peers.smtp_sink import Sink, certificate, client_context
 
 CLIENT_TIMEOUT_SECONDS = 60
@@ -75,7 +75,7 @@ class Submission:
 
 @pytest.fixture
 async def submission(world) -> AsyncIterator[Submission]:
-    sockets = {name: socket.create_server(("127.0.0.1", 0)) for name in ("submission", "submissions")}
+    sockets = {name: listening_socket() for name in ("submission", "submissions")}
     ports = [listener.getsockname()[1] for listener in sockets.values()]
     stopping = asyncio.Event()
     running = asyncio.create_task(MailServers(world).run(sockets, stopping, timedelta(seconds=5)))

@@ -17,6 +17,7 @@ import pytest
 from postern.cli.bootstrap import create_account_with_project
 from postern.kernel.config import Settings
 from tests.messaging.smtp_submission.conftest import CLIENT_TIMEOUT_SECONDS, message, sent_id
+from tests.peers.ports import listening_socket
 from tests.peers.whole_server import own_database
 
 CONTENT = message(Idempotency_Key="order-1").as_bytes(policy=message().policy.clone(linesep="\r\n"))
@@ -64,7 +65,7 @@ async def wait_for_lock(connection: psycopg.Connection) -> None:
 @pytest.fixture
 async def installation(tmp_path: Path):
     """The URL of a database, a listening socket, and the key of a project whose mail is captured."""
-    with own_database() as url, socket.create_server(("127.0.0.1", 0)) as listener:
+    with own_database() as url, listening_socket() as listener:
         account = await create_account_with_project(Settings(data=tmp_path), url, "http://127.0.0.1:8025")
         yield url, listener, account.secret_key
 
