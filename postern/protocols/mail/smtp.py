@@ -38,6 +38,8 @@ LONGEST_LINE = 2_048
 """Maximum octets of a reply line. RFC 5321 §4.5.3.1.5 allows 512; some servers exceed that."""
 MOST_LINES = 100
 """Maximum lines of a reply."""
+MOST_SURPLUS_REPLIES = 100
+"""Maximum replies beyond those that are waited for."""
 LONGEST_ADDRESS = 320
 """Maximum octets of an address: 64 of local part, `@`, 255 of domain (RFC 5321 §4.5.3.1)."""
 
@@ -417,6 +419,9 @@ class SmtpConnection(asyncio.Protocol):
             self._wake()
         else:
             self._deadline = min(self._loop.time() + self._reply_timeout, self._group_deadline)
+        if len(self._replies) > self._awaited + MOST_SURPLUS_REPLIES:
+            # A message whose reply is among them has that outcome: the waiting task was woken before.
+            self._fail(ConnectionDropped("The server sent replies without commands.", replies[-1], "4.5.0"))
 
     def pause_writing(self) -> None:
         """The server does not receive more data at the moment."""
