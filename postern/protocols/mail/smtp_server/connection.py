@@ -124,7 +124,7 @@ class SmtpServerConnection(asyncio.Protocol):
         self._chunk_left, self._chunk_is_last = 0, False
         self._discarded = 0
         """Octets that were discarded while the connection is being closed."""
-        self._began_at = self._phase_began_at = self._rate_checked_at = self._loop.time()
+        self._began_at = self._phase_began_at = self._rate_checked_at = self._content_began_at = self._loop.time()
         self._octets_at_check = 0
 
     # The transport.
@@ -209,6 +209,8 @@ class SmtpServerConnection(asyncio.Protocol):
         elif self._is_write_paused:
             if waited > self._limits.command_seconds:
                 self.abort()
+        elif self._content is not None and now - self._content_began_at > self._limits.message_seconds:
+            self._end(TOO_SLOW)
         elif self._mode in (Mode.DATA, Mode.CHUNK):
             self._end_if_slow(now)
         elif waited > (self._limits.busy_command_seconds if self._server.is_busy else self._limits.command_seconds):
@@ -218,9 +220,7 @@ class SmtpServerConnection(asyncio.Protocol):
 
     def _end_if_slow(self, now: float) -> None:
         octets = self._content.octets if self._content else 0
-        if now - self._phase_began_at > self._limits.message_seconds:
-            self._end(TOO_SLOW)
-        elif now - self._rate_checked_at >= RATE_WINDOW_SECONDS:
+        if now - self._rate_checked_at >= RATE_WINDOW_SECONDS:
             rate = (octets - self._octets_at_check) / (now - self._rate_checked_at)
             self._rate_checked_at, self._octets_at_check = now, octets
             if rate < self._limits.octets_per_second:
@@ -476,6 +476,9 @@ class SmtpServerConnection(asyncio.Protocol):
             raise CommandRefused(503, "5.5.1", "Send EHLO first.")
         if session.sender is not None:
             raise CommandRefused(503, "5.5.1", "MAIL was sent already.")
+        if self._loop.time() - self._began_at > self._limits.session_seconds:
+            self._end(SESSION_TOO_LONG)  # The periodic check may never see the connection between two messages.
+            return
         path = parse_path(argument, "FROM", smtputf8=False)
         known = {"SIZE", "BODY", "SMTPUTF8", "AUTH"} | ({"REQUIRETLS"} if self._may_require_tls() else set[str]())
         unknown = path.parameters.keys() - (known if session.is_extended else set())
@@ -550,6 +553,7 @@ class SmtpServerConnection(asyncio.Protocol):
         self._mode = mode
         if self._content is None:
             self._content = ContentReader(self._server.budget, self._limits.message_octets)
+            self._content_began_at = self._loop.time()
         self._phase_began_at = self._rate_checked_at = self._loop.time()
         self._octets_at_check = self._content.octets
         return self._content

@@ -34,7 +34,7 @@ class SmtpLimits(msgspec.Struct, frozen=True, kw_only=True):
     busy_command_seconds: float = 10.0
     """Time for the next command while most of the allowed connections are open."""
     message_seconds: float = 1_200.0
-    """Time for the content of a message."""
+    """Time for the content of a message, from its first DATA or BDAT command to its end."""
     octets_per_second: int = 500
     """The slowest average rate at which the content of a message may arrive."""
     session_seconds: float = 7_200.0

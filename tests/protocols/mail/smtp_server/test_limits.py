@@ -4,6 +4,7 @@ import asyncio
 import resource
 import socket
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -170,6 +171,52 @@ async def test_the_slowest_rate_of_a_message(handler: RecordingHandler):
         await client.send_octets(b"x" * 100)
         server.sweep(now + 5 * RATE_WINDOW_SECONDS + 2)
         assert (await client.rest()).startswith("421 4.4.2 The message arrives too slowly.")
+
+
+class MovedTime:
+    """Moves the time of a server's connection."""
+
+    def __init__(self, connection) -> None:
+        self._now = asyncio.get_running_loop().time
+        self.passed = 0.0
+        connection._loop = SimpleNamespace(time=self)
+
+    def __call__(self) -> float:
+        return self._now() + self.passed
+
+
+async def test_a_message_in_slow_chunks_has_the_time_of_one(handler: RecordingHandler):
+    """A client that sends an octet with each BDAT every 50 seconds is never slow in one of them."""
+    async with smtp_server(handler) as (server, port), smtp_dialogue(port) as client:
+        for line in ("EHLO me", "MAIL FROM:<a@a.test>", "RCPT TO:<b@b.test>"):
+            await client.ask(line)
+        time = MovedTime(next(iter(server.connections)))
+        reply = "250 "
+        while reply.startswith("250 ") and time.passed < 2 * server.options.limits.message_seconds:
+            await client.send_octets(b"BDAT 1\r\nx")
+            reply = await client.reply()
+            time.passed += 50
+            server.sweep(time())
+        assert reply.startswith("421 4.4.2 The message arrives too slowly.")
+        assert server.options.limits.message_seconds <= time.passed <= server.options.limits.message_seconds + 100
+        assert server.budget.used == 0
+
+
+async def test_a_session_without_pauses_ends_before_a_message(handler: RecordingHandler):
+    """Between messages that follow each other at once, the periodic check never sees the connection."""
+    message = b"MAIL FROM:<a@a.test>\r\nRCPT TO:<b@b.test>\r\nBDAT 3 LAST\r\nx\r\n"
+    async with smtp_server(handler) as (server, port), smtp_dialogue(port) as client:
+        await client.ask("EHLO me")
+        time = MovedTime(next(iter(server.connections)))
+        for passed, replies in (
+            (server.options.limits.session_seconds - 10, ["250", "250", "250"]),
+            (server.options.limits.session_seconds + 10, ["421"]),
+        ):
+            time.passed = passed
+            await client.send_octets(message)
+            assert [(await client.reply())[:3] for _ in replies] == replies
+        assert await client.rest() == ""
+    assert len(handler.taken) == 1
 
 
 async def test_the_time_of_a_session_and_of_a_busy_server(handler: RecordingHandler):
