@@ -201,7 +201,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     smtp_connections_per_address: int = 200
     """Concurrent SMTP connections from one address (or IPv6 /64 network)."""
     smtp_memory: int = 256
-    """Megabytes of all messages together that one process is receiving by SMTP."""
+    """Megabytes of all messages together that one process is receiving by SMTP, and of commands that wait."""
     sign_up: bool = True
     """Whether anyone may create a developer account."""
 

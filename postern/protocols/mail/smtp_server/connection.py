@@ -42,6 +42,10 @@ LINE_OCTETS: Final = 12_288
 """Octets of a command line or a line of the AUTH dialogue, with CRLF (RFC 4954 §4)."""
 READ_AHEAD_OCTETS: Final = 65_536
 """Octets of pipelined commands that are kept while a command is executed; with more, the connection is not read."""
+REPLIES_AT_ONCE: Final = 16
+"""Replies that are collected for one write."""
+UNREAD_OCTETS: Final = 16_384
+"""Octets of replies that wait for the client to read them; with more, no further command is executed."""
 LINGER_OCTETS: Final = 1024 * 1024
 """Octets that are discarded on a connection that is being closed. Unread octets would make the operating system reset
 it, and the client might not see the last reply."""
@@ -71,6 +75,7 @@ TOO_MANY_COMMANDS = SmtpReply(421, "4.7.0", "There were too many commands withou
 NOT_HTTP = SmtpReply(421, "4.7.0", "This is a mail server.")
 TOO_SLOW = SmtpReply(421, "4.4.2", "The message arrives too slowly.")
 IDLE = SmtpReply(421, "4.4.2", "No command arrived in time.")
+NO_MEMORY_LEFT = SmtpReply(421, "4.3.1", "The server is receiving too much at the moment; try again later.")
 SESSION_TOO_LONG = SmtpReply(421, "4.4.2", "The connection was open for too long; open a new one.")
 STOPPING = SmtpReply(421, "4.3.2", "The server is shutting down; try again later.")
 TLS_NEEDED = SmtpReply(530, "5.7.0", "Use STARTTLS first.")
@@ -108,6 +113,10 @@ class SmtpServerConnection(asyncio.Protocol):
         self._mode = Mode.COMMAND if implicit_tls_peer is None else Mode.HANDSHAKE
         self._buffer = bytearray()
         """Received octets that are not processed yet."""
+        self._buffer_reserved = 0
+        """Octets of `_buffer` that count in the memory for messages."""
+        self._has_lost_commands = False
+        """Whether commands were discarded, so that the connection ends after the one that is being executed."""
         self._replies: list[bytes] = []
         """Replies that are not sent yet."""
         self._task: asyncio.Task[None] | None = None
@@ -132,6 +141,7 @@ class SmtpServerConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Greet the client."""
         self._transport: asyncio.Transport = transport  # pyright: ignore[reportAttributeAccessIssue]
+        self._transport.set_write_buffer_limits(high=UNREAD_OCTETS)
         if self.session.is_encrypted:
             self._mode = Mode.COMMAND
             self._phase_began_at = self._loop.time()
@@ -168,7 +178,7 @@ class SmtpServerConnection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Release what the connection holds, unless its message is still being processed."""
         self._mode = Mode.CLOSING
-        self._buffer.clear()
+        self._discard_buffer()
         self._replies.clear()
         if self._task is None:
             self._remove()
@@ -188,6 +198,7 @@ class SmtpServerConnection(asyncio.Protocol):
         self._transport.abort()
 
     def _remove(self) -> None:
+        self._discard_buffer()
         self._end_transaction()
         self._server.remove(self)
 
@@ -201,21 +212,23 @@ class SmtpServerConnection(asyncio.Protocol):
     def end_if_late(self, now: float) -> None:
         """Close the connection if the client is slower than the limits allow; `now` is the event loop's time."""
         waited = now - self._phase_began_at
+        limits = self._limits
+        patience = limits.busy_command_seconds if self._server.is_busy else limits.command_seconds
         if self._mode is Mode.HANDSHAKE or (self._task is not None and not self._is_write_paused):
             return
         if self._mode is Mode.CLOSING:
             if waited > LINGER_SECONDS:
                 self._transport.abort()
         elif self._is_write_paused:
-            if waited > self._limits.command_seconds:
+            if waited > patience:
                 self.abort()
-        elif self._content is not None and now - self._content_began_at > self._limits.message_seconds:
+        elif self._content is not None and now - self._content_began_at > limits.message_seconds:
             self._end(TOO_SLOW)
         elif self._mode in (Mode.DATA, Mode.CHUNK):
             self._end_if_slow(now)
-        elif waited > (self._limits.busy_command_seconds if self._server.is_busy else self._limits.command_seconds):
+        elif waited > patience:
             self._end(IDLE)
-        elif now - self._began_at > self._limits.session_seconds:
+        elif now - self._began_at > limits.session_seconds:
             self._end(SESSION_TOO_LONG)
 
     def _end_if_slow(self, now: float) -> None:
@@ -230,8 +243,10 @@ class SmtpServerConnection(asyncio.Protocol):
 
     def _advance(self) -> None:
         """Process received octets as far as possible, and send the replies together (RFC 2920 §3.2)."""
+        self._reserve(0)  # The octets become content, which is counted by its reader.
         while self._task is None and not self._is_write_paused and self._mode is not Mode.CLOSING and self._next():
-            pass
+            if len(self._replies) >= REPLIES_AT_ONCE:
+                self._flush()
         if self._mode is Mode.CLOSING or self._transport.is_closing():
             return
         if self._task is None:
@@ -254,14 +269,41 @@ class SmtpServerConnection(asyncio.Protocol):
         return self._take_line()
 
     def _balance_reading(self) -> None:
-        """Stop reading while too many octets wait to be processed."""
-        may_read = len(self._buffer) <= READ_AHEAD_OCTETS
-        if may_read != self._is_reading and self._mode is not Mode.HANDSHAKE:
+        """Stop reading while too many octets wait to be processed, and count them in the memory for messages."""
+        if self._mode is Mode.HANDSHAKE:
+            return  # It is not read, and what was received is discarded (see `_shake_hands`).
+        waiting, budget = len(self._buffer), self._server.budget
+        self._reserve(waiting)
+        if waiting > LINE_OCTETS and budget.used > budget.limit:
+            self._refuse_commands()
+            return
+        may_read = waiting <= READ_AHEAD_OCTETS
+        if may_read != self._is_reading:
             self._is_reading = may_read
             if may_read:
                 self._transport.resume_reading()
             else:
                 self._transport.pause_reading()
+
+    def _refuse_commands(self) -> None:
+        """Close the connection because there is no memory for its commands, after the one that is being executed."""
+        self._discard_buffer()
+        if self._task is None:
+            self._end(NO_MEMORY_LEFT)
+            return
+        self._has_lost_commands = True
+        if self._is_reading:
+            self._is_reading = False
+            self._transport.pause_reading()
+
+    def _discard_buffer(self) -> None:
+        self._buffer.clear()
+        self._reserve(0)
+
+    def _reserve(self, octets: int) -> None:
+        """Count this many octets of `_buffer` in the memory for messages."""
+        self._server.budget.used += octets - self._buffer_reserved
+        self._buffer_reserved = octets
 
     def _take_line(self) -> bool:
         end = self._buffer.find(b"\n")
@@ -391,7 +433,7 @@ class SmtpServerConnection(asyncio.Protocol):
         context, transport = self._options.tls, None
         # Whatever was received so far was not encrypted: an attacker may have added it, and it must not be executed as
         # if it had arrived encrypted (CVE-2011-0411). From the call of `start_tls` on, all octets are from TLS.
-        self._buffer.clear()
+        self._discard_buffer()
         try:
             if context is not None and self._mode is not Mode.CLOSING:
                 transport = await self._loop.start_tls(
@@ -410,6 +452,7 @@ class SmtpServerConnection(asyncio.Protocol):
             self._remove()
             return
         self._transport = transport
+        self._transport.set_write_buffer_limits(high=UNREAD_OCTETS)
         self._is_reading = True
         self._mode = Mode.COMMAND
         self._phase_began_at = self._loop.time()
@@ -632,6 +675,8 @@ class SmtpServerConnection(asyncio.Protocol):
         finish(reply)
         if self._server.is_stopping and self._mode is Mode.COMMAND:
             self._end(STOPPING)
+        elif self._has_lost_commands:
+            self._end(NO_MEMORY_LEFT)
         self._advance()
 
     def _reply(self, reply: SmtpReply) -> None:
@@ -661,7 +706,7 @@ class SmtpServerConnection(asyncio.Protocol):
         self._flush()
         self._mode = Mode.CLOSING
         self._phase_began_at = self._loop.time()
-        self._buffer.clear()
+        self._discard_buffer()
         self._end_transaction()
         if self._has_ended or not self._transport.can_write_eof():
             self._transport.close()  # A TLS transport reads until the client closes, too.

@@ -22,7 +22,8 @@ class SmtpLimits(msgspec.Struct, frozen=True, kw_only=True):
     connections_per_network: int = 200
     """Concurrent connections from one IPv4 address or one IPv6 /64 network."""
     content_octets: int = 256 * 1024 * 1024
-    """Octets of all messages together that are being received or processed; further ones get the reply 452."""
+    """Octets of all messages together that are being received or processed, and of commands that wait; further
+    messages get the reply 452, and further commands 421."""
     errors: int = 20
     """Commands that get a permanent error, before the connection is closed."""
     auth_failures: int = 3
@@ -32,7 +33,7 @@ class SmtpLimits(msgspec.Struct, frozen=True, kw_only=True):
     command_seconds: float = 300.0
     """Time for the next command (RFC 5321 §4.5.3.2.7)."""
     busy_command_seconds: float = 10.0
-    """Time for the next command while most of the allowed connections are open."""
+    """Time for the next command, and to read replies, while most of the allowed connections are open."""
     message_seconds: float = 1_200.0
     """Time for the content of a message, from its first DATA or BDAT command to its end."""
     octets_per_second: int = 500

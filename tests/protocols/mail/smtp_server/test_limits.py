@@ -3,19 +3,24 @@
 import asyncio
 import resource
 import socket
+import tracemalloc
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 
 from postern.protocols.mail.smtp_server import content
 from postern.protocols.mail.smtp_server.connection import (
+    LINE_OCTETS,
     LINGER_OCTETS,
     LINGER_SECONDS,
     RATE_WINDOW_SECONDS,
     READ_AHEAD_OCTETS,
+    UNREAD_OCTETS,
 )
-from tests.peers.smtp_dialogue import RecordingHandler, SmtpDialogue, smtp_dialogue, smtp_server
+from tests.peers.smtp_dialogue import PATIENCE_SECONDS, RecordingHandler, SmtpDialogue, smtp_dialogue, smtp_server
 
 
 @pytest.fixture
@@ -253,6 +258,66 @@ async def test_a_client_that_does_not_read_replies(handler: RecordingHandler):
         writer.transport.abort()
 
 
+async def test_replies_that_a_client_does_not_read_take_little_memory(handler: RecordingHandler):
+    """A reply may be 20 times as large as its command."""
+    async with smtp_server(handler) as (server, port):
+        with socket.socket() as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+            client.connect(("127.0.0.1", port))
+            (connection,) = await open_connections(server, 1)
+            connection._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4_096)
+            client.sendall(b"EHLO me\r\n" * (server.options.limits.commands - 10))
+            await until(lambda: connection._is_write_paused)
+            replies = connection._transport.get_write_buffer_size() + sum(map(len, connection._replies))
+            assert replies < UNREAD_OCTETS + 8_192
+            # On a server with many connections, it is closed earlier.
+            limits = server.options.limits
+            server.options = msgspec.structs.replace(
+                server.options, limits=msgspec.structs.replace(limits, connections=1)
+            )
+            server.sweep(asyncio.get_running_loop().time() + limits.busy_command_seconds + 1)
+            await until(lambda: not server.connections)
+
+
+async def test_the_memory_of_commands_that_wait(handler: RecordingHandler):
+    """Commands that wait for the handler count in the memory of messages. Those of a connection that has no place there
+    are refused, after the reply to its message."""
+    handler.may_finish = asyncio.Event()
+    limit = 300_000
+    waiting = b"NOOP\r\n" * 10_000
+    async with smtp_server(handler, limits={"content_octets": limit}) as (server, port), AsyncExitStack() as stack:
+        clients = [await stack.enter_async_context(smtp_dialogue(port)) for _ in range(20)]
+        for client in clients:
+            await begin_message(client)
+            await client.send("x", ".")
+        connections = await open_connections(server, len(clients))
+        await until(lambda: all(connection._task for connection in connections))
+        most = 0
+        for client in clients:
+            client._writer.write(waiting)
+            await asyncio.sleep(0)
+
+        def is_settled() -> bool:
+            nonlocal most
+            most = max(most, sum(len(connection._buffer) for connection in connections))
+            return all(
+                connection._has_lost_commands or len(connection._buffer) >= len(waiting) / 2
+                for connection in connections
+            )
+
+        await until(is_settled)
+        assert 0 < most < limit + 20 * LINE_OCTETS
+        handler.may_finish.set()
+        replies = [[line[:9] for line in (await client.rest()).splitlines()] for client in clients]
+        assert len(handler.taken) == len(clients)
+        assert {tuple(lines[:1]) for lines in replies} == {("250 2.0.0",)}
+        refused = [lines for lines in replies if lines[1:] == ["421 4.3.1"]]
+        assert 0 < len(refused) < len(clients)
+        # The others were executed, up to the limit of commands.
+        assert all(lines[-1] == "421 4.7.0" for lines in replies if lines not in refused)
+        assert server.budget.used == 0
+
+
 async def open_connections(server, count: int):
     await until(lambda: len(server.connections) == count)
     return tuple(server.connections)
@@ -340,3 +405,66 @@ async def test_many_connections_take_little_memory(handler: RecordingHandler):
 
 def resident_octets() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
+# Content, commands and replies that never end.
+
+ENDLESS_OCTETS = 100_000_000
+"""How much a client sends if the server lets it; a refused message is read for 64 MiB."""
+ENDLESS_MEMORY = 8_000_000
+"""More than the server needs for messages of 1 MB: reads of 256 kB, and copies."""
+MAIL = ("EHLO me", "MAIL FROM:<a@a.test>", "RCPT TO:<b@b.test>")
+CHUNK = 65_000
+LINES = (b"x" * 998 + b"\r\n") * 65
+DOTTED_LINES = b"..\r\n" * 16_000
+
+
+@pytest.mark.parametrize(
+    ("start", "chunk", "reply"),
+    [
+        ("DATA", LINES, "552 5.3.4"),
+        ("DATA", DOTTED_LINES, "552 5.3.4"),
+        ("DATA", b"x" * CHUNK, "552 5.3.4"),
+        (f"BDAT {10**12} LAST", b"x" * CHUNK, "552 5.3.4"),
+        ("BDAT 0", b"BDAT 65000\r\n" + b"x" * CHUNK, "552 5.3.4"),
+        ("NOOP", b"x" * CHUNK, "554 5.5.2"),
+        ("NOOP", b"NOOP\r\n" * 10_000, "421 4.7.0"),
+        ("NOOP", b"BDAT 65000\r\n" + b"x" * CHUNK, "421 4.7.0"),
+    ],
+    ids=["lines", "dots", "one line", "one chunk", "chunks", "a command line", "commands", "refused chunks"],
+)
+async def test_what_never_ends_takes_little_memory(handler: RecordingHandler, start: str, chunk: bytes, reply: str):
+    """The connection is closed after a while, and the memory does not grow with what the client has sent."""
+    async with smtp_server(handler) as (server, port):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        replies = b""
+
+        async def read() -> None:
+            nonlocal replies
+            with suppress(ConnectionError):
+                while octets := await reader.read(CHUNK):
+                    replies += octets
+
+        reading = asyncio.create_task(read())
+        writer.write("\r\n".join([*MAIL, start, ""]).encode())
+        await until(lambda: any(connection._content or "NOOP" in start for connection in server.connections))
+        tracemalloc.start()
+        sent = 0
+        try:
+            with suppress(ConnectionError):
+                async with asyncio.timeout(PATIENCE_SECONDS):
+                    while sent < ENDLESS_OCTETS:
+                        writer.write(chunk)
+                        await writer.drain()
+                        sent += len(chunk)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+            writer.transport.abort()
+        await reading
+        await until(lambda: not server.connections)
+        assert server.budget.used == 0
+    assert sent < ENDLESS_OCTETS
+    assert peak < ENDLESS_MEMORY
+    assert reply.encode() in replies
+    assert handler.taken == []
