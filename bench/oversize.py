@@ -2,11 +2,11 @@
 
 Run: python -m bench.oversize [megabytes]
 
-Mail servers send their greeting, or their reply to EHLO, to MAIL or to the message, without an end: as one line, as
-lines of one reply, or as replies that nobody asked for. Clients send a message that is far beyond the limit to the
-ports for received mail and for submission: with DATA as lines and as one line, and with BDAT. Required: the connection
-is closed or the message refused, an ordinary message is accepted beside it, and the memory of the process grows by
-less than 64 MB. The exit status is 1 if not.
+Mail servers send their greeting, or their reply to EHLO, to MAIL, to DATA or to the message, without an end: as one
+line, as lines of one reply, or as replies that nobody asked for. Clients send a message that is far beyond the limit to
+the ports for received mail and for submission: with DATA as lines and as one line, and with BDAT. Required: the
+connection is closed or the message refused, an ordinary message is accepted beside it, and the memory of the process
+grows by less than 64 MB. The exit status is 1 if not.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ import base64
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import psycopg
@@ -23,6 +24,7 @@ from bench.inbound import ROUTE, add_route
 from postern.kernel.database.embedded import run_embedded
 from postern.kernel.database.migrations import migrate
 from tests.peers.dns_zone import DnsZone, dns_zone
+from tests.peers.endless_server import FORMS, REPLIES, STAGES, EndlessServer, endless_server
 from tests.peers.mail_servers import wait_until_open
 from tests.peers.ports import reserved_port
 
@@ -31,14 +33,6 @@ GROWTH_LIMIT = 64
 """Megabytes: more than a message may have."""
 CHUNK = 65_536
 LONGEST_SECONDS = 120.0
-FORMS = {
-    "one line": b"x" * CHUNK,
-    "one reply": b"250-more\r\n" * (CHUNK // 10),
-    "many replies": b"250 more\r\n" * (CHUNK // 10),
-}
-"""What a mail server sends again and again."""
-STAGES = ("greeting", "EHLO", "MAIL", "message")
-REPLIES = {b"EHLO": b"250 mx.test\r\n", b"MAIL": b"250 ok\r\n", b"RCPT": b"250 ok\r\n", b"DATA": b"354 go\r\n"}
 
 
 def peak_megabytes(process_id: int) -> float:
@@ -48,80 +42,39 @@ def peak_megabytes(process_id: int) -> float:
     return int(kilobytes) / 1_000
 
 
-class EndlessServer:
-    """A mail server that sends `form` at `stage` until the client closes the connection or `octets` are sent."""
-
-    def __init__(self, stage: str, form: str, octets: int) -> None:
-        self.stage, self.form, self.octets = stage, form, octets
-        self.sent = 0
-        self.connections = 0
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve one connection."""
-        self.connections += 1
-        try:
-            if self.stage == "greeting":
-                return await self._send_endlessly(writer, b"220")
-            writer.write(b"220 mx.test ESMTP\r\n")
-            while line := await reader.readline():
-                verb = line[:4].upper().rstrip()
-                if verb == self.stage.encode():
-                    return await self._send_endlessly(writer, b"250")
-                writer.write(REPLIES.get(verb, b"221 bye\r\n"))
-                if verb == b"DATA":
-                    while (await reader.readline()) != b".\r\n":
-                        pass
-                    return await self._send_endlessly(writer, b"250")
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
-        finally:
-            writer.transport.abort()
-
-    async def _send_endlessly(self, writer: asyncio.StreamWriter, code: bytes) -> None:
-        chunk = code + b"-" + FORMS[self.form] if self.form == "one line" else FORMS[self.form].replace(b"250", code)
-        while self.sent < self.octets:
-            writer.write(chunk)
-            await writer.drain()
-            self.sent += len(chunk)
-            if self.form == "one line":
-                chunk = FORMS[self.form]
-
-
 async def replies(server: Server, url: str, zone: DnsZone, port: int, octets: int) -> bool:
     """Send a message to each kind of endless server, and an ordinary message beside them."""
     project, key, token = await asyncio.to_thread(server.project)
     await asyncio.to_thread(verified_domain, url, server, project, token)
     servers: dict[str, EndlessServer] = {}
-    listeners: list[asyncio.Server] = []
-    for stage in STAGES:
-        for form in FORMS:
-            number = len(servers)
-            domain, address = f"endless{number}.test", f"127.0.3.{number + 1}"
-            zone.add(domain, "MX", f"10 mx.{domain}.")
-            zone.add(f"mx.{domain}", "A", address)
-            servers[domain] = EndlessServer(stage, form, octets)
-            listeners.append(await asyncio.start_server(servers[domain].serve, address, port))
-    worker = await asyncio.to_thread(server.start, "worker")
-    before = await _send(server, url, project, key, [])
-    start = peak_megabytes(worker.pid)
-    statuses = await _send(server, url, project, key, list(servers))
-    growth = peak_megabytes(worker.pid) - start
-    for domain, endless in servers.items():
-        print(f"reply to {endless.stage:8} {endless.form:13} {endless.sent / 1e6:7.1f} MB sent; {statuses[domain]}")
-    print(f"worker: {start:.0f} MB, grows by {growth:.1f} MB")
-    for listener in listeners:
-        listener.close()
-    worker.terminate()
-    await asyncio.to_thread(worker.wait, 60)
-    server.running.remove(worker)
+    async with AsyncExitStack() as stack:
+        for stage in STAGES:
+            for form in FORMS:
+                number = len(servers)
+                domain, address = f"endless{number}.test", f"127.0.3.{number + 1}"
+                zone.add(domain, "MX", f"10 mx.{domain}.")
+                zone.add(f"mx.{domain}", "A", address)
+                endless = endless_server(stage, form, octets, address=address, port=port)
+                servers[domain] = await stack.enter_async_context(endless)
+        worker = await asyncio.to_thread(server.start, "worker")
+        before = await _send(server, url, project, key, ["good.test"])
+        start = peak_megabytes(worker.pid)
+        statuses = await _send(server, url, project, key, ["good.test", *servers])
+        growth = peak_megabytes(worker.pid) - start
+        for domain, endless in servers.items():
+            print(f"direct, {endless.stage:8} {endless.form:13} {endless.sent / 1e6:7.1f} MB sent; {statuses[domain]}")
+        print(f"worker: {start:.0f} MB, grows by {growth:.1f} MB", flush=True)
+        worker.terminate()
+        await asyncio.to_thread(worker.wait, 60)
+        server.running.remove(worker)
     closed = all(0 < endless.sent < octets for endless in servers.values())
     return closed and growth < GROWTH_LIMIT and before["good.test"] == statuses["good.test"] == "DELIVERED"
 
 
 async def _send(server: Server, url: str, project: str, key: str, domains: list[str]) -> dict[str, str]:
-    """Send a message to each domain and to good.test; returns the status of each after its first attempt."""
+    """Send a message to each domain; returns the status of each after its first attempt."""
     mail = {"from": "a@acme.example", "subject": "x", "text": "x"}
-    emails = [{**mail, "to": [f"ada@{domain}"]} for domain in ["good.test", *domains]]
+    emails = [{**mail, "to": [f"ada@{domain}"]} for domain in domains]
     path = f"/projects/{project}/emails/batch"
     created = await asyncio.to_thread(server.call, "POST", path, {"emails": emails}, key)
     ids = [item["id"] for item in created["data"]]
@@ -133,7 +86,7 @@ async def _send(server: Server, url: str, project: str, key: str, domains: list[
             if all(attempt > 0 and status != "QUEUED" for status, attempt in rows.values()):
                 break
             await asyncio.sleep(0.2)
-    return {domain: rows[send_id][0] for domain, send_id in zip(["good.test", *domains], ids, strict=True)}
+    return {domain: rows[send_id][0] for domain, send_id in zip(domains, ids, strict=True)}
 
 
 class Client:
