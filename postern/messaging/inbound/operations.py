@@ -12,7 +12,7 @@ from postern.messaging.emails import engagement
 from postern.messaging.emails.signals import SendInTransmission
 from postern.messaging.inbound import rules, store
 from postern.messaging.inbound.model import MESSAGE_OCTETS, ReportMissing, ReportReceipt, UnrecognizedMessage
-from postern.messaging.inbound.receiving import keep_message, process_report
+from postern.messaging.inbound.receiving import ReportAbout, keep_message, process_reports
 from postern.protocols.mail.arf import ComplaintReport
 from postern.protocols.mail.dsn import DeliveryReport
 from postern.protocols.mail.reports import envelope_addresses, original_message_ids, read_report
@@ -46,7 +46,8 @@ async def receive_report(call: Call, request: RawRequest) -> ReportReceipt:
         known = [sends[send_id] for send_id in send_ids if send_id in sends]
         own = next((send for send in known if send.project_id == call.project_id), None)
         if own is not None:
-            receipt = await process_report(tx, own, report, content, source="api", now=call.now)
+            about = ReportAbout(own, report, content)
+            (receipt,) = await process_reports(tx, [about], source="api", now=call.now)
         else:
             reason = getattr(report, "reason", NO_SEND)
             receipt = await keep_message(tx, call.project_id, None, reason, content, source="api", now=call.now)

@@ -1,17 +1,22 @@
 """Processing a received message: reports become signals about sends, and requests to unsubscribe are followed."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+import msgspec
 import structlog
+from psycopg import OperationalError
+from psycopg.errors import DeadlockDetected
+from psycopg_pool import PoolTimeout
 
 from postern.kernel.database.statements import Transaction
 from postern.kernel.values import Moment, new_id
 from postern.messaging.emails import engagement
 from postern.messaging.emails.model import TrackedSend
 from postern.messaging.emails.rules import storable
-from postern.messaging.emails.signals import apply_signals_in
+from postern.messaging.emails.signals import SIGNALS_LIMIT, DeliverySignal, SendInTransmission, apply_signals_in
 from postern.messaging.inbound import rules, store
 from postern.messaging.inbound.model import (
     KEPT_FOR,
@@ -33,6 +38,10 @@ if TYPE_CHECKING:
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
+APPLIED_TOGETHER = 64
+"""At most so many reports are processed in one transaction."""
+SIGNALS_TOGETHER = SIGNALS_LIMIT // APPLIED_TOGETHER
+"""A report with more signals is processed in a transaction of its own."""
 SUBJECT_CHARACTERS = 500
 """Longer subjects and senders of kept messages are cut."""
 
@@ -41,11 +50,35 @@ class NoSendNamed(Exception):
     """The message names no e-mail of this server: it contains no return path of one."""
 
 
-async def receive(world: "World", recipients: list[str], content: bytes) -> None:
-    """Process a message to signed addresses and report mailboxes, in one transaction.
+class _ReceivedReport(msgspec.Struct, frozen=True):
+    """A report that was read, and is not applied yet."""
 
-    Raises SendInTransmission if the report must be repeated later, and NoSendNamed if it is for report mailboxes only
-    and names no send.
+    send_ids: frozenset[UUID]
+    """The sends that it is about."""
+    report: MailReport
+    content: bytes
+    unsubscribed: frozenset[UUID]
+    """The sends whose recipients unsubscribe by this message."""
+
+    @property
+    def signals(self) -> int:
+        """An upper limit of its signals."""
+        return len(self.send_ids) * len(getattr(self.report, "recipients", ()))
+
+
+class ReportAbout(msgspec.Struct, frozen=True):
+    """A report about one send."""
+
+    send: TrackedSend
+    report: MailReport
+    content: bytes
+
+
+async def receive(world: "World", recipients: list[str], content: bytes) -> None:
+    """Process a message to signed addresses and report mailboxes, in one transaction, which other reports may share.
+
+    When this returns, everything is committed. Raises SendInTransmission if the report must be repeated later, and
+    NoSendNamed if it is for report mailboxes only and names no send.
     """
     report = await asyncio.to_thread(read_report, content)
     unsubscribed = {send_id for address in recipients if (send_id := rules.unsubscribes(world, address))}
@@ -56,37 +89,97 @@ async def receive(world: "World", recipients: list[str], content: bytes) -> None
         reported = set(rules.sends_of_original(world, report))
     if not reported and not unsubscribed:
         raise NoSendNamed
-    now = world.clock()
-    async with world.db.transaction() as tx:
-        for send in await engagement.tracked_sends(tx, sorted(unsubscribed)):
-            await unsubscribe_recipient_of(tx, send, now, source="mail")
-        receipts = [
-            await process_report(tx, send, report, content, source="smtp", now=now)
-            for send in await engagement.tracked_sends(tx, sorted(reported))
-        ]
+    received = _ReceivedReport(frozenset(reported), report, content, frozenset(unsubscribed))
+    if unsubscribed or received.signals > SIGNALS_TOGETHER:
+        (receipts,) = await _process(world, [received])
+    else:
+        receipts = await world.batcher(receive_together, max_batch_size=APPLIED_TOGETHER, max_concurrent=2)(received)
     for receipt in receipts:
         log.info("report_received", type=receipt.type, send=str(receipt.email_id), reason=receipt.reason)
     for send_id in unsubscribed:
         log.info("unsubscribe_received", send=str(send_id))
 
 
-async def process_report(
-    tx: Transaction, send: TrackedSend, report: MailReport, content: bytes, *, source: ReportSource, now: Moment
-) -> ReportReceipt:
-    """Apply a report about a send, or keep the message if it was not understood. Raises SendInTransmission."""
-    if isinstance(report, UnrecognizedReport):
-        return await keep_message(tx, send.project_id, send.id, report.reason, content, source=source, now=now)
-    if isinstance(report, AutomaticReply):
-        return ReportReceipt(type="automatic_reply", email_id=send.id, results=[], report_id=None, reason=None)
-    signals = rules.signals_of(send.project_id, send.id, report, now)
-    results = await apply_signals_in(tx, signals, now)
+async def receive_together(
+    world: "World", messages: list[_ReceivedReport]
+) -> list[list[ReportReceipt] | BaseException]:
+    """Process reports in one transaction; if that fails for another reason than the database, each in one of its own,
+    so that none keeps the others from being processed. Raises OperationalError and PoolTimeout."""
+    try:
+        return [*await _process(world, messages)]
+    except (OperationalError, PoolTimeout) as error:
+        # Transactions count the failures of recipients in the order of the reports.
+        if len(messages) == 1 or not isinstance(error, DeadlockDetected):
+            raise
+    except SendInTransmission as error:
+        if len(messages) == 1:
+            return [error]
+    except Exception as error:
+        if len(messages) == 1:
+            return [error]
+        log.exception("reports_not_processed_together", messages=len(messages))
+    return [result for message in messages for result in await receive_together(world, [message])]
+
+
+async def _process(world: "World", messages: list[_ReceivedReport]) -> list[list[ReportReceipt]]:
+    """Process messages in one transaction; returns the receipts of each. Raises SendInTransmission."""
+    now = world.clock()
+    async with world.db.transaction() as tx:
+        for send in await engagement.tracked_sends(tx, [each for message in messages for each in message.unsubscribed]):
+            await unsubscribe_recipient_of(tx, send, now, source="mail")
+        named = [send_id for message in messages for send_id in message.send_ids]
+        sends = await engagement.tracked_sends(tx, named)
+        reports = [
+            [ReportAbout(send, message.report, message.content) for send in sends if send.id in message.send_ids]
+            for message in messages
+        ]
+        receipts = iter(await process_reports(tx, [each for of in reports for each in of], source="smtp", now=now))
+        return [[next(receipts) for _ in of_message] for of_message in reports]
+
+
+async def process_reports(
+    tx: Transaction, reports: Sequence[ReportAbout], *, source: ReportSource, now: Moment
+) -> list[ReportReceipt]:
+    """Apply reports about sends, in their order, and keep the messages that were not understood.
+
+    Raises SendInTransmission, and ValueError for more than SIGNALS_LIMIT signals.
+    """
+    signals = [_signals_of(each, now) for each in reports]
+    results = iter(await apply_signals_in(tx, [signal for of_report in signals for signal in of_report], now))
+    receipts = {
+        number: _receipt(
+            each,
+            [
+                ReportedResult(kind=signal.kind, recipient=signal.recipient, result=next(results).value)
+                for signal in signals[number]
+            ],
+        )
+        for number, each in enumerate(reports)
+        if not isinstance(each.report, UnrecognizedReport)
+    }
+    # All transactions delete older messages of projects in the same order.
+    for number, each in sorted(enumerate(reports), key=lambda item: item[1].send.project_id):
+        if isinstance(each.report, UnrecognizedReport):
+            receipts[number] = await keep_message(
+                tx, each.send.project_id, each.send.id, each.report.reason, each.content, source=source, now=now
+            )
+    return [receipts[number] for number in range(len(reports))]
+
+
+def _signals_of(about: ReportAbout, now: Moment) -> list[DeliverySignal]:
+    if isinstance(about.report, DeliveryReport | ComplaintReport):
+        return rules.signals_of(about.send.project_id, about.send.id, about.report, now)
+    return []
+
+
+def _receipt(about: ReportAbout, results: list[ReportedResult]) -> ReportReceipt:
+    """The receipt of a report that was understood."""
+    if isinstance(about.report, AutomaticReply):
+        return ReportReceipt(type="automatic_reply", email_id=about.send.id, results=[], report_id=None, reason=None)
     return ReportReceipt(
-        type="complaint" if isinstance(report, ComplaintReport) else "delivery",
-        email_id=send.id,
-        results=[
-            ReportedResult(kind=signal.kind, recipient=signal.recipient, result=result.value)
-            for signal, result in zip(signals, results, strict=True)
-        ],
+        type="complaint" if isinstance(about.report, ComplaintReport) else "delivery",
+        email_id=about.send.id,
+        results=results,
         report_id=None,
         reason=None,
     )

@@ -6,6 +6,7 @@ import re
 import smtplib
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -13,6 +14,7 @@ import msgspec
 import psycopg
 import pytest
 from psycopg import OperationalError
+from psycopg.errors import DeadlockDetected
 
 from postern.cli.mail_servers import MailServers
 from postern.kernel.config import Settings
@@ -25,8 +27,9 @@ from postern.messaging.emails.return_addresses import (
     signed_address,
     verify_address,
 )
-from postern.messaging.inbound import receiving
+from postern.messaging.inbound import receiving, rules
 from postern.messaging.inbound.model import KEPT_OCTETS, KEPT_PER_PROJECT, MESSAGE_OCTETS
+from tests.messaging.domains.test_domains import publish
 from tests.messaging.emails.test_relay import MAIL, entry, sender, sink
 from tests.peers.http_receiver import http_receiver
 from tests.peers.ports import listening_socket, reserved_port
@@ -56,8 +59,11 @@ async def port(world):
     await running
 
 
-async def deliver(port, recipients, content, sender=""):
-    """Deliver a message by SMTP; returns the codes of the replies to the recipients and to the message."""
+async def deliver(port, recipients, content, sender="", *, threads=None):
+    """Deliver a message by SMTP; returns the codes of the replies to the recipients and to the message.
+
+    Several at once need `threads` of their own, because the server uses those of the event loop.
+    """
 
     def run():
         with smtplib.SMTP("127.0.0.1", port, timeout=60) as client:
@@ -66,7 +72,7 @@ async def deliver(port, recipients, content, sender=""):
             codes = [client.rcpt(recipient)[0] for recipient in recipients]
             return codes, client.data(content)[0] if 250 in codes else None
 
-    return await asyncio.to_thread(run)
+    return await asyncio.get_running_loop().run_in_executor(threads, run)
 
 
 async def send_one(sender, sink, **fields):
@@ -356,6 +362,130 @@ async def test_nothing_is_acknowledged_before_the_commit(sender, sink, port, wor
     assert (await entry(sender, sent["id"]))["status"] == "BOUNCED"
 
 
+@pytest.fixture
+async def second_sender(new_project, zone, sink):
+    """Another project, which sends from example.net through the same sink."""
+    other = await new_project()
+    domain = (await other.client.post("/domains", {"domain": "example.net"})).json()
+    publish(zone, domain)
+    assert (await other.client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
+    relays = [{"host": "127.0.0.1", "port": sink.port, "tls": "none"}]
+    await other.developer.patch("", {"settings": {"transport": "relay", "relays": relays}})
+    return other
+
+
+def record_batches(monkeypatch) -> list[int]:
+    """The numbers of messages that are then processed together."""
+    sizes, process = [], receiving._process
+
+    async def record(world, messages):
+        sizes.append(len(messages))
+        return await process(world, messages)
+
+    monkeypatch.setattr(receiving, "_process", record)
+    return sizes
+
+
+async def deliver_together(port, *messages):
+    """Deliver messages, as pairs of recipient and content, at the same time; returns the codes of the replies."""
+    with ThreadPoolExecutor(len(messages)) as threads:
+        replies = await asyncio.gather(*(deliver(port, [to], content, threads=threads) for to, content in messages))
+    return [code for _, code in replies]
+
+
+async def test_reports_that_arrive_together_are_processed_together(
+    sender, second_sender, sink, port, world, monkeypatch
+):
+    """They are about two projects, some arrive twice at once, some cannot be processed: each has its own result."""
+    sizes, signals_of = record_batches(monkeypatch), rules.signals_of
+
+    def fail_for_some(project_id, send_id, report, now):
+        if report.reporting_host == "unlucky.example.org":
+            raise ValueError("This one cannot be processed.")
+        return signals_of(project_id, send_id, report, now)
+
+    monkeypatch.setattr(rules, "signals_of", fail_for_some)
+    own = [await send_one(sender, sink) for _ in range(8)]
+    others = [await send_one(second_sender, sink, **{"from": "a@example.net"}) for _ in range(4)]
+    transmitted, unlucky, vacant, unclear = await send_one(sender, sink), own.pop(), own.pop(), own.pop()
+    async with world.db.connection() as connection:
+        await connection.execute(
+            "update sends set status = 'QUEUED', handed_over = attempt, due_at = now() where id = %s",
+            [transmitted[0]["id"]],
+        )
+    reports = [(return_path, dsn(address, raw)) for _, address, return_path, raw in (*own, *others)]
+    twice = reports[0]
+    notice = b"From: a@b.c\r\nSubject: Re: Hello\r\nAuto-Submitted: auto-replied\r\n\r\nAway.\r\n"
+    codes = await deliver_together(
+        port,
+        (transmitted[2], dsn(transmitted[1])),
+        (unlucky[2], dsn(unlucky[1]).replace(b"dns; mx.example.org", b"dns; unlucky.example.org")),
+        (vacant[2], notice),
+        (unclear[2], b"Subject: one\r\n\r\nwhat?\r\n"),
+        (unclear[2], b"Subject: two\r\n\r\nwhat?\r\n"),
+        *reports,
+        twice,
+        twice,
+    )
+    assert codes == [451, 451] + [250] * (len(codes) - 2)
+    assert max(sizes) > 1
+    for project, sends in ((sender, own), (second_sender, others)):
+        for sent, address, _, _ in sends:
+            assert (await entry(project, sent["id"]))["status"] == "BOUNCED"
+            assert await suppression_reason(project, address) == "BOUNCE"
+            assert len(await events_of(project, sent, "email.bounced")) == 1
+    assert await suppression_reason(second_sender, own[0][1]) is None
+    assert (await entry(sender, transmitted[0]["id"]))["status"] == "QUEUED"
+    for sent, *_ in (unlucky, vacant, unclear):
+        assert (await entry(sender, sent["id"]))["status"] == "SENT"
+    kept = (await sender.client.get("/inbound/reports")).json()
+    assert sorted((message["subject"], message["emailId"]) for message in kept) == [
+        ("one", unclear[0]["id"]),
+        ("two", unclear[0]["id"]),
+    ]
+    assert (await second_sender.client.get("/inbound/reports")).json() == []
+    (reported,) = (await sender.client.get(f"/emails/logs/{own[0][0]['id']}/reports")).json()
+    assert reported["recipient"] == own[0][1]
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(DeadlockDetected("deadlock detected"), 250), (OperationalError("the connection to the server was lost"), 451)],
+    ids=["deadlock", "no database"],
+)
+async def test_reports_that_fail_together_in_the_database(sender, sink, port, monkeypatch, error, code):
+    """After a deadlock, each is processed alone; while the database does not respond, they are not tried one by one."""
+    sizes, apply = record_batches(monkeypatch), receiving.apply_signals_in
+
+    async def fail_together(tx, signals, now):
+        if len(signals) > 1:
+            raise error
+        return await apply(tx, signals, now)
+
+    monkeypatch.setattr(receiving, "apply_signals_in", fail_together)
+    sends = [await send_one(sender, sink) for _ in range(8)]
+    codes = await deliver_together(port, *((path, dsn(address)) for _, address, path, _ in sends))
+    failed = sum(size for size in sizes if size > 1)
+    assert failed > 0
+    assert codes.count(code) == (len(sends) if code == 250 else failed)
+    assert sum(sizes) == len(sends) + (failed if code == 250 else 0)
+    statuses = [(await entry(sender, sent["id"]))["status"] for sent, *_ in sends]
+    assert statuses == ["BOUNCED" if code == 250 else "SENT" for code in codes]
+
+
+async def test_a_report_with_many_recipients_is_processed_alone(sender, sink, port, monkeypatch):
+    sizes = record_batches(monkeypatch)
+    many = [await send_one(sender, sink) for _ in range(3)]
+    recipients = "\r\n\r\n".join(f"Final-Recipient: rfc822; a{n}@b.example\r\nAction: failed" for n in range(199))
+    _, address, return_path, _ = many[0]
+    large = dsn(address).replace(b"\r\n\r\nFinal-Recipient", f"\r\n\r\n{recipients}\r\n\r\nFinal-Recipient".encode())
+    codes = await deliver_together(port, *[(return_path, large)] * 8, *((path, dsn(to)) for _, to, path, _ in many[1:]))
+    assert codes == [250] * 10
+    assert sizes.count(1) >= 8
+    for sent, *_ in many:
+        assert (await entry(sender, sent["id"]))["status"] == "BOUNCED"
+
+
 async def test_a_report_about_a_message_in_transmission_is_repeated_later(sender, sink, port, world):
     sent, address, return_path, _ = await send_one(sender, sink)
     async with world.db.connection() as connection:
@@ -435,7 +565,8 @@ async def test_without_inbound_mail_there_is_no_address_for_unsubscribing(sender
 
 
 async def test_a_process_that_is_killed_before_the_commit_acknowledges_nothing(sender, sink, database_url, settings):
-    sent, address, return_path, _ = await send_one(sender, sink)
+    """Reports that arrive together get no reply before their transactions are committed."""
+    sends = [await send_one(sender, sink) for _ in range(5)]
     with reserved_port() as reserved:
         port = reserved.getsockname()[1]
         environment = {
@@ -452,21 +583,25 @@ async def test_a_process_that_is_killed_before_the_commit_acknowledges_nothing(s
             try:
                 await until_listening(port, process)
                 async with await psycopg.AsyncConnection.connect(database_url) as blocker:
-                    await blocker.execute("select from sends where id = %s for update", [sent["id"]])
-                    delivering = asyncio.create_task(deliver(port, [return_path], dsn(address)))
+                    await blocker.execute("lock table sends in exclusive mode")
+                    delivering = [
+                        asyncio.create_task(deliver(port, [path], dsn(address))) for _, address, path, _ in sends
+                    ]
                     await until_waiting(database_url)
                     if kill:
                         process.kill()
-                        with pytest.raises(smtplib.SMTPServerDisconnected):
-                            await delivering
+                        results = await asyncio.gather(*delivering, return_exceptions=True)
+                        assert [type(result) for result in results] == [smtplib.SMTPServerDisconnected] * len(sends)
+                    else:
+                        assert not any(task.done() for task in delivering)
                 if not kill:
-                    assert await delivering == ([250], 250)
+                    assert await asyncio.gather(*delivering) == [([250], 250)] * len(sends)
             finally:
                 process.terminate()
                 process.wait()
-            log = await entry(sender, sent["id"])
-            assert log["status"] == ("SENT" if kill else "BOUNCED")
-            assert await suppression_reason(sender, address) == (None if kill else "BOUNCE")
+            for sent, address, _, _ in sends:
+                assert (await entry(sender, sent["id"]))["status"] == ("SENT" if kill else "BOUNCED")
+                assert await suppression_reason(sender, address) == (None if kill else "BOUNCE")
 
 
 async def until_listening(port, process):
@@ -484,6 +619,6 @@ async def until_listening(port, process):
 async def until_waiting(database_url):
     """Wait until a transaction waits for the lock of another one."""
     async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as connection:
-        query = "select count(*) from pg_locks where not granted and locktype in ('transactionid', 'tuple')"
+        query = "select count(*) from pg_locks where not granted and locktype in ('transactionid', 'tuple', 'relation')"
         while not (await (await connection.execute(query)).fetchone())[0]:
             await asyncio.sleep(0.05)
