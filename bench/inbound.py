@@ -5,11 +5,13 @@ Run: python -m bench.inbound [rounds]
 PostgreSQL (durable), the SMTP server, its peers and the load share the machine and run one after the other, so only the
 ratios are meaningful. What is received: messages to a route, which are parsed, checked by SPF, DKIM and DMARC, and
 stored; and bounces of sent messages to signed return paths, which change the state of the messages. Postfix writes
-the same messages to its queue (with fsync) and discards them; its smtp-sink drops them.
+the same messages to its queue (with fsync), and discards them or delivers them to a Maildir; its smtp-sink drops them.
+Postfix is measured by what it accepts; the share of it that is in the Maildir at the end is printed.
 """
 
 import asyncio
 import os
+import pwd
 import shutil
 import statistics
 import sys
@@ -167,7 +169,7 @@ def measure_rounds(server: Server, url: str, port: int, folder: Path, rounds: in
     wait_until_open("127.0.0.1", port)
     measure(port, iter(message_to_route, None), 1)
     ratios: dict[str, list[float]] = {}
-    for _ in range(rounds):
+    for number in range(rounds):
         before = stored(url)
         routed, text = measure(port, iter(message_to_route, None), process_id=process.pid)
         print(f"{'messages to a route':30} {text}")
@@ -185,11 +187,42 @@ def measure_rounds(server: Server, url: str, port: int, folder: Path, rounds: in
             with postfix("127.0.0.1", postfix_port, {"default_transport": "discard:"}):
                 measure(postfix_port, iter(message_to_route, None), 1)
                 peer, text = measure(postfix_port, iter(message_to_route, None))
-            print(f"{'Postfix':30} {text}", flush=True)
-            ratios.setdefault("messages to a route beside Postfix", []).append(routed / peer)
-            ratios.setdefault("bounces beside Postfix", []).append(bounced / peer)
+            print(f"{'Postfix, discards':30} {text}", flush=True)
+            ratios.setdefault("messages to a route beside Postfix that discards", []).append(routed / peer)
+            ratios.setdefault("bounces beside Postfix that discards", []).append(bounced / peer)
+            peer = measure_local_delivery(folder / f"maildir{number}", postfix_port)
+            ratios.setdefault("messages to a route beside Postfix that delivers", []).append(routed / peer)
+            ratios.setdefault("bounces beside Postfix that delivers", []).append(bounced / peer)
     for name, values in ratios.items():
         print(f"{name}, median of {rounds}: {statistics.median(values):.2f}")
+
+
+def measure_local_delivery(mailboxes: Path, port: int) -> float:
+    """Messages per second that a Postfix accepts while it delivers them to a Maildir."""
+    mailboxes.mkdir()
+    shutil.chown(mailboxes, "nobody")
+    ids = pwd.getpwnam("nobody")
+    settings = {
+        "virtual_mailbox_domains": ROUTE.partition("@")[2],
+        "virtual_mailbox_base": mailboxes,
+        "virtual_mailbox_maps": "static:support/",
+        "virtual_minimum_uid": 1,
+        "virtual_uid_maps": f"static:{ids.pw_uid}",
+        "virtual_gid_maps": f"static:{ids.pw_gid}",
+    }
+    with postfix("127.0.0.1", port, settings):
+        measure(port, iter(message_to_route, None), 1)
+        before, began = delivered(mailboxes), time.perf_counter()
+        rate, text = measure(port, iter(message_to_route, None))
+        share = (delivered(mailboxes) - before) / (time.perf_counter() - began) / rate
+    print(f"{'Postfix, delivers':30} {text}; {share:.2f} of it delivered at the end", flush=True)
+    return rate
+
+
+def delivered(mailboxes: Path) -> int:
+    """The number of messages in the Maildir."""
+    folder = mailboxes / "support" / "new"
+    return sum(1 for _ in folder.iterdir()) if folder.exists() else 0
 
 
 async def run(rounds: int) -> None:
