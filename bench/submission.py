@@ -1,13 +1,12 @@
-"""Measurements of submission by SMTP: rate beside Postfix and beside the API, and open connections.
+"""The rate of submission by SMTP, beside Postfix and beside the API.
 
-Run: python -m bench.submission [rate] [connections]
+Run: python -m bench.submission
 
 PostgreSQL (durable), the SMTP server, Postfix and the load share the machine, and run one after the other, so only the
 ratios are meaningful. Postfix, if it is installed and this is root, accepts the same messages without authentication,
 writes them to its queue (with fsync), and discards them.
 """
 
-import argparse
 import asyncio
 import base64
 import os
@@ -27,7 +26,6 @@ from tests.peers.mail_servers import postfix, wait_until_open
 
 SECONDS = 8.0
 CONNECTIONS = 32
-OPEN = 10_000
 TEXT = "A line of ordinary text that goes on for a while, as lines in mail do.\r\n" * 40
 CONTENT = (
     "From: Acme <a@acme.example>\r\nTo: ada@example.com\r\nSubject: Hello\r\nMIME-Version: 1.0\r\n"
@@ -113,40 +111,6 @@ def described(messages_per_second: float, times: list[float]) -> str:
     return f"{messages_per_second:,.0f} messages/s, p50 {p50:.1f} ms, p99 {p99:.1f} ms"
 
 
-def connections(server: Server, port: int, process_id: int) -> list[tuple[str, str]]:
-    """Open OPEN connections that then send a part of a message each; and submit beside them."""
-    _, key, _ = server.project()
-    uvloop.run(submit(port, key, 2))
-    before = resident_megabytes(process_id)
-
-    async def run() -> tuple[float, float, float, list[float]]:
-        opened = []
-        for _ in range(OPEN // 100):
-            opened += await asyncio.gather(*(asyncio.open_connection("127.0.0.1", port) for _ in range(100)))
-        await asyncio.gather(*(expect(reader, b"220") for reader, _ in opened))
-        idle = resident_megabytes(process_id)
-        login = b"AUTH PLAIN " + base64.b64encode(f"\0apikey\0{key}".encode()) + b"\r\n"
-        for _, writer in opened:
-            writer.write(b"EHLO bench.example\r\n" + login)
-            writer.write(b"MAIL FROM:<a@acme.example>\r\nRCPT TO:<ada@example.com>\r\nDATA\r\n" + CONTENT.encode())
-        for reader, _ in opened:
-            for code in (b"250", b"235", b"250", b"250", b"354"):
-                await expect(reader, code)
-        receiving = resident_megabytes(process_id)
-        beside, times = await submit(port, key, SECONDS)
-        for _, writer in opened:
-            writer.transport.abort()
-        return idle, receiving, beside, times
-
-    idle, receiving, beside, times = uvloop.run(run())
-    return [
-        ("memory of the SMTP server", f"{before:.0f} MB"),
-        (f"with {OPEN:,} connections", f"{idle:.0f} MB, {(idle - before) * 1_000 / OPEN:.1f} kB each"),
-        (f"each has sent {len(CONTENT)} octets of a message", f"{receiving:.0f} MB"),
-        ("submission beside them", described(beside, times)),
-    ]
-
-
 def cpu_seconds(process_id: int) -> float:
     """The CPU time that a process has used, without its children."""
     fields = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()
@@ -160,28 +124,18 @@ def resident_megabytes(process_id: int) -> float:
 
 
 def main() -> None:
-    """Run the chosen measurements, or all."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("measurements", nargs="*", choices=[[], "rate", "connections"])
-    chosen = parser.parse_args().measurements or ["rate", "connections"]
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    """Measure, and print the results."""
     folder = Path(tempfile.mkdtemp(prefix="bench-"))
     with run_embedded() as database:
         url = database.url("postgres")
         migrate(url)
         port = free_port()
-        limits = {"POSTERN_SMTP_CONNECTIONS": "20000", "POSTERN_SMTP_CONNECTIONS_PER_ADDRESS": "20000"}
-        server = Server(folder, url, POSTERN_SUBMISSION_PORT=str(port), **limits)
-        rows: list[tuple[str, str]] = []
+        server = Server(folder, url, POSTERN_SUBMISSION_PORT=str(port))
         try:
             api = server.start("api")
             smtp = server.start("smtp")
             wait_until_open("127.0.0.1", port)
-            if "rate" in chosen:
-                rows += rate(server, port, api.pid, smtp.pid)
-            if "connections" in chosen:
-                rows += connections(server, port, smtp.pid)
+            rows = rate(server, port, api.pid, smtp.pid)
         finally:
             server.stop()
             shutil.rmtree(folder, ignore_errors=True)
