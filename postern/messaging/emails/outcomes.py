@@ -271,20 +271,20 @@ async def suppress_failing_recipients(
     bounced = [
         (finished.send, address, reply) for finished in attempts for address, reply in finished.verdict.hard_bounces
     ]
-    for finished in attempts:
-        for address in finished.verdict.soft_bounces:
-            reached_limit = await store.count_soft_bounce(
-                tx,
-                project_id=finished.send.project_id,
-                address=address.lower(),
-                times=SOFT_BOUNCES_TO_SUPPRESS,
-                span=SOFT_BOUNCES_MIN_SPAN,
-                gap=SOFT_BOUNCES_MAX_GAP,
-                reported=is_reported,
-                now=now,
-            )
-            if any(reached_limit):
-                bounced.append((finished.send, address, "three soft failures in a row over 72 hours"))
+    soft = [(finished.send, address) for finished in attempts for address in finished.verdict.soft_bounces]
+    for send, address in sorted(soft, key=lambda each: (each[0].project_id, each[1].lower())):  # To avoid deadlocks.
+        reached_limit = await store.count_soft_bounce(
+            tx,
+            project_id=send.project_id,
+            address=address.lower(),
+            times=SOFT_BOUNCES_TO_SUPPRESS,
+            span=SOFT_BOUNCES_MIN_SPAN,
+            gap=SOFT_BOUNCES_MAX_GAP,
+            reported=is_reported,
+            now=now,
+        )
+        if any(reached_limit):
+            bounced.append((send, address, "three soft failures in a row over 72 hours"))
     if bounced:
         # One row per address, because several sends may have bounced at the same mailbox; sorted to avoid deadlocks.
         bounced = [row for _, row in sorted({(row[0].project_id, row[1].lower()): row for row in bounced}.items())]

@@ -108,7 +108,7 @@ async def receive_together(
     try:
         return [*await _process(world, messages)]
     except (OperationalError, PoolTimeout) as error:
-        # Transactions count the failures of recipients in the order of the reports.
+        # Reports in different forms lock the same recipients in different orders.
         if len(messages) == 1 or not isinstance(error, DeadlockDetected):
             raise
     except SendInTransmission as error:

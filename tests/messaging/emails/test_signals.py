@@ -5,6 +5,7 @@ from datetime import timedelta
 from itertools import product
 from uuid import UUID, uuid4
 
+import psycopg
 import pytest
 
 from postern.kernel.values import NO_ID, new_id
@@ -276,6 +277,28 @@ async def test_only_faults_of_the_recipient_suppress(sender, world, fields, type
     (report,) = await reports_of(sender, sent)
     assert report["type"] == type_
     assert bool(await suppression_of(sender, address)) == is_suppressed
+
+
+async def test_soft_bounces_are_counted_in_the_order_of_the_addresses(sender, world, database_url):
+    """Otherwise, transactions with several of them deadlock."""
+    addresses = [new_address("a"), new_address("z")]
+    soft = {"code": 452, "enhanced": "4.2.2", "text": "Mailbox full"}
+    for address in addresses:
+        assert await apply_one(world, sender, await send_to(sender, address), "BOUNCED", **soft) is APPLIED
+    sends = [await send_to(sender, address) for address in reversed(addresses)]
+    lock = "select from soft_bounces where project_id = %s and address = %s for update"
+    connect = psycopg.AsyncConnection.connect
+    async with await connect(database_url) as blocker, await connect(database_url, autocommit=True) as observer:
+        await blocker.execute(lock, [sender.id, addresses[0]])
+        signals = [signal_of(sender, sent, "BOUNCED", world, **soft) for sent in sends]
+        applying = asyncio.create_task(apply_signals(world, signals))
+        waiting = "select 1 from pg_locks where not granted and locktype in ('transactionid', 'tuple')"
+        async with asyncio.timeout(60):
+            while not await (await observer.execute(waiting)).fetchone():
+                await asyncio.sleep(0.01)
+        assert (await observer.execute(f"{lock} nowait", [sender.id, addresses[1]])).rowcount == 1
+        await blocker.rollback()
+        assert await applying == [APPLIED, APPLIED]
 
 
 async def test_three_soft_bounces_in_a_row_over_72_hours_suppress(sender, world, clock):
