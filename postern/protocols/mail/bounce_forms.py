@@ -5,6 +5,7 @@ the usual places of the text before the original message. Linear time, bounded, 
 """
 
 import re
+from collections.abc import Collection
 from email.message import Message
 from email.utils import getaddresses
 
@@ -26,8 +27,10 @@ NEAR_LINES = 12
 
 _ADDRESS = r"[^\s<>()\[\]\",;:@\\'`|]{1,64}@[A-Za-z0-9][A-Za-z0-9_.-]{0,252}"
 _ANY_ADDRESS = re.compile(_ADDRESS)
+_CODES = r"[45]\d\d[ -](?:[45]\.\d{1,3}\.\d{1,3} )?"
+"""Sendmail's transcripts have a line for each recipient: `550 5.1.1 <address>... User unknown`."""
 _LISTED_ADDRESS = re.compile(
-    rf"^[\s>*•\-]{{0,40}}(?:\d{{1,3}}[.)]\s{{1,5}})?(?:\(expanded from: )?['\"(]?"
+    rf"^[\s>*•\-]{{0,40}}(?:\d{{1,3}}[.)]\s{{1,5}}|{_CODES})?(?:\(expanded from: )?['\"(]?"
     rf"(?:<(?P<angled>{_ADDRESS})>|(?P<bare>{_ADDRESS}))['\")]?\s{{0,20}}(?:$|:|\.\.\.|\(|\)|\[|;|,|-\s|=|on\s)"
 )
 _NAMED_ADDRESS = re.compile(
@@ -78,7 +81,8 @@ _FAILED = re.compile(
     r"|(?:permanent|fatal|delivery|following) (?:fatal )?(?:fail|error)|did not reach|not reach|fail(?:ed|ure"
     r"|ing) (?:addresses|recipients?|reason|notice)"
     r"|rejected|refused|returned (?:mail|to|message)|had (?:permanent|transient|delivery)|does ?n(?:o|')t exist"
-    r"|no such (?:user|recipient|address|mailbox|person)|(?:user|recipient|mailbox|address"
+    r"|no such (?:user|recipient|address|mailbox|person)|not a (?:valid|known) (?:user|recipient|address|mailbox)"
+    r"|(?:user|recipient|mailbox|address"
     r"|account)[^.\n]{0,40} (?:unknown|not found|is full|disabled|does not|invalid|unavailable)"
     r"|unknown (?:user|recipient|address|local)|mailbox (?:is )?(?:full|unavailable)|(?:over"
     r"|exceed)[a-z]* (?:the )?(?:maximum )?quota|invalid (?:user|recipient|address|final)"
@@ -105,6 +109,7 @@ _DELAYED = re.compile(
     r"|trying)",
     re.IGNORECASE,
 )
+_DELAYED_SUBJECT = re.compile(r"\s*warning: |.{0,40}\bdelay(?:ed)?\b", re.IGNORECASE)
 _GAVE_UP = re.compile(
     r"giving up|given up|gave up|permanent(?:ly)? (?:fatal )?(?:fail|error)|too long|has been (?:returned"
     r"|removed)|returned to (?:the )?sender",
@@ -115,7 +120,7 @@ _ANCHOR = re.compile(
     r"|not delivered to"
     r"|failed addresses|could not be delivered to|deliver[a-z]* (?:of|to)[^.\n]{0,60}(?:failed|fails)"
     r"|had [^.\n]{0,40}errors?"
-    r"|folgende|siguiente|suivant|seguent|seguint|destinat",
+    r"|folgende|siguiente|suivant|seguent|seguint|destinat[aá]r",
     re.IGNORECASE,
 )
 """A line that the list of recipients follows."""
@@ -169,12 +174,13 @@ def recognize(message: ReceivedMessage) -> list[Failure]:
     text = notification_text(message)
     failed = _addresses_of(message, "x-failed-recipients")
     if failed:
-        return [_failure(address, text, is_delayed=False) for address in failed[:FAILURES_LIMIT]]
+        return _failures(failed[:FAILURES_LIMIT], text, is_delayed=False)
     if is_automatic_reply(message) or not _is_bounce(message, text):
         return []
-    is_delayed = bool(_DELAYED.search(text)) and not _GAVE_UP.search(text)
+    says_delayed = _DELAYED.search(text) or (_DELAYED_SUBJECT.match(message.subject) and not _FAILED.search(text))
+    is_delayed = bool(says_delayed) and not _GAVE_UP.search(text)
     addresses = _recipients_in(message, text) or second_opinion(message, text) or _recipients_of_original(message)
-    return [_failure(address, text, is_delayed=is_delayed) for address in addresses[:FAILURES_LIMIT] or [""]]
+    return _failures(addresses[:FAILURES_LIMIT] or [""], text, is_delayed=is_delayed)
 
 
 def second_opinion(message: ReceivedMessage, text: str) -> list[str]:
@@ -229,20 +235,49 @@ def quoted_message(text: str) -> str:
     return "\n".join(lines[start:end])
 
 
-def text_near(text: str, address: str) -> str:
-    """The lines of a notification that tell why an address failed: those from its first mention, or else all."""
-    lines = [line.strip()[:LINE_CHARACTERS] for line in text[:TEXT_CHARACTERS].splitlines()]
-    lines = [line for line in lines if line]
+_REPLY_CODES = re.compile(r"[45]\d\d[ -]|[45]\.\d+\.\d+")
+_REASON_FOLLOWS = re.compile(r">?:\s{1,20}[^\W\d_]{2}")
+"""Between an address and the reason of its failure on the same line."""
+
+
+def text_near(text: str, address: str, others: Collection[str] = ()) -> str:
+    """The lines of a notification that tell why an address failed: those from its first mention, or else all.
+
+    `others` are the other recipients, in lower case: the lines end at one that begins with one of them.
+    """
+    return text_about(text, address, others) or " ".join(_lines_of(text)[:40])
+
+
+def text_about(text: str, address: str, others: Collection[str] = ()) -> str:
+    """The lines that tell why an address failed, like `text_near`; empty if no line names it with a reason."""
+    lines = _lines_of(text)
     named = [number for number, line in enumerate(lines) if address and address.lower() in line.lower()]
     for number in named:
         near = lines[number : number + NEAR_LINES]
-        if any(re.search(r"[45]\d\d[ -]|[45]\.\d+\.\d+", line) or _FAILED.search(line) for line in near):
+        near = near[: next((at for at, line in enumerate(near) if at and _listed_address(line) in others), NEAR_LINES)]
+        has_reason = _listed_address(near[0]) == address.lower() and _REASON_FOLLOWS.search(near[0])
+        if has_reason or any(_REPLY_CODES.search(line) or _FAILED.search(line) for line in near):
             return " ".join(near)
-    return " ".join(lines[:40])
+    return ""
 
 
-def _failure(address: str, text: str, *, is_delayed: bool) -> Failure:
-    return Failure(address=address, text=text_near(text, address), is_delayed=is_delayed)
+def _lines_of(text: str) -> list[str]:
+    lines = [line.strip()[:LINE_CHARACTERS] for line in text[:TEXT_CHARACTERS].splitlines()]
+    return [line for line in lines if line]
+
+
+def _failures(addresses: list[str], text: str, *, is_delayed: bool) -> list[Failure]:
+    recipients = {address.lower() for address in addresses if address}
+    return [
+        Failure(address=address, text=text_near(text, address, recipients - {address.lower()}), is_delayed=is_delayed)
+        for address in addresses
+    ]
+
+
+def _listed_address(line: str) -> str | None:
+    """The address that a line of a list of recipients begins with, in lower case."""
+    match = _LISTED_ADDRESS.match(line)
+    return (match["angled"] or match["bare"]).lower() if match else None
 
 
 def _is_bounce(message: ReceivedMessage, text: str) -> bool:
@@ -252,6 +287,8 @@ def _is_bounce(message: ReceivedMessage, text: str) -> bool:
         any(part.content_type in ("message/rfc822", "text/rfc822-headers") for part in message.parts)
     )
     says_failed = bool(_FAILED.search(text) or _DELAYED.search(text))
+    if not says_failed and is_from_daemon and message.content_type == "multipart/report":
+        return _says_bounce(message.subject)  # Its parts were lost on the way.
     return says_failed and (is_from_daemon or is_report or _says_bounce(message.subject))
 
 

@@ -4,6 +4,8 @@ Every function takes hostile input: it takes linear time, is bounded, and never 
 """
 
 import re
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Literal
@@ -23,6 +25,8 @@ STATUS_OCTETS = 1_000_000
 """The rest of a longer part with the fields of a report is left out."""
 FORWARDED_LIMIT = 5
 """Only so many parts of a message are searched for a report that was forwarded as a message."""
+TEXTS_LIMIT = 20
+"""The text for people is searched for the reasons of so many recipients."""
 DIAGNOSTIC_CHARACTERS = 1_000
 """Longer diagnostic texts are cut."""
 DATE_CHARACTERS = 100
@@ -151,19 +155,16 @@ def _read_standard(message: ReceivedMessage) -> DeliveryReport | None:
     last_attempt = ""
     for part in status:
         for block in re.split(rb"\r?\n[ \t]*\r?\n", part.content[:STATUS_OCTETS])[:BLOCKS_LIMIT]:
-            fields: dict[str, str] = {}
-            for name, value in read_fields(block):
-                fields.setdefault(name, value)
-            recipient = _recipient_of(fields)
-            last_attempt = fields.get("last-attempt-date", last_attempt)
-            if recipient is None:
-                about_message = {**fields, **about_message}
-            elif len(recipients) < RECIPIENTS_LIMIT:
-                recipients.append(recipient)
-    notification = bounce_forms.notification_text(message)
-    if len(recipients) == 1 and not recipients[0].text:
+            for fields in _groups_of(read_fields(block)):
+                recipient = _recipient_of(fields)
+                last_attempt = fields.get("last-attempt-date", last_attempt)
+                if recipient is None:
+                    about_message = {**fields, **about_message}
+                elif len(recipients) < RECIPIENTS_LIMIT:
+                    recipients.append(recipient)
+    if not all(recipient.text for recipient in recipients[:TEXTS_LIMIT]):
         # Some servers give the reason only in the text for people.
-        recipients = [_with_text(recipients[0], notification)]
+        recipients = _with_texts(recipients, bounce_forms.notification_text(message))
     return DeliveryReport(
         form="dsn",
         recipients=tuple(recipients),
@@ -171,6 +172,21 @@ def _read_standard(message: ReceivedMessage) -> DeliveryReport | None:
         original=original_header(message),
         occurred_at=date_in(last_attempt or about_message.get("arrival-date", "")),
     )
+
+
+_RECIPIENT_FIELDS = frozenset(("final-recipient", "original-recipient"))
+
+
+def _groups_of(fields: Iterable[tuple[str, str]]) -> Iterator[dict[str, str]]:
+    """The fields about the message and those about each recipient; some servers put no empty line between them."""
+    group: dict[str, str] = {}
+    for name, value in fields:
+        is_about_message = "reporting-mta" in group and "action" not in group
+        if name in _RECIPIENT_FIELDS and (name in group or is_about_message):
+            yield group
+            group = {}
+        group.setdefault(name, value)
+    yield group
 
 
 def _recipient_of(fields: dict[str, str]) -> ReportedRecipient | None:
@@ -246,8 +262,22 @@ def _enhanced_of(text: str, *, is_delayed: bool) -> str:
     return enhanced_code_in(text) or ("4.0.0" if is_delayed else "5.0.0")
 
 
-def _with_text(recipient: ReportedRecipient, text: str) -> ReportedRecipient:
-    about = bounce_forms.text_near(text, recipient.address)
+def _with_texts(recipients: list[ReportedRecipient], text: str) -> list[ReportedRecipient]:
+    """The recipients, of which those without a text get the lines about them, and a single one also other lines."""
+    addresses = {recipient.final_address.lower() for recipient in recipients} - {""}
+    return [
+        recipient
+        if recipient.text or number >= TEXTS_LIMIT
+        else _with_text(recipient, text, addresses, is_single=len(recipients) == 1)
+        for number, recipient in enumerate(recipients)
+    ]
+
+
+def _with_text(
+    recipient: ReportedRecipient, text: str, addresses: AbstractSet[str], *, is_single: bool
+) -> ReportedRecipient:
+    search = bounce_forms.text_near if is_single else bounce_forms.text_about
+    about = search(text, recipient.address, addresses - {recipient.address.lower(), recipient.final_address.lower()})
     return msgspec.structs.replace(
         recipient,
         text=about[:DIAGNOSTIC_CHARACTERS],

@@ -131,11 +131,37 @@ _REASONS_OF_CLEAR_CODES: dict[str, FailureReason] = {
     "7.28": FailureReason.TOO_MANY,
     "7.29": FailureReason.AUTHENTICATION,
     "7.30": FailureReason.AUTHENTICATION,
+    # Gmail.
+    "7.32": FailureReason.AUTHENTICATION,
+    # Exchange Online.
+    "1.20": FailureReason.PROTOCOL,
+    "1.90": FailureReason.TOO_MANY,
+    "1.350": FailureReason.USER_UNKNOWN,
+    "1.351": FailureReason.USER_UNKNOWN,
+    "2.14": FailureReason.SYSTEM,
+    "2.121": FailureReason.TOO_MANY,
+    "2.122": FailureReason.TOO_MANY,
+    "4.300": FailureReason.EXPIRED,
+    "4.310": FailureReason.HOST_UNKNOWN,
+    "4.312": FailureReason.NETWORK,
+    "4.316": FailureReason.EXPIRED,
+    "4.317": FailureReason.EXPIRED,
+    "7.57": FailureReason.AUTHENTICATION,
+    "7.64": FailureReason.RELAYING,
+    "7.501": FailureReason.BAD_REPUTATION,
+    "7.502": FailureReason.BAD_REPUTATION,
+    "7.503": FailureReason.BAD_REPUTATION,
+    "7.507": FailureReason.BLOCKLISTED,
+    "7.508": FailureReason.TOO_MANY,
     "7.509": FailureReason.AUTHENTICATION,
-    "7.515": FailureReason.AUTHENTICATION,
+    "7.510": FailureReason.POLICY,
     "7.511": FailureReason.BLOCKLISTED,
+    "7.512": FailureReason.PROTOCOL,
+    "7.515": FailureReason.AUTHENTICATION,
     "7.606": FailureReason.BLOCKLISTED,
+    "7.705": FailureReason.BAD_REPUTATION,
     "7.708": FailureReason.BAD_REPUTATION,
+    "7.750": FailureReason.SENDER,
 }
 
 _REASONS_OF_VAGUE_CODES: dict[str, FailureReason] = {
@@ -182,10 +208,13 @@ _SENDER_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
     ),
     (
         _any_of(
-            r"spamhaus|spamcop|barracuda(central)?|sorbs|uceprotect|mailspike|surbl|uribl|invaluement|psbl",
-            r"\b(dns)?[bw]l\b.*\blist|\brbl\b|dnsbl|block[- ]?list|black[- ]?list|deny[- ]?list",
+            r"spamhaus|spamcop|barracuda(central)?|sorbs|uceprotect|mailspike|surbl|uribl|invaluement|\bivmSIP|psbl",
+            r"\b(dns)?[bw]l\b.*\blist|\brbl\b|dnsbl|block[- ]?list|(?<!may be )black[- ]?list|deny[- ]?list",
             r"(client|sender|your) (host|ip|address|network)\b.{0,60}\b(blocked|banned|listed)",
             r"\b(ip|host)\b.{0,40}\bis (currently )?(blocked|banned|listed)|part of their network is on our block",
+            r"\bIPs? (address(es)? )?(is |are |has been )?(blocked|banned|denied)",
+            r"(dial-?up|dynamic)[- ].{0,20}\b(denied|blocked)",
+            r"recipients \([^()]{1,100}:blocked\)",  # Barracuda
         ),
         FailureReason.BLOCKLISTED,
     ),
@@ -199,14 +228,22 @@ _SENDER_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
     ),
     (
         _any_of(
-            r"\b(spf|dkim|dmarc|arc)\b|unauthenticated|not authenticated|authentication (required|check|fail)",
+            r"\b(spf|dkim|dmarc|arc|domainkeys)\b|unauthenticated|not authenticated",
+            r"authentication (required|check|fail)",
             r"reverse dns|\bptr\b|\bhelo\b.*(invalid|reject)|authentication results",
             r"but my name was rejected",  # qmail, about HELO
+            r"anti-?spoofing|\bMI:SPF\b",
         ),
         FailureReason.AUTHENTICATION,
     ),
     (_any_of(r"\bvirus|malware|\binfected\b|phish"), FailureReason.VIRUS),
-    (_any_of(r"\bspam\b|\bspammy\b|\bunsolicited\b|\bjunk mail|bulk (e-?)?mail|\bUBE\b|\bUCE\b"), FailureReason.SPAM),
+    (
+        _any_of(
+            r"\bspams?\b|\banti-?spam|\bspammy\b|\bunsolicited\b|\bjunk mail|bulk (e-?)?mail",
+            r"\bUBE\b|\bUCE\b|\bDT:SPM\b",
+        ),
+        FailureReason.SPAM,
+    ),
     (
         _any_of(
             r"content (is )?(rejected|denied|blocked|not allowed|prohibited|filter)|message (content )?rejected",
@@ -218,47 +255,85 @@ _SENDER_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
     (
         _any_of(
             r"relay(ing)? (access )?(is )?(denied|not permitted|not allowed|prohibited)|unable to relay|not relay",
-            r"we do not relay",
+            r"no relay(ing)? allowed|(do|does)( not|n't) (allow |permit )?relay|not configured to relay",
+            r"list of allowed rcpthosts",
         ),
         FailureReason.RELAYING,
     ),
-    (_any_of(r"receiving mail (too quickly|at a rate)"), FailureReason.TOO_MANY),
+    (
+        # The second: limits of NetEase.
+        _any_of(
+            r"receiving mail (too quickly|at a rate)|sent (to )?too many",
+            r"\b(MI:DMC|MI:CCL|MI:STC|RP:CEL|RP:DRC|RP:RCL)\b",
+        ),
+        FailureReason.TOO_MANY,
+    ),
     # A reply to MAIL FROM is about the sender, whatever its code is.
-    (_any_of(r"(after|in reply to|response to) (the )?MAIL FROM|but sender was rejected"), FailureReason.SENDER),
+    (
+        _any_of(
+            r"(after|in reply to|response to) (the )?MAIL FROM|but sender was rejected",
+            r"sender('s)?( e?-?mail)?( address| domain)? (is |was )?"
+            r"(not (allowed|permitted|accepted)|rejected|denied|refused|invalid|unknown|verif)|domain of (the )?sender",
+            r"(invalid|bad|unknown|unverified) sender|\bMI:SPB\b",
+            r"(empty|null|unrout(e?able)) (envelope )?sender|sender verif(y|ication) (fail|error)",
+            r"accept (e-?mails?|messages?) from (you|this (sender|address|domain)|<?[^\s<>@]{1,64}@)",
+            r"(you are |sender (is )?)not (allowed|authori[sz]ed|permitted) to (post|send)|permission to (post|send)",
+            r"\b(envelope|mail) ?from\b.{0,40}(invalid|rejected|denied|not (allowed|permitted|owned|valid))",
+            r"\bBATV\b|backscatter",
+            r"sender('s)? (e-?mail |domain )?(address )?(domain )?(could not be |cannot be |does not |did not )?resolv",
+        ),
+        FailureReason.SENDER,
+    ),
+]
+
+_MAILBOX_FULL = _any_of(
+    r"(over|exceed(s|ed)?|out of) ?(the )?(its |his |storage |disk |mailbox )*(quota|storage)",
+    r"(mailbox|mail ?folder|maildrop).{0,30}\bfull|quota (is |has been |usage )?(exceed|full|violat)",
+    r"inbox is (out of|full)|not enough (disk|storage)",
+    r"insufficient (disk|storage|system storage)|exhausted .{0,20}(storage|space|quota)|mailbox limit ex+ce+ded",
+    r"too many messages (on|in) (the|this|his|your) (server|mailbox)|too much mail",
+    r"(account|maildrop|mail ?file|user|disk) is (over ?quota|full)|over ?quota\b|no space left|mailbox size limit",
+    r"Postfach.{0,30}voll|zu ?viele (E-?)?Mails auf",
+    r"Speicherplatz.{0,40}(erschöpft|überschritten)|Kontingent.{0,30}überschritten",
+    r"bo[iî]te.{0,40}pleine|quota.{0,20}(d[ée]pass|atteint)|buz[oó]n.{0,30}llen[oa]|casella.{0,30}piena",
+    r"(cuota|quota).{0,20}(excedida|superad|ultrapassad)|caixa.{0,30}(cheia|lotada)|postvak.{0,20}\bvol\b",
+    r"ящик.{0,30}(переполнен|заполнен)|превышена квота|skrzynk.{0,30}(pełna|przepełnion)",
+    r"(邮箱|信箱|郵箱|容量|空间|空間).{0,10}(已满|已滿|不足)|(メールボックス|容量).{0,20}(一杯|いっぱい|超え|超過)",
+)
+_TOO_LARGE = _any_of(
+    r"message (size|too (big|large))|(size|length).{0,30}(exceed|limit)|too (large|big) (message|for)",
+    r"exceeds.{0,20}(size|maximum)",
+)
+_NOT_UNKNOWN = [
+    # Some servers reply 5.1.1 to each refusal of a recipient; these texts name another cause.
+    (_MAILBOX_FULL, FailureReason.MAILBOX_FULL),
+    (_TOO_LARGE, FailureReason.TOO_LARGE),
+    (_any_of(r"due to (the )?recipient('s)? preferences"), FailureReason.POLICY),
 ]
 
 _RECIPIENT_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
-    (
-        _any_of(
-            r"(over|exceed(s|ed)?|out of) ?(the )?(its |his |storage |disk |mailbox )*(quota|storage)",
-            r"mailbox.{0,30}\bfull|quota (is )?(exceed|full)|inbox is (out of|full)|not enough (disk|storage)",
-            r"insufficient (disk|storage|system storage)",
-            r"(account|maildrop|mail ?file|user|disk) is (over ?quota|full)|no space left|mailbox size limit",
-            r"Postfach.{0,30}voll|Speicherplatz.{0,40}(erschöpft|überschritten)|Kontingent.{0,30}überschritten",
-            r"bo[iî]te.{0,40}pleine|quota.{0,20}(d[ée]pass|atteint)|buz[oó]n.{0,30}llen[oa]|casella.{0,30}piena",
-            r"(cuota|quota).{0,20}(excedida|superad|ultrapassad)|caixa.{0,30}(cheia|lotada)|postvak.{0,20}\bvol\b",
-            r"ящик.{0,30}(переполнен|заполнен)|превышена квота|skrzynk.{0,30}(pełna|przepełnion)",
-            r"(邮箱|信箱|郵箱|容量|空间|空間).{0,10}(已满|已滿|不足)|(メールボックス|容量).{0,20}(一杯|いっぱい|超え|超過)",
-        ),
-        FailureReason.MAILBOX_FULL,
-    ),
+    (_MAILBOX_FULL, FailureReason.MAILBOX_FULL),
     (
         _any_of(
             r"too many (connections|recipients|messages|sessions|emails|concurrent|invalid)|rate.?limit|throttl",
-            r"too fast|slow down|(limit|rate).{0,20}exceeded",
+            r"too fast|slow down|(limit|rate).{0,20}exceeded|frequency limited",
         ),
         FailureReason.TOO_MANY,
     ),
     (
         _any_of(
-            r"(mailbox|account|user|recipient|address).{0,40}(disabled|inactive|suspended|deactivated|locked|closed)",
-            r"(disabled|inactive|suspended|deactivated|dormant) (mailbox|account|user|recipient)",
-            r"no longer (active|in use|available|valid|accepting)|discontinued|has been terminated",
+            r"(mailbox|account|user|recipient|address).{0,40}\b(disabled|inactive|suspended|deactivated|locked|closed)\b",
+            r"(disabled|inactive|suspended|deactivated|dormant) ?(mailbox|account|user|recipient)",
+            r"no longer (active|in use|available|valid|accept(s|ing)|on (this|the|our))",
+            r"discontinued|has been terminated",
+            r"due to (extended |long )?inactivity|(account|mailbox).{0,20}not (yet )?activated",
             r"(mailbox|account|user|address).{0,40}(not active|has expired|(was|been) (deleted|removed|frozen))",
-            r"(Postfach|Konto).{0,40}(deaktiviert|gesperrt|geschlossen)",
+            r"(Postfach|Konto|Mailbox).{0,40}(deaktiviert|gesperrt|geschlossen)",
             r"(compte|bo[iî]te).{0,40}(d[ée]sactiv|suspendu|ferm[ée])",
-            r"(cuenta|buz[oó]n).{0,40}(desactivad|deshabilitad|suspendid|inactiv)",
-            r"(conta|caixa).{0,40}(desativad|suspens|inativ)|(casella|utente).{0,40}(disattivat|disabilitat|sospes)",
+            r"(cuenta|buz[oó]n|casilla|usuario).{0,40}(desactivad|deshabilitad|suspendid|inactiv|expirad)",
+            r"(conta|caixa).{0,40}(desativad|suspens|inativ)",
+            r"(casella|utente|indirizzo).{0,40}(disattivat|disabilitat|sospes|bloccat)",
+            r"(konto|skrzynk).{0,40}(zablokowan|nieaktywn|wyłączon)",
             r"(ящик|аккаунт|уч[её]тная запись).{0,40}(заблокирован|отключ[её]н|неактив)",
             r"(邮箱|用户|帐号|账号|信箱|帳號|使用者).{0,10}(停用|禁用|冻结|凍結|锁定|鎖定)",
         ),
@@ -267,52 +342,64 @@ _RECIPIENT_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
     (
         _any_of(
             r"(user|recipient|mailbox|account|address|addressee|alias).{0,60}"
-            r"(unknown|not (be )?(found|exist|known|valid|listed)|does(n't| not) (exist|have)|invalid)",
-            r"(unknown|invalid|no such|non-?existent|bad|undeliverable|not a (valid|known)) "
-            r"(local )?(user|recipient|mailbox|account|address|addressee|person|local[- ]part)",
-            r"(doesn't|does not|don't|do not) have (an?|any) .{0,30}(account|mailbox)|no mailbox (here|by that name)",
-            r"isn't a (valid|known)|not our customer|user doesn.t exist|no one by that name|there is no one here",
+            r"(unknown|(not|n't) (be )?(found|exist|known|valid|listed)|does(n't| not) (exist|have)|invalid)",
+            r"(unknown|invalid|illegal|no such|non-?existent|bad|undeliverable|not a (valid|known)) "
+            r"((local|virtual|e-?mail|mail|destination|alias)[ -])*"
+            r"(user|recipient|mail ?box|account|address|addressee|alias|person|local[- ]part|mail ?drop|\bid\b)",
+            r"(doesn't|does not|don't|do not) have (an?|any) .{0,30}(account|mailbox)",
+            r"\bno (valid )?(mail ?box|user|account|address) (here|found|(by|with) that name|(is )?available for)",
+            r"isn't a (valid|known)|not our customer|user doesn.t exist|no one (by|with) (that|this)",
+            r"there is no one here",
             r"recipient address rejected: access denied|sorry, no mailbox",
-            r"requested action not taken: mailbox unavailable|no valid recipients|invalid final delivery userid",
-            r"(find|locate) (the |this )?(recipient|user|mailbox|address)|(recipient|user|mailbox) ?not ?found",
-            r"recipient (address )?rejected\W{0,5}(\(in reply to|$)",
+            r"\b(mailbox|account)( is)? (unavailable|not available)|no valid recipients|invalid final delivery userid",
+            r"(find|locate) (the |this )?(recipient|user|mailbox|address|alias)",
+            r"(recip(ient)?|user|mailbox) ?not ?found",
+            r"recipient (address )?rejected\W{0,5}(\(in reply to|$)|recipient addresses rejected ?: access denied",
+            r"^\W*(5\.1\.0 )?address rejected",  # Cisco
+            r"recipient (cannot|can ?not|could not) be verified|no (such )?user record|recipient unrecogni[sz]ed",
+            r"not (found )?in (our |the )?(database|directory|ldap)|ADDRESS_NOT_FOUND",
+            r"^\W{0,3}\S{1,64}@\S{1,253}[>:]{0,2} (is )?rejected\W{0,3}$",
             r"(Empfänger|Benutzer|Postfach|Adresse|Konto).{0,60}"
             r"(unbekannt|existiert nicht|nicht (gefunden|vorhanden|bekannt)|ungültig)",
             r"(destinataire|utilisateur|adresse|bo[iî]te|compte).{0,60}(inconnu|existe pas|introuvable|non valide)",
             r"(usuario|destinatario|buz[oó]n|cuenta|direcci[oó]n).{0,60}(desconocid|no existe|no encontrad|inv[aá]lid)",
             r"(usu[aá]rio|destinat[aá]rio|caixa|conta|endere[cç]o).{0,60}"
             r"(desconhecid|n[aã]o existe|inexistente|inv[aá]lid|n[aã]o encontrad)",
-            r"(utente|destinatario|casella|indirizzo).{0,60}(sconosciut|inesistente|non (esiste|trovat|valid))",
+            r"(utente|destin(atario|\.)|casella|indirizzo).{0,60}"
+            r"(sconosciut|inesistente|errato|non (esiste|trovat|valid))",
             r"(gebruiker|ontvanger|adres|postvak).{0,60}(onbekend|bestaat niet|niet gevonden|ongeldig)",
-            r"(użytkownik|adresat|skrzynk|adres).{0,60}(nie istnieje|nieznan|nie znalezion)",
+            r"(użytkownik|adresat|skrzynk|adres|konto).{0,60}(nie istnieje|nieznan|nie znalezion)",
+            r"nie ma (takiego|takiej) (konta|użytkownika|adresu|adresata|skrzynki)",
             r"(пользовател|получател|адрес|ящик).{0,60}(не найден|не существует|неизвест|не зарегистрирован)",
             r"нет такого (пользователя|ящика|адреса)",
             r"(用户|收件人|邮箱|地址|帐号|账号|使用者|信箱|帳號).{0,20}(不存在|未找到|找不到|无效|無效)",
-            r"(ユーザ|宛先|アドレス|メールボックス|受信者|ディレクトリ).{0,20}(見つかりません|存在しません|不明)",
+            r"(ユーザ|宛先|アドレス|メールボックス|受信者|ディレクトリ).{0,20}(見つかりません|存在しません|ありません|不明)",
         ),
         FailureReason.USER_UNKNOWN,
     ),
     (
         _any_of(
-            r"(host|domain)( name)?.{0,40}(not found|unknown|does(n't| not) exist|not (be )?resolv)|no such domain",
+            r"(host|domain)( name)?.{0,40}(not found(?!, try again)|unknown|does(n't| not) exist|not (be )?resolv)",
+            r"no such domain",
             r"(unrouteable|unroutable|unrouteable mail) (mail )?(domain|address)|bad destination (host|system)",
-            r"\bnxdomain\b|invalid domain|domain is not reachable|no (valid )?mx (record|host)|no mx for",
+            r"\bnxdomain\b|invalid domain|domain is not reachable|no (valid )?mx (record|host)|no mx (or a )?for",
+            r"illegal host|account or domain may not exist",  # Oracle Messaging Server, cPanel
             r"(couldn't|could not|cannot|unable to) find (a |any )?(mail exchanger|mx\b|host)",
         ),
         FailureReason.HOST_UNKNOWN,
     ),
     (
-        _any_of(r"null ?mx|does not accept (e-?)?mail|nullmx|doesn't accept (e-?)?mail|no smtp service"),
+        _any_of(
+            r"null ?mx|no smtp service",
+            # How old versions of Postfix report a null MX.
+            r"type=MX: Malformed (or unexpected )?name server reply",
+            r"(does not|doesn't) accept (e-?)?mails?\b(?! (over|from|via|with|if|unless|when|sent))",
+        ),
         FailureReason.NO_MAIL_HERE,
     ),
+    (_any_of(r"do(es)?(n't| not) exists?\b|nie istnieje"), FailureReason.USER_UNKNOWN),
     (_any_of(r"has moved|moved to|new address|forwarding (address|order)"), FailureReason.HAS_MOVED),
-    (
-        _any_of(
-            r"message (size|too (big|large))|(size|length).{0,30}(exceed|limit)|too (large|big) (message|for)",
-            r"exceeds.{0,20}(size|maximum)",
-        ),
-        FailureReason.TOO_LARGE,
-    ),
+    (_TOO_LARGE, FailureReason.TOO_LARGE),
     (
         _any_of(r"sender.{0,30}(reject|denied|invalid|unknown|verify)|domain of sender|sender address"),
         FailureReason.SENDER,
@@ -324,14 +411,15 @@ _RECIPIENT_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
     (
         _any_of(
             r"(system|server|service|resources?).{0,30}(unavailable|busy|overload|not available|failure|error)",
-            r"try again later|temporar(y|ily)|local error",
+            r"try (again )?later|temporar(y|ily)|local error|too busy|\bload (is )?too high|too much load",
         ),
         FailureReason.SYSTEM,
     ),
     (
         _any_of(
             r"polic(y|ies)|not (allowed|permitted|authori[sz]ed|accepted)|access denied|refused",
-            r"filtered|white ?list|moderat(ed|or)|restricted",
+            r"filtered|white ?list|moderat(ed|or)|restricted|administrative prohibition|(envelope|senders?) blocked",
+            r"blocked by",
         ),
         FailureReason.POLICY,
     ),
@@ -369,6 +457,8 @@ def classify(code: int, enhanced: str = "", text: str = "") -> FailureVerdict:
     reason = _reason(code, enhanced, text[:2_000])
     kind = _KINDS[reason]
     permanent = enhanced.startswith("5") if enhanced else code >= 500
+    if reason is FailureReason.MAILBOX_INACTIVE and _FOR_A_TIME.search(text[:2_000]):
+        permanent = False
     return FailureVerdict(FailureKind.SOFT if kind is FailureKind.HARD and not permanent else kind, reason)
 
 
@@ -378,18 +468,27 @@ _REFUSES_ALL_MAIL = frozenset({521, 556})
 """Replies of hosts that accept no mail (RFC 7504), whatever a vague enhanced code says."""
 
 
+_FOR_A_TIME = _any_of(r"temporar(y|ily)|try again later")
+"""Says that a mailbox will accept messages again."""
+_WITH_ANY_CODE = frozenset(
+    {FailureReason.BLOCKLISTED, FailureReason.BAD_REPUTATION, FailureReason.TOO_MANY, FailureReason.SENDER}
+)
+"""Reasons that a text gives whatever the code is: some servers refuse each recipient of a blocked sender as unknown."""
+
+
 def _reason(code: int, enhanced: str, text: str) -> FailureReason:
     text = _QUOTED_REPLY.sub("", text, 1)
     subject_and_detail = enhanced.partition(".")[2]
     sender_reason = _first_match(_SENDER_PATTERNS, text)
     code_reason = _REASONS_OF_CLEAR_CODES.get(subject_and_detail)
+    if code_reason is FailureReason.USER_UNKNOWN:
+        code_reason = _first_match(_NOT_UNKNOWN, text) or code_reason
     # "5.1.1 … see our anti-spam page" is about an unknown mailbox, so such codes take precedence over the text. The
     # codes of inactive mailboxes do not.
     is_recipient_fault = code_reason in _RECIPIENT_FAULTS and code_reason is not FailureReason.MAILBOX_INACTIVE
     if sender_reason and not is_recipient_fault:
         return sender_reason
-    # Blocks are recognized with any code.
-    if sender_reason is FailureReason.BLOCKLISTED or sender_reason is FailureReason.BAD_REPUTATION:
+    if sender_reason and sender_reason in _WITH_ANY_CODE:
         return sender_reason
     return (
         code_reason

@@ -213,6 +213,48 @@ NOTIFICATIONS = {
         "Return-Path: <b-1-s@bounce.acme.example>\n"),
         [("failed", "ada@example.org", 0, "5.1.1", "hard")],
     ),
+    "transcript": (
+        ("From: Mail Delivery Subsystem <MAILER-DAEMON@example.org>\nSubject: Returned mail: User unknown\n\n"
+        "   ----- Transcript of session follows -----\n"
+        "550 5.1.1 <ada@example.org>... User unknown\n"
+        "554 <bob@example.net>... Remote protocol error: Connection reset by peer during result wait\n"
+        "<<< 421 mx.example.net Sorry, unable to contact destination SMTP daemon.\n"),
+        [("failed", "ada@example.org", 550, "5.1.1", "hard"), ("failed", "bob@example.net", 554, "5.0.0", "soft")],
+    ),
+    "not_a_user": (
+        "From: <>\nAuto-Submitted: auto-replied\n\nYou sent mail to ada@example.org. That's not a valid user here.\n",
+        [("failed", "ada@example.org", 0, "5.0.0", "hard")],
+    ),
+    "lost_parts": (
+        ("From: MAILER-DAEMON@example.net\nSubject: Returned mail: see transcript for details\n"
+        "Content-Type: multipart/report; report-type=delivery-status; boundary=b\n\n<<< No Message Collected >>>\n"),
+        [("failed", "", 0, "5.0.0", "soft")],
+    ),
+    "lost_parts_of_warning": (
+        ("From: MAILER-DAEMON@example.net\nSubject: Warning: could not send message for past 4 hours\n"
+        "Content-Type: multipart/report; report-type=delivery-status; boundary=b\n\n<<< No Message Collected >>>\n"),
+        [("delayed", "", 0, "4.0.0", "soft")],
+    ),
+    "no_empty_lines": (
+        ("From: MAILER-DAEMON@example.net\nSubject: Undelivered\n"
+        "Content-Type: multipart/report; report-type=delivery-status; boundary=b\n\n--b\n"
+        "Content-Type: message/delivery-status\n\n"
+        "Reporting-MTA: dns; mx.example.net\n"
+        "Final-Recipient: rfc822; ada@example.org\nAction: failed\nStatus: 5.1.1\n"
+        "Final-Recipient: rfc822; bob@example.org\nAction: failed\nStatus: 5.2.2\n\n--b--\n"),
+        [("failed", "ada@example.org", 0, "5.1.1", "hard"), ("failed", "bob@example.org", 0, "5.2.2", "soft")],
+    ),
+    "reasons_in_text": (
+        ("From: MAILER-DAEMON@example.net\nSubject: Undelivered\n"
+        "Content-Type: multipart/report; report-type=delivery-status; boundary=b\n\n--b\n\n"
+        "<ada@example.org>: no such user here\n<bob@example.org>: 552 the mailbox is full\n\n--b\n"
+        "Content-Type: message/delivery-status\n\nReporting-MTA: dns; mx.example.net\n\n"
+        "Final-Recipient: rfc822; ada@example.org\nAction: failed\nStatus: 5.0.0\n\n"
+        "Final-Recipient: rfc822; bob@example.org\nAction: failed\nStatus: 5.0.0\n\n"
+        "Final-Recipient: rfc822; eve@example.org\nAction: failed\nStatus: 5.0.0\n\n--b--\n"),
+        [("failed", "ada@example.org", 0, "5.0.0", "hard"), ("failed", "bob@example.org", 552, "5.0.0", "soft"),
+         ("failed", "eve@example.org", 0, "5.0.0", "soft")],
+    ),
     "no_address": (
         ("From: MAILER-DAEMON@example.net\nSubject: Mail delivery failed\n\nYour message could not be delivered.\n"),
         [("failed", "", 0, "5.0.0", "soft")],
