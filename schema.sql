@@ -1519,6 +1519,12 @@ CASE
 END) STORED
 );
 
+CREATE TABLE public.report_counts (
+    kind text NOT NULL,
+    reports bigint NOT NULL,
+    CONSTRAINT report_counts_kind_check CHECK ((kind = ANY (ARRAY['complaint'::text, 'delivery'::text, 'ses'::text, 'unrecognized'::text, 'dmarc'::text])))
+);
+
 CREATE TABLE public.reputation_counters (
     project_id uuid NOT NULL,
     domain_id uuid NOT NULL,
@@ -1987,6 +1993,21 @@ CREATE TABLE public.tracking_hits (
     CONSTRAINT tracking_hits_verdict_check CHECK ((verdict = ANY (ARRAY['human'::text, 'machine'::text, 'proxy'::text])))
 );
 
+CREATE TABLE public.unattributed_reports (
+    instance_id uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
+    id uuid NOT NULL,
+    kind text NOT NULL,
+    reason text NOT NULL,
+    sender text NOT NULL,
+    subject text NOT NULL,
+    size integer NOT NULL,
+    message bytea NOT NULL,
+    received_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    CONSTRAINT unattributed_reports_kind_check CHECK ((kind = ANY (ARRAY['complaint'::text, 'delivery'::text, 'ses'::text])))
+);
+
 CREATE TABLE public.unrecognized_reports (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -2381,6 +2402,9 @@ ALTER TABLE ONLY public.projects
 ALTER TABLE ONLY public.recovery_codes
     ADD CONSTRAINT recovery_codes_pkey PRIMARY KEY (project_id, subject_id, hash);
 
+ALTER TABLE ONLY public.report_counts
+    ADD CONSTRAINT report_counts_pkey PRIMARY KEY (kind);
+
 ALTER TABLE ONLY public.reputation_counters
     ADD CONSTRAINT reputation_counters_pkey PRIMARY KEY (project_id, domain_id, hour, slot);
 
@@ -2488,6 +2512,9 @@ ALTER TABLE ONLY public.tls_results
 
 ALTER TABLE ONLY public.tracking_hits
     ADD CONSTRAINT tracking_hits_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.unattributed_reports
+    ADD CONSTRAINT unattributed_reports_pkey PRIMARY KEY (instance_id, id);
 
 ALTER TABLE ONLY public.unrecognized_reports
     ADD CONSTRAINT unrecognized_reports_pkey PRIMARY KEY (project_id, id);
@@ -2844,6 +2871,8 @@ CREATE INDEX templates_updated ON public.templates USING btree (project_id, upda
 CREATE INDEX tls_reports_due ON public.tls_reports USING btree (instance_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX tracking_hits_send ON public.tracking_hits USING btree (project_id, send_id, id);
+
+CREATE INDEX unattributed_reports_due ON public.unattributed_reports USING btree (instance_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX unrecognized_reports_due ON public.unrecognized_reports USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 

@@ -94,6 +94,7 @@ from postern.messaging.emails import (
     suppressions,
     system_mail,
     tls_reports,
+    unattributed,
 )
 from postern.messaging.emails import operations as emails
 from postern.messaging.emails import work as email_work
@@ -178,7 +179,7 @@ WORK: list[Work[Any]] = [
     *security_work.WORK,
     *(mailer.MAILS, deletion.DELETIONS, billing_work.BILLING, *domain_work.WORK, *webhook_work.WORK),
     *(*audience_work.WORK, *email_work.SENDS, site_operations.SITE_TASKS, *domain_limits.DOMAIN_LIMITS),
-    *(*tls_reports.WORK, *certificate_work.WORK, *campaign_work.WORK, *inbound_work.WORK),
+    *(*tls_reports.WORK, *unattributed.WORK, *certificate_work.WORK, *campaign_work.WORK, *inbound_work.WORK),
     *(customer_mailer.MAILS, *automation_work.WORK, *sso_work.WORK, *organization_work.WORK, *entitlement_work.WORK),
 ]
 """All kinds of background work."""

@@ -133,8 +133,8 @@ def _check_disk(settings: Settings) -> ReadinessCheck:
 
 async def instance_metrics(world: "World", works: Sequence[Work[Any]]) -> bytes:
     """The metrics of the whole instance, for `/metrics`: database, number of workers, for each of `works` how long the
-    oldest due row has waited (`postern_due_seconds`), which grows if there are too few workers, and the counters of the
-    SMTP servers, which run in other processes."""
+    oldest due row has waited (`postern_due_seconds`), which grows if there are too few workers, the reports that could
+    not be processed, and the counters of the SMTP servers, which run in other processes."""
     lines = [
         "# HELP postern_database_up Whether the database responds.",
         "# TYPE postern_database_up gauge",
@@ -142,6 +142,7 @@ async def instance_metrics(world: "World", works: Sequence[Work[Any]]) -> bytes:
     try:
         workers = await instance_store.count_workers(world.db, since=world.clock() - SILENCE)
         smtp_processes = await instance_store.smtp_processes(world.db, since=world.clock() - SILENCE)
+        unprocessed = await instance_store.report_counts(world.db)
         waits = [(work.name, await longest_wait(world.db, work, world.clock())) for work in works]
         sources = await source_states(world.db, world.settings, world.clock())
     except (OperationalError, PoolTimeout):
@@ -154,6 +155,9 @@ async def instance_metrics(world: "World", works: Sequence[Work[Any]]) -> bytes:
         "# HELP postern_due_seconds How long the oldest row that is due has waited for a worker.",
         "# TYPE postern_due_seconds gauge",
         *(f'postern_due_seconds{{work="{name}"}} {wait.total_seconds():.3f}' for name, wait in waits),
+        "# HELP postern_reports_unprocessed_total Reports about mail that could not be processed.",
+        "# TYPE postern_reports_unprocessed_total counter",
+        *(f'postern_reports_unprocessed_total{{kind="{count.kind}"}} {count.reports}' for count in unprocessed),
         *_smtp_lines(smtp_processes),
         *_source_lines(sources),
     ]

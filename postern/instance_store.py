@@ -15,6 +15,13 @@ class SmtpProcess(Record):
     """The counters of each port, keyed by the name of the port and by that of the counter."""
 
 
+class ReportCount(Record):
+    """How many reports of a kind could not be processed so far."""
+
+    kind: str
+    reports: int
+
+
 # Store the check value of the master key if the database has none. Returns the stored value, which belongs to another
 # master key if it differs.
 @statement("""
@@ -58,6 +65,11 @@ async def record_smtp_counters(db: Queries, *, id: UUID, now: Moment, counters: 
 # Delete a process with SMTP servers, and all that were last seen before `before`.
 @statement("delete from smtp_processes where id = %(id)s or seen_at < %(before)s")
 async def remove_smtp_process(db: Queries, *, id: UUID, before: Moment) -> None: ...
+
+
+# The numbers of reports that could not be processed, by kind.
+@statement("select kind, reports from report_counts order by kind")
+async def report_counts(db: Queries) -> list[ReportCount]: ...
 
 
 # The processes with SMTP servers that were seen since `since`.

@@ -26,6 +26,7 @@ COMMANDS = (
     "postern.cli.contract",
     "postern.cli.backup",
     "postern.cli.doctor",
+    "postern.cli.reports",
     "postern.cli.tls_reports",
     "postern.cli.campaigns",
     "postern.cli.sites",

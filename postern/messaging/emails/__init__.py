@@ -19,5 +19,6 @@ PUBLIC_MODULES = (
     "submission",
     "suppressions",
     "transports",
+    "unattributed",
 )
 """The modules that other features may import, in addition to `operations` and `model`."""

@@ -21,6 +21,7 @@ from postern.kernel.outbound.client import OutboundResponse
 from postern.kernel.values import Moment
 from postern.messaging.emails.references import read_reference
 from postern.messaging.emails.signals import DeliverySignal, SendInTransmission, apply_signals
+from postern.messaging.emails.unattributed import keep_unattributed
 from postern.platform.projects import operations as projects
 from postern.protocols.aws.ses_events import SesEvent, read_event
 from postern.protocols.aws.sns import SnsMessage, SnsRefused, read_certificate, read_message, verify_signature
@@ -39,6 +40,8 @@ CERTIFICATES_KEPT = 16
 CERTIFICATE_RATE = RateLimit("sns-certificates", 30, timedelta(minutes=1))
 """How often one process fetches certificates. AWS has one per region and changes it about once a year."""
 CONFIRMATION_BYTES = 4_096
+VALIDATED = "Successfully validated SNS topic"
+"""How SES begins the message that it publishes when a topic is set up."""
 
 
 class NotificationRefused(BadRequest):
@@ -116,11 +119,15 @@ async def _confirm(world: "World", message: SnsMessage) -> None:
 
 
 async def _apply(call: Call, message: SnsMessage, project_id: UUID | None) -> None:
-    """Apply the event of a notification. An event that is malformed or about an unknown message changes nothing."""
+    """Apply the event of a notification. A malformed event is kept for the operator; SNS would repeat it unchanged. One
+    about an unknown message changes nothing."""
+    if message.message.startswith(VALIDATED):
+        return
     try:
         event = read_event(message.message)
     except ValueError as error:
         log.warning("ses_event_invalid", topic=message.topic, message=message.message_id, error=str(error))
+        await _keep(call, message, str(error))
         return
     if event is None:
         return
@@ -133,6 +140,14 @@ async def _apply(call: Call, message: SnsMessage, project_id: UUID | None) -> No
     except SendInTransmission:
         # SNS does not repeat a message after a status 4xx.
         raise NotificationNotProcessed from None
+
+
+async def _keep(call: Call, message: SnsMessage, reason: str) -> None:
+    content = message.message.encode("utf-8", "replace")
+    async with call.db.transaction() as tx:
+        await keep_unattributed(
+            tx, "ses", content, call.now, reason=reason, sender=message.topic, subject=message.message_id
+        )
 
 
 def _signals(call: Call, event: SesEvent, project_id: UUID | None) -> list[DeliverySignal]:

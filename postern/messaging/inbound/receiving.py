@@ -17,6 +17,7 @@ from postern.messaging.emails import engagement
 from postern.messaging.emails.model import TrackedSend
 from postern.messaging.emails.rules import storable
 from postern.messaging.emails.signals import SIGNALS_LIMIT, DeliverySignal, SendInTransmission, apply_signals_in
+from postern.messaging.emails.unattributed import UnprocessedKind, count_unprocessed, keep_unattributed
 from postern.messaging.inbound import rules, store
 from postern.messaging.inbound.model import (
     KEPT_FOR,
@@ -78,7 +79,8 @@ async def receive(world: "World", recipients: list[str], content: bytes) -> None
     """Process a message to signed addresses and report mailboxes, in one transaction, which other reports may share.
 
     When this returns, everything is committed. Raises SendInTransmission if the report must be repeated later, and
-    NoSendNamed if it is for report mailboxes only and names no send.
+    NoSendNamed if it is for report mailboxes only and names no send; the operator can look at it then, if it is a
+    report.
     """
     report = await asyncio.to_thread(read_report, content)
     unsubscribed = {send_id for address in recipients if (send_id := rules.unsubscribes(world, address))}
@@ -88,6 +90,8 @@ async def receive(world: "World", recipients: list[str], content: bytes) -> None
         unsubscribed = set[UUID]()
         reported = set(rules.sends_of_original(world, report))
     if not reported and not unsubscribed:
+        if isinstance(report, DeliveryReport | ComplaintReport):
+            await _keep_unattributed(world, report, content)
         raise NoSendNamed
     received = _ReceivedReport(frozenset(reported), report, content, frozenset(unsubscribed))
     if unsubscribed or received.signals > SIGNALS_TOGETHER:
@@ -98,6 +102,14 @@ async def receive(world: "World", recipients: list[str], content: bytes) -> None
         log.info("report_received", type=receipt.type, send=str(receipt.email_id), reason=receipt.reason)
     for send_id in unsubscribed:
         log.info("unsubscribe_received", send=str(send_id))
+
+
+async def _keep_unattributed(world: "World", report: DeliveryReport | ComplaintReport, content: bytes) -> None:
+    kind = "complaint" if isinstance(report, ComplaintReport) else "delivery"
+    sender, subject = _sender_and_subject(content)
+    async with world.db.transaction() as tx:
+        reason = "The report names no e-mail of this server."
+        await keep_unattributed(tx, kind, content, world.clock(), reason=reason, sender=sender, subject=subject)
 
 
 async def receive_together(
@@ -194,17 +206,19 @@ async def keep_message(
     *,
     source: ReportSource,
     now: Moment,
+    kind: UnprocessedKind = "unrecognized",
 ) -> ReportReceipt:
-    """Keep a message that was not understood, and delete the oldest ones of the project beyond KEPT_PER_PROJECT."""
-    fields = dict(reversed(read_header(content)[0]))
+    """Keep and count a message that was not understood, and delete the oldest ones of the project beyond
+    KEPT_PER_PROJECT."""
+    sender, subject = _sender_and_subject(content)
     row = StoredMessage(
         project_id=project_id,
         id=new_id(),
         send_id=send_id,
         source=source,
         reason=reason,
-        sender=_shown(fields.get("from", "")),
-        subject=_shown(fields.get("subject", "")),
+        sender=sender,
+        subject=subject,
         size=len(content),
         message=content[:KEPT_OCTETS],
         received_at=now,
@@ -212,6 +226,7 @@ async def keep_message(
     )
     await store.insert_message(tx, row)
     await store.delete_older(tx, project_id=project_id, kept=KEPT_PER_PROJECT)
+    await count_unprocessed(tx, kind)
     return ReportReceipt(type="unrecognized", email_id=send_id, results=[], report_id=row.id, reason=reason)
 
 
@@ -219,6 +234,11 @@ async def erase_messages(tx: Transaction, project_id: UUID, send_ids: list[UUID]
     """Delete the kept messages about erased sends."""
     if send_ids:
         await store.erase_messages(tx, project_id=project_id, send_ids=send_ids)
+
+
+def _sender_and_subject(content: bytes) -> tuple[str, str]:
+    fields = dict(reversed(read_header(content)[0]))
+    return _shown(fields.get("from", "")), _shown(fields.get("subject", ""))
 
 
 def _shown(value: str) -> str:

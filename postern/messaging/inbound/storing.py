@@ -29,6 +29,7 @@ from postern.messaging.inbound.model import (
     InboundRowWithMessage,
     ReportSource,
 )
+from postern.messaging.inbound.receiving import keep_message
 from postern.messaging.inbound.routing import RouteMatch
 from postern.platform.events import operations as events
 from postern.platform.events.model import EventRow
@@ -144,7 +145,7 @@ async def store_message(
             "message_received", project=str(received.project_id), id=str(received.id), duplicate=received.is_duplicate
         )
         sender = sender_of(message.authentication, [author.email for author in content.from_])
-        await _ingest_dmarc_report(world, received.project_id, content, arrival.content, sender)
+        await _ingest_dmarc_report(world, received.project_id, content, arrival, sender)
     return stored
 
 
@@ -306,11 +307,11 @@ def _event_data(row: InboundRowWithMessage, content: ReceivedContent) -> dict[st
 
 
 async def _ingest_dmarc_report(
-    world: "World", project_id: UUID, content: ReceivedContent, message: bytes, sender: ReportSender
+    world: "World", project_id: UUID, content: ReceivedContent, arrival: Arrival, sender: ReportSender
 ) -> None:
     """Add an aggregate report of DMARC to those of the project's domain, if the message has one.
 
-    The message is stored anyway, so a report that cannot be added is only logged.
+    One that cannot be added is among the messages that were not understood.
     """
     names = [match[1] for attached in content.attachments if (match := _DMARC_REPORT.fullmatch(attached.filename))]
     if not names:
@@ -322,9 +323,14 @@ async def _ingest_dmarc_report(
     if domain is None:
         return
     try:
-        result = await ingest_dmarc_message(world, project_id, domain.id, message, sender)
+        result = await ingest_dmarc_message(world, project_id, domain.id, arrival.content, sender)
     except Problem as problem:
         log.info("dmarc_report_not_added", project=str(project_id), domain=domain.domain, reason=str(problem))
+        reason = f"The DMARC report was not added to {domain.domain}. {problem.detail}"
+        async with world.db.transaction() as tx:
+            await keep_message(
+                tx, project_id, None, reason, arrival.content, source=arrival.source, now=world.clock(), kind="dmarc"
+            )
         return
     log.info(
         "dmarc_report_added" if sender.is_authenticated else "dmarc_report_not_authenticated",

@@ -14,6 +14,7 @@ from postern.messaging.emails.ses_notifications import CERTIFICATE_RATE, MAX_AGE
 from tests.kernel.test_outbound import create_certificate
 from tests.messaging.emails.test_relay import entry, sender, sink
 from tests.messaging.emails.test_signals import event_types, new_address, send_to, suppression_of
+from tests.messaging.emails.unprocessed_reports import kept_reports, unprocessed
 from tests.peers.http_receiver import Reply, http_receiver
 from tests.peers.sns_topic import CERTIFICATE_PATH, HOST, SnsTopic
 
@@ -251,10 +252,22 @@ async def test_a_message_that_is_being_transmitted_is_reported_again_later(sende
 
 @pytest.mark.parametrize(
     "content",
-    ["Successfully validated SNS topic for Amazon SES event publishing.", "[]", "{}", '{"eventType": "Open"}'],
+    ["Successfully validated SNS topic for Amazon SES event publishing.", '{"eventType": "Open"}'],
 )
-async def test_contents_that_change_nothing_are_accepted(post, content):
+async def test_contents_that_change_nothing_are_accepted(post, stranger, content):
+    before = await unprocessed(stranger)
     assert (await post(content)).status_code == 204
+    assert await unprocessed(stranger) == before
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", "hello", "[" * 200_000, '{"eventType": 1}'])
+async def test_unreadable_contents_are_acknowledged_counted_and_kept(post, stranger, topic, database_url, content):
+    before = await unprocessed(stranger)
+    assert (await post(content)).status_code == 204
+    assert await unprocessed(stranger) - before == {"ses": 1}
+    first, second = kept_reports(database_url)[:2]
+    assert first.endswith(f"{len(content):,} octets")
+    assert topic.arn in second
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b"[[[[", b"\xff\xfe", b'{"Type": "Notification"}', b"[" * 200_000])

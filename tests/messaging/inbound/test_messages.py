@@ -21,6 +21,7 @@ from tests.messaging.domains.test_dmarc_reports import begin
 from tests.messaging.domains.test_domains import publish
 from tests.messaging.emails.test_relay import MAIL, sender, sink
 from tests.messaging.emails.test_ses import with_ses
+from tests.messaging.emails.unprocessed_reports import unprocessed
 from tests.messaging.inbound.test_receiving import port
 from tests.peers.http_receiver import http_receiver
 from tests.protocols.mail.test_dmarc_report import mailed, row
@@ -671,7 +672,12 @@ async def test_a_dmarc_report_to_a_route_is_added_to_its_domain(project, domain,
         await receive_report(report, domain)
     summary = (await project.client.get(f"/domains/{owner['id']}/dmarc")).json()
     assert summary["totals"]["messages"] == 12
+    assert (await project.client.get("/inbound/reports")).json() == []
+    before = await unprocessed(project.client)
     await receive_report(b"no report", f"news.{domain}")
+    (kept,) = (await project.client.get("/inbound/reports")).json()
+    assert kept["reason"].startswith(f"The DMARC report was not added to {domain}. ")
+    assert await unprocessed(project.client) - before == {"dmarc": 1}
     assert (await project.client.get(f"/domains/{owner['id']}/dmarc")).json() == summary
     assert len(await listed(project)) == 4
 

@@ -20,6 +20,7 @@ from postern.cli.mail_servers import MailServers
 from postern.kernel.config import Settings
 from postern.kernel.outbound.ssrf import read_networks
 from postern.kernel.values import new_id
+from postern.messaging.emails import unattributed
 from postern.messaging.emails.return_addresses import (
     RETURN_PATH_PURPOSE,
     AddressKind,
@@ -31,6 +32,7 @@ from postern.messaging.inbound import receiving, rules
 from postern.messaging.inbound.model import KEPT_OCTETS, KEPT_PER_PROJECT, MESSAGE_OCTETS
 from tests.messaging.domains.test_domains import publish
 from tests.messaging.emails.test_relay import MAIL, entry, sender, sink
+from tests.messaging.emails.unprocessed_reports import kept_reports, unprocessed
 from tests.peers.http_receiver import http_receiver
 from tests.peers.ports import listening_socket, reserved_port
 
@@ -263,6 +265,26 @@ async def test_the_feedback_mailbox_takes_only_reports_about_our_mail(sender, si
         assert await deliver(port, [f"postmaster@{DOMAIN}"], content) == ([250], 550)
 
 
+async def test_reports_about_mail_of_others_are_refused_counted_and_kept(
+    sender, sink, port, database_url, monkeypatch, clock, run_due_work
+):
+    monkeypatch.setattr(unattributed, "UNATTRIBUTED_KEPT", 3)
+    before = await unprocessed(sender.client)
+    other = complaint("ada@example.org", f"b-{new_id().hex}-aaaaaaaaaaaaaaaa@{DOMAIN}")
+    for content in (other, other, dsn("ada@example.org"), b"Subject: Buy this\r\n\r\n", other):
+        assert await deliver(port, [f"postmaster@{DOMAIN}"], content) == ([250], 550)
+    assert await unprocessed(sender.client) - before == {"complaint": 3, "delivery": 1}
+    lines = kept_reports(database_url)
+    assert [line.split()[2] for line in lines[::2]] == ["complaint", "delivery", "complaint"]
+    assert "The report names no e-mail of this server. From: MAILER-DAEMON@mx.example.org" in lines[3]
+    with psycopg.connect(database_url) as connection:
+        (message,) = connection.execute("select message from unattributed_reports order by id desc").fetchone()
+    assert message == other.rstrip(b"\r\n") + b"\r\n"
+    clock.move(unattributed.UNATTRIBUTED_KEPT_FOR + timedelta(seconds=1))
+    await run_due_work()
+    assert kept_reports(database_url) == []
+
+
 def unsubscribe_addresses(raw):
     text = raw.decode("utf-8", "replace").partition("\r\n\r\n")[0]
     (header,) = re.findall(r"^List-Unsubscribe: ([^\r\n]*(?:\r\n[ \t][^\r\n]*)*)", text, re.MULTILINE)
@@ -311,12 +333,14 @@ async def test_a_vacation_notice_is_no_bounce(sender, sink, port):
 
 async def test_what_is_not_understood_is_kept_for_looking_at(sender, sink, port, new_project, clock, run_due_work):
     sent, _, return_path, _ = await send_one(sender, sink)
+    before = await unprocessed(sender.client)
     content = (
         b"From: Eve\0 <eve@example.org>\r\nSubject: =?utf-8?q?caf=C3=A9?=\r\n\r\n\xff\x00 what?\r\n"
         + b"x\r\n" * 200_000
     )
     assert await deliver(port, [return_path], content, "eve@example.org") == ([250], 250)
     (kept,) = (await sender.client.get("/inbound/reports")).json()
+    assert await unprocessed(sender.client) - before == {"unrecognized": 1}
     assert (kept["emailId"], kept["subject"], kept["source"]) == (sent["id"], "café", "smtp")
     assert kept["size"] > KEPT_OCTETS
     path = f"/inbound/reports/{kept['id']}/message"

@@ -1,0 +1,80 @@
+"""`postern reports`: reports about mail that could not be processed, of the whole server."""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Annotated, NamedTuple
+from uuid import UUID
+
+import typer
+
+MOST_ROWS = 500
+"""How many reports are shown at most: the newest."""
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+"""Characters of messages that could control the terminal."""
+
+
+class ReportRow(NamedTuple):
+    """A report that is kept."""
+
+    id: UUID
+    received_at: datetime
+    kind: str
+    project: str
+    """The id of its project; empty if it belongs to none."""
+    size: int
+    sender: str
+    subject: str
+    reason: str
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("reports")(show_reports)
+
+
+def show_reports(
+    id: Annotated[UUID | None, typer.Argument(help="Write the message of this report to standard output.")] = None,
+) -> None:
+    """Show the reports about mail that could not be processed, newest first: bounces that were not understood,
+    complaints and bounces that name no e-mail of this server, and DMARC reports and SES notifications that cannot be
+    read. They are kept for 30 days."""
+    import psycopg
+
+    from postern.cli.data_folder import connect_database
+    from postern.kernel.config import read_settings
+
+    with connect_database(read_settings()) as (url, _), psycopg.connect(url, autocommit=True) as connection:
+        if id is not None:
+            found = connection.execute(
+                """
+                select message from unattributed_reports where id = %(id)s
+                union all select message from unrecognized_reports where id = %(id)s
+                """,
+                {"id": id},
+            ).fetchone()
+            if found is None:
+                raise SystemExit(f"There is no report {id}.")
+            sys.stdout.buffer.write(found[0])
+            sys.stdout.buffer.flush()
+            return
+        rows = connection.execute(
+            """
+            select id, received_at, kind, '', size, sender, subject, reason from unattributed_reports
+            union all
+            select id, received_at, 'unrecognized', project_id::text, size, sender, subject, reason
+            from unrecognized_reports
+            order by received_at desc, id desc limit %(limit)s
+            """,
+            {"limit": MOST_ROWS},
+        ).fetchall()
+    print("\n".join(report_lines(map(ReportRow._make, rows))) or "All reports were processed.")
+
+
+def report_lines(rows: Iterable[ReportRow]) -> Iterator[str]:
+    """Two lines for each report."""
+    for row in rows:
+        project = f"  project {row.project}" if row.project else ""
+        yield f"{row.received_at:%Y-%m-%d %H:%M}  {row.kind}  {row.id}{project}  {row.size:,} octets"
+        yield "    " + _CONTROL.sub("?", f"{row.reason} From: {row.sender} Subject: {row.subject}")
