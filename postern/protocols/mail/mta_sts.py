@@ -12,7 +12,11 @@ MAX_AGE_SECONDS = 31_557_600
 MAX_PATTERNS = 1_000
 """Maximum `mx` fields of a policy."""
 
-_RECORD_ID = re.compile(r"v=STSv1[ \t]*;(?:.*;)?[ \t]*id[ \t]*=[ \t]*([A-Za-z0-9]{1,32})[ \t]*(?:;.*)?", re.DOTALL)
+RECORD_OCTETS = 4_096
+"""Maximum octets of a record."""
+
+_FIELD = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,31})[ \t]*=[ \t]*([\x21-\x3a\x3c\x3e-\x7e]+)")
+"""A field of a record; the grammar has no blanks around `=`."""
 _PATTERN = re.compile(r"(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 
 StsMode = Literal["enforce", "testing", "none"]
@@ -40,10 +44,21 @@ class StsPolicy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def policy_id(records: list[str]) -> str | None:
-    """The id of the policy from the TXT records of `_mta-sts.<domain>`; None if there is no policy (RFC 8461 §3.1)."""
+    """The id of the policy from the TXT records of `_mta-sts.<domain>`; None if there is no policy (RFC 8461 §3.1).
+
+    That is also the case if there are several records, or if the record has a syntax error. Unknown fields are ignored;
+    of a field that occurs twice, the first one counts.
+    """
     candidates = [record for record in records if re.match(r"v=STSv1[ \t]*;", record)]
-    match = _RECORD_ID.fullmatch(candidates[0]) if len(candidates) == 1 else None
-    return match[1] if match else None
+    if len(candidates) != 1 or len(candidates[0]) > RECORD_OCTETS:
+        return None
+    texts = [text.strip(" \t") for text in candidates[0].split(";")[1:]]
+    if texts[-1] == "":
+        texts.pop()
+    fields = [_FIELD.fullmatch(text) for text in texts]
+    ids = [field[2] for field in fields if field and field[1] == "id"]
+    is_valid = all(fields) and ids and re.fullmatch("[A-Za-z0-9]{1,32}", ids[0])
+    return ids[0] if is_valid else None
 
 
 def parse_policy(body: bytes) -> StsPolicy:

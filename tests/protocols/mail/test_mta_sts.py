@@ -25,6 +25,13 @@ EXAMPLE = b"version: STSv1\r\nmode: enforce\r\nmx: mail.example.com\r\nmx: *.exa
         (["v=STSv1; id=" + "1" * 33], None),
         (["v=STSv11; id=1;"], None),
         (["id=1; v=STSv1;"], None),
+        (["v=STSv1; id=1; id=2;"], "1"),
+        (["v=STSv1; id=a-b; id=2;"], None),
+        (["v=STSv1; x_1=y:/z; id=1"], "1"),
+        (["v=STSv1; id=1; what"], None),
+        (["v=STSv1; id=1;;"], None),
+        (["v=STSv1; id=1; x=caf\xe9"], None),
+        (["v=STSv1; id=1; x=" + "y" * 5_000], None),
     ],
 )
 def test_the_id_of_a_policy(records, expected):
