@@ -68,12 +68,16 @@ class StsPolicies:
     async def _check(self, domain: str) -> StsPolicy | None:
         now = self._world.clock()
         stored = await store.valid_policy(self._world.db, domain=domain, now=now)
-        record_id = await self._record_id(domain)
+        try:
+            record_id = await self._record_id(domain)
+        except DnsUnavailable:
+            # Whoever suppresses the record must not thereby make the policy expire (RFC 8461 §10.2).
+            record_id = stored.policy_id if stored else None
         is_current = stored is not None and (
             record_id is None or (record_id == stored.policy_id and now - stored.fetched_at < REFRESH_AFTER)
         )
         if record_id is not None and not is_current:
-            fetched = await self._fetch(domain, record_id, now)
+            fetched = await self._fetch(domain, record_id, now, stored)
             if fetched is not None:
                 await store.save_policy(self._world.db, fetched)
                 stored = fetched
@@ -86,21 +90,27 @@ class StsPolicies:
         return policy
 
     async def _record_id(self, domain: str) -> str | None:
-        """The id of the policy that the domain announces; None if it announces none, or if the lookup failed."""
+        """The id of the policy that the domain announces; None if it announces none. Raises DnsUnavailable."""
         try:
             return policy_id(await self._resolver.txt(f"_mta-sts.{domain}"))
-        except (NoSuchRecord, DnsUnavailable):
+        except NoSuchRecord:
             return None
 
-    async def _fetch(self, domain: str, record_id: str, now: Moment) -> StoredStsPolicy | None:
-        """Fetch the policy over HTTPS, without redirects (RFC 8461 §3.3); None if that fails."""
+    async def _fetch(
+        self, domain: str, record_id: str, now: Moment, stored: StoredStsPolicy | None
+    ) -> StoredStsPolicy | None:
+        """Fetch the policy over HTTPS, without redirects (RFC 8461 §3.3); None if that fails.
+
+        The failure is logged, unless the `stored` policy says that the domain gives up MTA-STS (RFC 8461 §8.3).
+        """
         port = "" if POLICY_PORT == 443 else f":{POLICY_PORT}"
         url = f"https://mta-sts.{domain}{port}/.well-known/mta-sts.txt"
         response = await self._world.outbound.get(url, keep=POLICY_OCTETS + 1)
         try:
             policy = _policy_in(response)
         except StsPolicyInvalid as error:
-            log.warning("mta_sts_policy_not_fetched", domain=domain, reason=str(error))
+            if stored is None or stored.mode != "none":
+                log.warning("mta_sts_policy_not_fetched", domain=domain, reason=str(error))
             tls_results(self._world).record(policy_failure(domain, _fault_of(response)))
             return None
         return StoredStsPolicy(

@@ -6,6 +6,7 @@ from datetime import timedelta
 import msgspec
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding
+from structlog.testing import capture_logs
 
 from postern.messaging.emails import work
 from postern.messaging.emails.delivery import lease_keeper
@@ -251,6 +252,41 @@ async def test_a_policy_with_a_new_id_replaces_the_stored_one(
     clock.move(timedelta(minutes=7))
     assert (await send(sender, f"ada@{unique_domain}"))["status"] == "DELIVERED"
     assert server.requests == 2
+
+
+@pytest.mark.parametrize(("record", "is_refreshed"), [("unavailable", True), ("gone", False)])
+async def test_a_policy_whose_record_cannot_be_looked_up_is_refreshed(
+    sender, internet, publish_policy, zone, clock, unique_domain, record, is_refreshed
+):
+    """RFC 8461 §10.2: whoever suppresses the record must not make the policy expire. Without one, it does (§3.1)."""
+    await internet.mail_server(unique_domain)
+    server = await publish_policy(unique_domain, POLICY.format(mode="enforce", domain=unique_domain))
+    assert (await send(sender, f"ada@{unique_domain}"))["status"] == "DELAYED"
+    if record == "gone":
+        zone.remove(f"_mta-sts.{unique_domain}")
+    else:
+        zone.servfail(f"_mta-sts.{unique_domain}")
+    clock.move(timedelta(days=2))
+    assert (await send(sender, f"bob@{unique_domain}"))["status"] != "DELIVERED"
+    assert server.requests == 1 + is_refreshed
+    clock.move(timedelta(days=6))
+    assert ((await send(sender, f"eve@{unique_domain}"))["status"] == "DELIVERED") is not is_refreshed
+
+
+@pytest.mark.parametrize(("mode", "is_logged"), [("enforce", True), ("none", False)])
+async def test_a_failed_refresh_is_logged_unless_the_domain_gives_up_its_policy(
+    sender, internet, publish_policy, clock, unique_domain, mode, is_logged
+):
+    """RFC 8461 §3.3."""
+    await internet.mail_server(unique_domain)
+    server = await publish_policy(unique_domain, POLICY.format(mode=mode, domain=unique_domain))
+    await send(sender, f"ada@{unique_domain}")
+    server.head = "404 Not Found"
+    clock.move(timedelta(days=2))
+    with capture_logs() as logs:
+        await send(sender, f"bob@{unique_domain}")
+    assert server.requests == 2
+    assert any(entry["event"] == "mta_sts_policy_not_fetched" for entry in logs) is is_logged
 
 
 BAD_POLICIES = {
