@@ -20,7 +20,7 @@ from postern.messaging.emails.rules import storable
 from postern.messaging.emails.system_mail import sender_of
 from postern.messaging.emails.tls_report_store import DueTlsReport, ReportStatus
 from postern.messaging.emails.transports import direct_transport
-from postern.protocols.mail.address import AddressInvalid
+from postern.protocols.mail.address import AddressInvalid, parse_address
 from postern.protocols.mail.dkim import sign
 from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord
 from postern.protocols.mail.tls_report import (
@@ -89,7 +89,7 @@ async def send_report(world: "World", due: DueTlsReport) -> None:
         id=str(due.id),
         domain=due.domain,
         day=due.day,
-        submitter=sender_of(world).domain,
+        submitter=parse_address(world.settings.tls_report_contact).domain,
         contact=world.settings.tls_report_contact,
         results=await store.results_of(world.db, day=due.day, domain=due.domain),
     )
@@ -128,9 +128,13 @@ async def _send_to(world: "World", report: TlsReport, content: bytes, address: s
 
 
 async def _mail(world: "World", report: TlsReport, content: bytes, address: str) -> tuple[SendingResult, str]:
-    """Mail a report. It must have a DKIM signature of the reporting domain (RFC 8460 §3)."""
-    sender, now = sender_of(world), world.clock()
+    """Mail a report. It must have a DKIM signature of the reporting domain (RFC 8460 §3): that of the contact, or else
+    that of system mail."""
+    sender, now = parse_address(world.settings.tls_report_contact or ""), world.clock()
     signers = await domains.signers_of_verified(world, sender.domain)
+    if not signers:
+        sender = sender_of(world)
+        signers = await domains.signers_of_verified(world, sender.domain)
     if not signers:
         return SendingResult.REFUSED, f"{sender.domain} is no verified sending domain, whose key could sign the mail."
     try:

@@ -33,7 +33,11 @@ OVERSIGNED: Final = (
     "list-unsubscribe", "list-unsubscribe-post",
 )  # fmt: skip
 """Fields listed in `h=` once more than they occur, so that adding another one breaks the signature (RFC 6376 §8.15)."""
-SIGNED_WHERE_PRESENT: Final = ("list-id", "feedback-id", "in-reply-to", "references", "auto-submitted")
+SIGNED_WHERE_PRESENT: Final = (
+    "list-id", "feedback-id", "in-reply-to", "references", "auto-submitted",
+    "tls-required", "tls-report-domain", "tls-report-submitter",
+)  # fmt: skip
+"""RFC 8460 §5.3 recommends the last two."""
 
 PrivateKey = RSAPrivateKey | Ed25519PrivateKey
 

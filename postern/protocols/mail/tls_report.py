@@ -101,7 +101,7 @@ class TlsReport(msgspec.Struct, frozen=True, kw_only=True):
     domain: str
     day: date
     submitter: str
-    """The domain of the reporting mail system."""
+    """The domain of the reporting mail system, which is that of `contact` (RFC 8460 §5.3)."""
     contact: str
     """An e-mail address for questions about the report."""
     results: Sequence[TlsResult]

@@ -280,6 +280,9 @@ async def test_a_report_is_mailed_after_the_day(sender, internet, zone, world, c
     message = email.message_from_bytes(received.raw, policy=email.policy.default)
     assert message["From"] == f"postmaster@{sender.domain_name}"
     assert message["TLS-Report-Domain"] == failing
+    assert message["TLS-Report-Submitter"] == "sender.test", "that of the contact (RFC 8460 §5.3)"
+    signed = message["DKIM-Signature"].replace("\r\n", "").partition("h=")[2].partition(";")[0]
+    assert {"tls-report-domain", "tls-report-submitter"} <= {name.strip() for name in signed.lower().split(":")}
     assert message["TLS-Required"] == "No"
     assert dkim.DKIM(received.raw).verify(dnsfunc=lambda *_, **__: sender.dkim_record.encode())
     _, part = message.iter_parts()
@@ -296,6 +299,21 @@ async def test_a_report_is_mailed_after_the_day(sender, internet, zone, world, c
     clock.move(timedelta(days=1))
     await run_due_work()
     assert len(sink.messages) == 1
+
+
+async def test_a_report_comes_from_the_domain_of_the_contact_if_it_is_verified(
+    sender, internet, zone, world, clock, run_due_work, failing
+):
+    world.settings = msgspec.structs.replace(
+        world.settings, tls_report_contact=f"tls@{sender.domain_name}", mail_from="postmaster@other.test"
+    )
+    zone.add(f"_smtp._tls.{failing}", "TXT", f"v=TLSRPTv1; rua=mailto:tls@reports.{failing}")
+    sink = await internet.mail_server(f"reports.{failing}")
+    go_to_next_morning(clock)
+    await run_due_work()
+    message = email.message_from_bytes(sink.messages[0].raw, policy=email.policy.default)
+    assert (message["From"], message["TLS-Report-Submitter"]) == (f"tls@{sender.domain_name}", sender.domain_name)
+    assert dkim.DKIM(sink.messages[0].raw).verify(dnsfunc=lambda *_, **__: sender.dkim_record.encode())
 
 
 async def test_a_failing_policy_does_not_stop_the_report(
