@@ -35,10 +35,10 @@ class CertificateAuthority:
         """The TLS context of a client that trusts only this authority."""
         return ssl.create_default_context(cafile=str(self.file))
 
-    def server(self, *names: str, days: int = 30) -> tuple[ssl.SSLContext, x509.Certificate]:
+    def server(self, *names: str, days: int = 30, has_san: bool = True) -> tuple[ssl.SSLContext, x509.Certificate]:
         """The TLS context of a server with these names, which sends the authority's certificate too, and its own
-        certificate. With negative `days`, it has expired."""
-        key, certificate = self.key_pair(*names, days=days)
+        certificate. With negative `days`, it has expired. Without SAN, only the common name is the first name."""
+        key, certificate = self.key_pair(*names, days=days, has_san=has_san)
         pem = serialization.Encoding.PEM
         chain = Path(self._folder.name) / f"{certificate.serial_number}.pem"
         chain.write_bytes(
@@ -50,15 +50,19 @@ class CertificateAuthority:
         context.load_cert_chain(chain)
         return context, certificate
 
-    def key_pair(self, *names: str, days: int = 30) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
+    def key_pair(
+        self, *names: str, days: int = 30, has_san: bool = True
+    ) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
         """The key and the certificate of a server with these names or addresses."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0])])
         authority_key = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
+        builder = self._builder(subject, key.public_key(), days)
+        if has_san:
+            alternative_names = x509.SubjectAlternativeName([_general_name(name) for name in names])
+            builder = builder.add_extension(alternative_names, critical=False)
         certificate = (
-            self._builder(subject, key.public_key(), days)
-            .add_extension(x509.SubjectAlternativeName([_general_name(name) for name in names]), critical=False)
-            .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+            builder.add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
             .add_extension(authority_key, critical=False)
             .sign(self._key, hashes.SHA256())
         )

@@ -38,10 +38,18 @@ def usable_records(records: Sequence[TlsaRecord]) -> list[TlsaRecord]:
     ]
 
 
-def dane_fault(records: Sequence[TlsaRecord], host: str, now: datetime, certificates: Sequence[bytes]) -> str | None:
+def has_authority(records: Sequence[TlsaRecord]) -> bool:
+    """Whether one of the records is about a certificate authority, so that names are checked."""
+    return any(record.usage == DANE_TA for record in records)
+
+
+def dane_fault(
+    records: Sequence[TlsaRecord], names: Sequence[str], now: datetime, certificates: Sequence[bytes]
+) -> str | None:
     """What is wrong with the certificates that a server sent, its own first; None if one of the records matches.
 
-    The name and the validity of the server's certificate count only for DANE-TA (RFC 7672 §3.1.1).
+    The name and the validity of the server's certificate count only for DANE-TA (RFC 7672 §3.1.1). `names` are those of
+    which it must have one (§3.2.2): the name at which the records are, that of the server, and the recipients' domain.
     """
     chain = certificates[:MAX_CERTIFICATES]
     if not chain:
@@ -57,7 +65,8 @@ def dane_fault(records: Sequence[TlsaRecord], host: str, now: datetime, certific
     ]
     if not authorities:
         return "None of the server's certificates matches its TLSA records (DANE)."
-    return _chain_fault(authorities, chain, host, now)
+    faults = [_chain_fault(authorities, chain, name, now) for name in names]
+    return None if None in faults else faults[0]
 
 
 def _matches(record: TlsaRecord, certificate: bytes) -> bool:

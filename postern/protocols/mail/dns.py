@@ -83,6 +83,8 @@ class RecordSet(list[Any]):
 
     authenticated = False
     """Whether the resolver has authenticated them with DNSSEC; see `Resolver`."""
+    canonical_name = ""
+    """The name that has the records, at the end of the CNAME records."""
 
 
 class HostAddresses(NamedTuple):
@@ -90,7 +92,9 @@ class HostAddresses(NamedTuple):
 
     addresses: list[str]
     authenticated: bool
-    """Whether the resolver has authenticated all of them with DNSSEC."""
+    """Whether the resolver has authenticated all of them with DNSSEC, and the CNAME records that lead to them."""
+    canonical_name: str
+    """The name that has the addresses, at the end of the CNAME records."""
 
 
 class MailExchangers(NamedTuple):
@@ -206,7 +210,7 @@ class Resolver:
         sets = [result for result in results if isinstance(result, RecordSet)]
         addresses = [record.address for records in sets for record in records]
         if addresses:
-            return HostAddresses(addresses, all(records.authenticated for records in sets))
+            return HostAddresses(addresses, all(records.authenticated for records in sets), sets[0].canonical_name)
         # If one lookup failed and the other is empty, the outcome is DnsUnavailable.
         raise next((result for result in results if not isinstance(result, NoSuchRecord | list)), results[1])  # type: ignore[misc]
 
@@ -294,6 +298,7 @@ class Resolver:
                 raise DnsUnavailable(name, kind, str(error) or type(error).__name__) from None
             else:
                 records = RecordSet(response)
+                records.canonical_name = _host(response.canonical_name)
                 records.authenticated = self._is_authenticated(response.response)
                 return records
         if canonical_name != dns_name and self._fallback:

@@ -194,6 +194,8 @@ class Peer(msgspec.Struct, frozen=True, kw_only=True):
     """The local IP address to connect from."""
     ehlo_host: str = "localhost"
     """The client's host name in EHLO."""
+    server_name: str | None = None
+    """The name for TLS if it is another one than `host` (SNI)."""
     tls: Tls = Tls.STARTTLS
     verify: bool = True
     """Whether the certificate must be valid."""
@@ -266,7 +268,13 @@ class AuthenticationFailed(ConnectionFailed):
 @functools.cache
 def verifying_context() -> ssl.SSLContext:
     """A TLS context with the system's certificate authorities. Loading them takes 20 ms, so it is cached."""
-    return ssl.create_default_context()
+    return without_common_names(ssl.create_default_context())
+
+
+def without_common_names(context: ssl.SSLContext) -> ssl.SSLContext:
+    """Let only the subject alternative names of a certificate be names of the server (RFC 8461 §4.2, RFC 9525 §2)."""
+    context.hostname_checks_common_name = False
+    return context
 
 
 @functools.cache
@@ -300,6 +308,8 @@ async def connect(peer: Peer) -> "SmtpConnection":
     except ConnectionFailed as failure:
         failure.opening = connection.dialogue
         failure.local_address = connection.local_address
+        if isinstance(failure, TlsRequired):
+            await connection.quit()  # RFC 8689 §4.2.1.
         connection.abort()
         raise
     except BaseException:
@@ -319,7 +329,7 @@ async def _dial(peer: Peer) -> "SmtpConnection":
                 peer.address or peer.host,
                 peer.port,
                 ssl=_context(peer) if implicit else None,
-                server_hostname=peer.host if implicit else None,
+                server_hostname=(peer.server_name or peer.host) if implicit else None,
                 local_addr=(peer.source, 0) if peer.source else None,
             )
     except TimeoutError:
@@ -493,7 +503,7 @@ class SmtpConnection(asyncio.Protocol):
                 cast("asyncio.Transport", self._transport),
                 self,
                 _context(peer),
-                server_hostname=peer.host,
+                server_hostname=peer.server_name or peer.host,
                 ssl_handshake_timeout=peer.timeouts.connect.total_seconds(),
             )
         except (OSError, ssl.SSLError, ValueError) as error:

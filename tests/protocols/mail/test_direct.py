@@ -528,6 +528,21 @@ async def test_an_enforced_policy_requires_a_listed_server_with_a_valid_certific
         assert tls_lines(outcome)[0].endswith("certificate checked")
 
 
+async def test_the_common_name_of_a_certificate_is_no_name_of_the_server(lab, authority):
+    """RFC 8461 §4.2: the name must be a subject alternative name."""
+    sink = await lab.internet.mail_server("b.test", Behaviour(tls=authority.server("mx.b.test", has_san=False)[0]))
+    lab.policies["b.test"] = ENFORCED
+    assert codes(await lab.deliver(context=authority.client_context())) == [("Deferred", 0, "4.7.5")]
+    assert sink.messages == []
+
+
+async def test_a_server_without_the_required_tls_gets_quit(lab, authority):
+    sink = await lab.internet.mail_server("b.test")
+    lab.policies["b.test"] = ENFORCED
+    assert codes(await lab.deliver(context=authority.client_context())) == [("Deferred", 0, "4.7.4")]
+    assert sink.commands[-1] == "QUIT"
+
+
 async def test_an_enforced_policy_never_allows_plain_text(lab, authority):
     sink = await lab.internet.mail_server("b.test")
     lab.policies["b.test"] = ENFORCED
@@ -603,6 +618,50 @@ async def test_a_server_that_matches_no_tlsa_record_gets_no_mail(lab, authority,
     assert sink.messages == []
 
 
+@pytest.mark.parametrize(
+    ("name", "is_accepted"),
+    [("b.test", True), ("*.b.test", True), ("mx.b.test", True), ("a.b.test", False), ("*.test", True), ("test", False)],
+)
+async def test_for_dane_ta_the_name_is_that_of_the_server_or_of_the_domain(lab, authority, name, is_accepted):
+    """RFC 7672 §3.2.2 and §3.2.3: `*.test` matches the domain b.test."""
+    sink = await lab.internet.mail_server("b.test", Behaviour(tls=authority.server(name)[0]))
+    publish_tlsa(lab, tlsa(authority.certificate, 2, 0, 1))
+    outcome = await lab.deliver(resolver=validating(lab))
+    assert codes(outcome) == [("Accepted", 250, "2.0.0") if is_accepted else ("Deferred", 0, "4.7.5")]
+    assert len(sink.messages) == is_accepted
+
+
+async def test_a_connection_with_a_certificate_of_one_domain_is_not_used_for_another(lab, authority):
+    sink = await lab.internet.mail_server("b.test", Behaviour(tls=authority.server("b.test")[0]))
+    publish_tlsa(lab, tlsa(authority.certificate, 2, 0, 1))
+    lab.zone.add("c.test", "MX", "10 mx.b.test.")
+    transport = lab.transport(resolver=validating(lab))
+    assert codes(await transport.deliver(envelope("x@b.test"), MESSAGE)) == [("Accepted", 250, "2.0.0")]
+    assert codes(await transport.deliver(envelope("x@c.test"), MESSAGE)) == [("Deferred", 0, "4.7.5")]
+    assert len(sink.messages) == 1
+
+
+@pytest.mark.parametrize("at", ["target", "alias", "both"])
+async def test_the_records_of_an_alias_are_those_of_its_target_or_else_its_own(lab, authority, at):
+    """RFC 7672 §2.2.3; the base domain is a name of the server, and the name in SNI."""
+    context, _ = authority.server("mx.target.test" if at != "alias" else "alias.b.test")
+    names = []
+    context.sni_callback = lambda _socket, name, _context: names.append(name)
+    sink = await lab.internet.mail_server("target.test", Behaviour(tls=context))
+    lab.zone.is_authenticated = True
+    lab.zone.add("b.test", "MX", "10 alias.b.test.")
+    lab.zone.add("alias.b.test", "CNAME", "mx.target.test.")
+    record = tlsa(authority.certificate, 2, 0, 1)
+    other = tlsa(CertificateAuthority().certificate, 2, 0, 1)
+    if at != "alias":
+        lab.zone.add(f"_{lab.internet.port}._tcp.mx.target.test", "TLSA", record)
+    if at != "target":
+        lab.zone.add(f"_{lab.internet.port}._tcp.alias.b.test", "TLSA", other if at == "both" else record)
+    assert codes(await lab.deliver(resolver=validating(lab))) == [("Accepted", 250, "2.0.0")]
+    assert names == ["alias.b.test" if at == "alias" else "mx.target.test"]
+    assert sink.messages[0].encrypted
+
+
 async def test_dane_takes_precedence_over_mta_sts(lab, authority):
     context, certificate = authority.server("any.test")
     await lab.internet.mail_server("b.test", Behaviour(tls=context))
@@ -646,9 +705,9 @@ async def test_a_failed_tlsa_lookup_of_a_signed_server_is_temporary(lab):
 
 def test_hostile_certificates_match_nothing():
     record = TlsaRecord(2, 0, 0, b"\x30\x03\x02\x01\x01")
-    assert dane_fault([record], "mx.b.test", datetime.now(UTC), [b"", b"\x30\x00"]) is not None
-    assert dane_fault([TlsaRecord(3, 1, 1, b"0" * 32)], "mx.b.test", datetime.now(UTC), [b"x" * 99]) is not None
-    assert dane_fault([record], "mx.b.test", datetime.now(UTC), []) is not None
+    assert dane_fault([record], ["mx.b.test"], datetime.now(UTC), [b"", b"\x30\x00"]) is not None
+    assert dane_fault([TlsaRecord(3, 1, 1, b"0" * 32)], ["mx.b.test"], datetime.now(UTC), [b"x" * 99]) is not None
+    assert dane_fault([record], ["mx.b.test"], datetime.now(UTC), []) is not None
 
 
 # What is the fault of a message or of a policy, and not of the site ---------------------------------------------------

@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import idna
 import msgspec
 
-from postern.protocols.mail.dane import dane_fault, usable_records
+from postern.protocols.mail.dane import dane_fault, has_authority, usable_records
 from postern.protocols.mail.mime import message_problem
 from postern.protocols.mail.smtp import (
     NO_ADDRESS,
@@ -36,6 +36,7 @@ from postern.protocols.mail.smtp import (
     connect_opportunistically,
     encode_address,
     non_verifying_context,
+    without_common_names,
 )
 from postern.protocols.mail.tls_report import TlsFault
 from postern.protocols.mail.transports.mx import MailHost, MailRoute, RouteFailure
@@ -134,6 +135,8 @@ class _SiteKey(NamedTuple):
     """Rank, name, and whether there are TLSA records."""
     policy: tuple[str, tuple[str, ...]] | None
     """The mode of the MTA-STS policy, and its patterns."""
+    domain: str | None
+    """The recipients' domain if certificates may be issued for it instead of the server (DANE-TA, RFC 7672 §3.2.2)."""
     sources: tuple[Source, ...]
     demand: TlsDemand
     authenticated: bool
@@ -187,7 +190,7 @@ class DirectTransport:
         self._limits = limits
         self._controls = controls
         self._timeouts = timeouts or Timeouts()
-        self._context = context
+        self._context = without_common_names(context) if context else None
         self._clock, self._now, self._chance = clock, now, chance
         self._report_session = report_session
         self._choose_sources = choose_sources
@@ -297,6 +300,7 @@ class DirectTransport:
         return _SiteKey(
             hosts=tuple(sorted(hosts)),
             policy=(route.policy.mode, route.policy.mx) if route.policy else None,
+            domain=route.domain if any(has_authority(host.tlsa) for host in route.hosts) else None,
             sources=self._sources_of(envelope),
             demand=demand,
             authenticated=demand is TlsDemand.REQUIRED and route.authenticated,
@@ -405,11 +409,11 @@ class DirectTransport:
                 continue
             if site.demand is not TlsDemand.REQUIRED or REQUIRETLS in connection.features:
                 if without_requiretls:
-                    without_requiretls.abort()
+                    await without_requiretls.quit()
                 return connection
             # RFC 8689 §4.2.1: another server of the domain may support it.
             if without_requiretls:
-                connection.abort()
+                await connection.quit()
             else:
                 without_requiretls = connection
         if without_requiretls:
@@ -486,11 +490,14 @@ class DirectTransport:
         records = usable_records(host.tlsa)
         if host.tlsa and (records or demand is TlsDemand.BY_POLICY):
             # RFC 7672 §2.2: if no record is usable, TLS is required without authentication.
+            base = host.tlsa_base or host.name
+            names = list(dict.fromkeys((base, host.name, route.domain)))
             return msgspec.structs.replace(
                 peer,
+                server_name=base,
                 tls=Tls.STARTTLS_REQUIRED,
                 context=non_verifying_context(),
-                check_certificates=functools.partial(dane_fault, records, host.name, self._now()) if records else None,
+                check_certificates=functools.partial(dane_fault, records, names, self._now()) if records else None,
             )
         is_listed = route.policy is not None and route.policy.lists(host.name)
         if demand is TlsDemand.BY_POLICY and (route.policy is None or route.policy.mode == "testing"):

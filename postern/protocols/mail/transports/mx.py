@@ -49,6 +49,8 @@ class MailHost(msgspec.Struct, frozen=True, kw_only=True):
     """IPv6 first."""
     tlsa: tuple[TlsaRecord, ...] = ()
     """Its TLSA records, authenticated with DNSSEC; if there are any, TLS is required (RFC 7672 §2.2)."""
+    tlsa_base: str = ""
+    """The name that has them: that of the server, or the one for which it is an alias (RFC 7672 §2.2.3)."""
 
 
 class MailRoute(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,9 +153,14 @@ class MailRoutes:
             addresses = found.addresses[:MAX_HOST_ADDRESSES]
             self._check_addresses(addresses)
             tlsa: list[TlsaRecord] = []
+            base = name
             if is_authenticated and found.authenticated:
                 # RFC 7672 §2.2.2: other names have no TLSA records that could be authenticated.
-                tlsa = await self._tlsa(domain, name)
+                base = found.canonical_name
+                tlsa = await self._tlsa(domain, base)
+                if not tlsa and base != name:
+                    base = name
+                    tlsa = await self._tlsa(domain, name)
         except NoSuchRecord:
             raise RouteFailure(550, "5.4.4", f"The mail server {name} has no address.") from None
         except DnsUnavailable as error:
@@ -161,7 +168,7 @@ class MailRoutes:
             raise RouteFailure(451, "4.4.3", str(error)) from None
         except ValueError as error:
             raise RouteFailure(550, "5.4.4", f"The mail server {name} cannot be used: {error}") from None
-        return MailHost(name=name, preference=preference, addresses=tuple(addresses), tlsa=tuple(tlsa))
+        return MailHost(name=name, preference=preference, addresses=tuple(addresses), tlsa=tuple(tlsa), tlsa_base=base)
 
     async def _tlsa(self, domain: str, name: str) -> list[TlsaRecord]:
         try:
