@@ -243,6 +243,7 @@ def _check_unsubscribe(headers: Sequence[tuple[str, str]]) -> None:
 def _body(content: MessageTemplates, data: Email, settings: ProjectSettings) -> SendBody:
     reply_to = [data.reply_to] if isinstance(data.reply_to, str) else data.reply_to or []
     headers = list((data.headers or {}).items())
+    names = set[str]()
     if len(msgspec.json.encode(data.variables)) > VARIABLES_BYTES:
         raise Invalid.at("/variables", f"Variables can have at most {VARIABLES_BYTES // 1_000} kB.", "too_large")
     for name, value in headers:
@@ -254,6 +255,10 @@ def _body(content: MessageTemplates, data: Email, settings: ProjectSettings) -> 
         if data.unsubscribable and name.lower() in {"list-unsubscribe", "list-unsubscribe-post"}:
             message = "`unsubscribable` adds this header. Remove the header or `unsubscribable`."
             raise Invalid.at(f"/headers/{name}", message, "header_invalid")
+        if name.lower() in names:
+            # Such as `TLS-Required` (RFC 8689 §3); JSON distinguishes names by case, and header fields do not.
+            raise Invalid.at(f"/headers/{name}", "The field may occur only once.", "repeated")
+        names.add(name.lower())
     if len(headers) > mime.HEADERS_LIMIT:
         raise Invalid.at("/headers", f"`headers` can have at most {mime.HEADERS_LIMIT} headers.", "too_many")
     _check_unsubscribe(headers)

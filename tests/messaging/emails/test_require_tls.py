@@ -76,6 +76,7 @@ async def test_another_server_of_the_domain_may_offer_it(sender, internet, autho
     )
     assert (await send(sender, f"ada@{unique_domain}"))["status"] == "DELIVERED"
     assert (len(first.messages), len(second.messages)) == (0, 1)
+    assert first.commands[-1] == "QUIT", "RFC 8689 §4.2.1"
 
 
 WITHOUT_TLS = {
@@ -175,6 +176,13 @@ async def test_a_relay_without_tls_gets_nothing(sender, internet, zone, unique_d
     log = await send(sender, f"ada@{unique_domain}")
     assert (log["status"], "5.7.10" in log["reason"]) == ("BOUNCED", True)
     assert sink.messages == []
+
+
+async def test_the_field_to_decline_tls_occurs_at_most_once(sender):
+    """RFC 8689 §3."""
+    headers = {"TLS-Required": "No", "tls-required": "No"}
+    response = await sender.client.post("/emails", {**MAIL, "to": ["ada@example.org"], "headers": headers})
+    assert response.status_code == 400, response.text
 
 
 async def test_a_message_may_decline_tls(sender, internet, enforced):
