@@ -26,8 +26,11 @@ _DIGEST_OCTETS = {SHA_256: 32, SHA_512: 64}
 
 
 def usable_records(records: Sequence[TlsaRecord]) -> list[TlsaRecord]:
-    """The records that can be checked (RFC 7672 §3.1): others, such as those with usage 0 or 1, are left out."""
-    return [
+    """The records that can be checked (RFC 7672 §3.1): others, such as those with usage 0 or 1, are left out.
+
+    So are those with a weaker digest than another one with the same usage and selector (RFC 7671 §9).
+    """
+    known = [
         record
         for record in records
         if record.usage in (DANE_TA, DANE_EE)
@@ -35,6 +38,12 @@ def usable_records(records: Sequence[TlsaRecord]) -> list[TlsaRecord]:
         and record.matching_type in (EXACT, SHA_256, SHA_512)
         and 0 < len(record.data) <= DATA_OCTETS
         and len(record.data) == _DIGEST_OCTETS.get(record.matching_type, len(record.data))
+    ]
+    has_sha_512 = {(record.usage, record.selector) for record in known if record.matching_type == SHA_512}
+    return [
+        record
+        for record in known
+        if record.matching_type != SHA_256 or (record.usage, record.selector) not in has_sha_512
     ]
 
 
@@ -49,7 +58,8 @@ def dane_fault(
     """What is wrong with the certificates that a server sent, its own first; None if one of the records matches.
 
     The name and the validity of the server's certificate count only for DANE-TA (RFC 7672 §3.1.1). `names` are those of
-    which it must have one (§3.2.2): the name at which the records are, that of the server, and the recipients' domain.
+    which it must have one (§3.2.2): the name at which the records are, that of the server, and those of the recipients'
+    domain.
     """
     chain = certificates[:MAX_CERTIFICATES]
     if not chain:

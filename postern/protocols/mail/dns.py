@@ -103,6 +103,8 @@ class MailExchangers(NamedTuple):
     exchangers: list[MailExchanger]
     authenticated: bool
     """Whether the resolver has authenticated them with DNSSEC."""
+    canonical_name: str
+    """The name that has them, at the end of the CNAME records."""
 
 
 def parse_nameservers(text: str) -> list[Nameserver]:
@@ -222,7 +224,7 @@ class Resolver:
         """Like `mx`, with the result of DNSSEC."""
         records = await self._query(name, "MX")
         exchangers = sorted(MailExchanger(record.preference, _host(record.exchange)) for record in records)
-        return MailExchangers(exchangers, records.authenticated)
+        return MailExchangers(exchangers, records.authenticated, records.canonical_name)
 
     async def tlsa(self, name: str) -> list[TlsaRecord]:
         """The TLSA records (RFC 6698); none if the resolver has not authenticated them with DNSSEC."""

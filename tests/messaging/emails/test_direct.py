@@ -285,8 +285,29 @@ async def test_a_failed_refresh_is_logged_unless_the_domain_gives_up_its_policy(
     clock.move(timedelta(days=2))
     with capture_logs() as logs:
         await send(sender, f"bob@{unique_domain}")
-    assert server.requests == 2
+        await send(sender, f"eve@{unique_domain}")
+    assert server.requests == 2, "It is not tried again within five minutes."
     assert any(entry["event"] == "mta_sts_policy_not_fetched" for entry in logs) is is_logged
+
+
+async def test_a_subdomain_has_not_the_policy_of_its_parent(sender, internet, publish_policy, unique_domain):
+    """RFC 8461 §3.4."""
+    server = await publish_policy(unique_domain, POLICY.format(mode="enforce", domain=unique_domain))
+    await internet.mail_server(f"sub.{unique_domain}")
+    assert (await send(sender, f"ada@sub.{unique_domain}"))["status"] == "DELIVERED"
+    assert server.requests == 0
+
+
+async def test_the_record_of_a_policy_may_be_an_alias_and_in_parts(
+    sender, internet, publish_policy, zone, unique_domain
+):
+    """RFC 8461 §3.1."""
+    await internet.mail_server(unique_domain)
+    await publish_policy(unique_domain, POLICY.format(mode="enforce", domain=unique_domain))
+    zone.remove(f"_mta-sts.{unique_domain}")
+    zone.set(f"_mta-sts.{unique_domain}", "CNAME", f"sts.hosting.{unique_domain}.")
+    zone.set(f"sts.hosting.{unique_domain}", "TXT", '"v=STSv1; " "id=1" "0;"')
+    assert (await send(sender, f"ada@{unique_domain}"))["status"] == "DELAYED"
 
 
 BAD_POLICIES = {

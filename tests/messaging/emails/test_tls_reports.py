@@ -5,6 +5,7 @@ import email
 import email.policy
 import gzip
 import json
+import re
 from datetime import datetime, time, timedelta
 
 import dkim
@@ -281,6 +282,7 @@ async def test_a_report_is_mailed_after_the_day(sender, internet, zone, world, c
     assert message["From"] == f"postmaster@{sender.domain_name}"
     assert message["TLS-Report-Domain"] == failing
     assert message["TLS-Report-Submitter"] == "sender.test", "that of the contact (RFC 8460 §5.3)"
+    assert not re.search(r"[;\s]l=", message["DKIM-Signature"])
     signed = message["DKIM-Signature"].replace("\r\n", "").partition("h=")[2].partition(";")[0]
     assert {"tls-report-domain", "tls-report-submitter"} <= {name.strip() for name in signed.lower().split(":")}
     assert message["TLS-Required"] == "No"

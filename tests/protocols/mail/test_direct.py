@@ -536,6 +536,18 @@ async def test_the_common_name_of_a_certificate_is_no_name_of_the_server(lab, au
     assert sink.messages == []
 
 
+async def test_the_name_of_the_server_is_in_sni(lab, authority):
+    """RFC 8461 §7.1: with a policy, and without one."""
+    names = []
+    context, _ = authority.server("mx.b.test")
+    context.sni_callback = lambda _socket, name, _context: names.append(name)
+    await lab.internet.mail_server("b.test", Behaviour(tls=context))
+    for policy in (ENFORCED, None):
+        lab.policies["b.test"] = policy
+        assert codes(await lab.deliver(context=authority.client_context())) == [("Accepted", 250, "2.0.0")]
+    assert names == ["mx.b.test"] * 2
+
+
 async def test_a_server_without_the_required_tls_gets_quit(lab, authority):
     sink = await lab.internet.mail_server("b.test")
     lab.policies["b.test"] = ENFORCED
@@ -629,6 +641,27 @@ async def test_for_dane_ta_the_name_is_that_of_the_server_or_of_the_domain(lab, 
     outcome = await lab.deliver(resolver=validating(lab))
     assert codes(outcome) == [("Accepted", 250, "2.0.0") if is_accepted else ("Deferred", 0, "4.7.5")]
     assert len(sink.messages) == is_accepted
+
+
+async def test_for_dane_ta_the_domain_may_be_an_alias(lab, authority):
+    """RFC 7672 §3.2.2: both names of the domain are names of its servers."""
+    await lab.internet.mail_server("b.test", Behaviour(tls=authority.server("b.test")[0]))
+    publish_tlsa(lab, tlsa(authority.certificate, 2, 0, 1))
+    lab.zone.add("c.test", "CNAME", "b.test.")
+    outcome = await lab.deliver("x@c.test", resolver=validating(lab))
+    assert codes(outcome) == [("Accepted", 250, "2.0.0")]
+
+
+async def test_the_strongest_digest_decides(lab, authority):
+    """RFC 7671 §9."""
+    context, certificate = authority.server("mx.b.test")
+    sink = await lab.internet.mail_server("b.test", Behaviour(tls=context))
+    other = authority.server("mx.b.test")[1]
+    publish_tlsa(lab, tlsa(certificate, 3, 1, 1), tlsa(other, 3, 1, 2))
+    assert codes(await lab.deliver(resolver=validating(lab))) == [("Deferred", 0, "4.7.5")]
+    publish_tlsa(lab, tlsa(other, 3, 1, 1), tlsa(certificate, 3, 1, 2), tlsa(other, 3, 0, 2))
+    assert codes(await lab.deliver(resolver=validating(lab))) == [("Accepted", 250, "2.0.0")]
+    assert len(sink.messages) == 1
 
 
 async def test_a_connection_with_a_certificate_of_one_domain_is_not_used_for_another(lab, authority):

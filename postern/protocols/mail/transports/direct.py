@@ -491,7 +491,7 @@ class DirectTransport:
         if host.tlsa and (records or demand is TlsDemand.BY_POLICY):
             # RFC 7672 §2.2: if no record is usable, TLS is required without authentication.
             base = host.tlsa_base or host.name
-            names = list(dict.fromkeys((base, host.name, route.domain)))
+            names = list(dict.fromkeys((base, host.name, route.domain, route.canonical_domain)))
             return msgspec.structs.replace(
                 peer,
                 server_name=base,

@@ -57,6 +57,8 @@ class MailRoute(msgspec.Struct, frozen=True, kw_only=True):
     """The mail servers of a domain, smallest preference first; at least one."""
 
     domain: str
+    canonical_domain: str
+    """The domain that has the MX records, for which `domain` may be an alias."""
     hosts: tuple[MailHost, ...]
     policy: StsPolicy | None = None
     """The MTA-STS policy, if its mode is `enforce` or `testing`."""
@@ -125,6 +127,7 @@ class MailRoutes:
         policy = await self._find_policy(domain)
         return MailRoute(
             domain=domain,
+            canonical_domain=exchangers.canonical_name,
             hosts=tuple(await self._without_loop(domain, hosts)),
             policy=policy if policy and policy.mode != "none" else None,
             authenticated=exchangers.authenticated or [host.name for host in hosts] == [domain],
@@ -137,14 +140,14 @@ class MailRoutes:
         except NoSuchRecord as error:
             if error.nxdomain:
                 raise RouteFailure(550, "5.1.2", f"The domain {domain} does not exist.") from None
-            return MailExchangers([MailExchanger(0, domain)], error.authenticated)
+            return MailExchangers([MailExchanger(0, domain)], error.authenticated, domain)
         except DnsUnavailable as error:
             raise RouteFailure(451, "4.4.3", str(error)) from None
         named = [exchanger for exchanger in found.exchangers if exchanger.host]
         if not named:
             # RFC 7505 §3.
             raise RouteFailure(556, "5.1.10", f"The domain {domain} does not accept mail (null MX).")
-        return MailExchangers(named, found.authenticated)
+        return MailExchangers(named, found.authenticated, found.canonical_name)
 
     async def _host(self, domain: str, name: str, preference: int, *, is_authenticated: bool) -> MailHost:
         """Look up the addresses and the TLSA records of a mail server. Raises RouteFailure."""
