@@ -736,6 +736,16 @@ async def test_a_failed_tlsa_lookup_of_a_signed_server_is_temporary(lab):
     assert sink.connections == 0
 
 
+async def test_sessions_are_reported_with_a_labels_unless_the_message_declines_tls(lab):
+    """RFC 8460 §4.4, and §3: sessions of reports, which decline TLS, are not in the next report."""
+    await lab.internet.mail_server("xn--bcher-kva.test")
+    sessions = []
+    transport = lab.transport(report_session=sessions.append)
+    await transport.deliver(envelope("x@b\xfccher.test"), MESSAGE)
+    await transport.deliver(envelope("x@b\xfccher.test", ignore_tls_policy=True), MESSAGE)
+    assert [(session.domain, session.policy.domain) for session in sessions] == [("xn--bcher-kva.test",) * 2]
+
+
 def test_hostile_certificates_match_nothing():
     record = TlsaRecord(2, 0, 0, b"\x30\x03\x02\x01\x01")
     assert dane_fault([record], ["mx.b.test"], datetime.now(UTC), [b"", b"\x30\x00"]) is not None
