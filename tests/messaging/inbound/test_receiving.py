@@ -15,7 +15,9 @@ import psycopg
 import pytest
 from psycopg import OperationalError
 from psycopg.errors import DeadlockDetected
+from typer.testing import CliRunner
 
+from postern.cli import make_command
 from postern.cli.mail_servers import MailServers
 from postern.kernel.config import Settings
 from postern.kernel.outbound.ssrf import read_networks
@@ -354,6 +356,31 @@ async def test_what_is_not_understood_is_kept_for_looking_at(sender, sink, port,
     await run_due_work()
     assert (await sender.client.get("/inbound/reports")).json() == []
     assert (await sender.client.get(path)).status_code == 404
+
+
+async def test_the_command_shows_the_reports_of_the_server_and_of_all_projects(
+    sender, sink, port, database_url, monkeypatch, tmp_path
+):
+    _, _, return_path, _ = await send_one(sender, sink)
+    subject = f"odd-{new_id()}"
+    odd = f"From: eve@example.org\r\nSubject: {subject}\x1b[2J\r\n\r\nwhat?\r\n".encode()
+    assert await deliver(port, [return_path], odd) == ([250], 250)
+    assert await deliver(port, [f"postmaster@{DOMAIN}"], dsn(f"{subject}@example.org")) == ([250], 550)
+    monkeypatch.setenv("DATABASE_URL", database_url)
+    monkeypatch.setenv("POSTERN_DATA", str(tmp_path))
+    run = CliRunner().invoke
+    shown = run(make_command(), ["reports"])
+    assert shown.exit_code == 0, shown.output
+    lines = shown.stdout.splitlines()
+    (at,) = [number for number, line in enumerate(lines) if subject in line]
+    assert lines[at].endswith(f"{subject}?[2J"), "Control characters cannot reach the terminal."
+    head = lines[at - 1].split()
+    assert (head[2], head[5]) == ("unrecognized", (await sender.client.get("")).json()["id"])
+    (bounce,) = [line for line in lines if " delivery " in line][:1]
+    assert run(make_command(), ["reports", head[3]]).stdout_bytes == odd
+    message = run(make_command(), ["reports", bounce.split()[3]]).stdout_bytes
+    assert f"{subject}@example.org".encode() in message
+    assert run(make_command(), ["reports", str(new_id())]).exit_code == 1
 
 
 async def test_only_the_newest_messages_of_a_project_are_kept(sender, sink, port, monkeypatch):
