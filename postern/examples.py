@@ -275,6 +275,8 @@ MAIL: Mapping[str, Any] = {
     "DmarcReportResult.skipped": 0,
     "DmarcReportResult.duplicate": False,
     "DmarcOrganization.organization": "google.com",
+    "DmarcOrganization.reporter": "google.com",
+    "DmarcSummary.unauthenticated": 0,
     "DmarcSource.sourceIp": "192.0.2.10",
     "DmarcDay.day": "2026-01-30",
     "lastDay": "2026-01-30",

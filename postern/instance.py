@@ -31,6 +31,7 @@ from postern.kernel.http.problems import Forbidden
 from postern.kernel.values import to_json
 from postern.messaging.domains.zone import zone_lines
 from postern.messaging.emails.sources import SourceState, source_states
+from postern.messaging.emails.unattributed import UNPROCESSED_KINDS
 from postern.platform.events.payloads import PAYLOADS
 from postern.reference import REFERENCE
 from postern.security.secrets import Secrets, WrongMasterKey
@@ -142,7 +143,7 @@ async def instance_metrics(world: "World", works: Sequence[Work[Any]]) -> bytes:
     try:
         workers = await instance_store.count_workers(world.db, since=world.clock() - SILENCE)
         smtp_processes = await instance_store.smtp_processes(world.db, since=world.clock() - SILENCE)
-        unprocessed = await instance_store.report_counts(world.db)
+        counted = {count.kind: count.reports for count in await instance_store.report_counts(world.db)}
         waits = [(work.name, await longest_wait(world.db, work, world.clock())) for work in works]
         sources = await source_states(world.db, world.settings, world.clock())
     except (OperationalError, PoolTimeout):
@@ -157,7 +158,7 @@ async def instance_metrics(world: "World", works: Sequence[Work[Any]]) -> bytes:
         *(f'postern_due_seconds{{work="{name}"}} {wait.total_seconds():.3f}' for name, wait in waits),
         "# HELP postern_reports_unprocessed_total Reports about mail that could not be processed.",
         "# TYPE postern_reports_unprocessed_total counter",
-        *(f'postern_reports_unprocessed_total{{kind="{count.kind}"}} {count.reports}' for count in unprocessed),
+        *(f'postern_reports_unprocessed_total{{kind="{kind}"}} {counted.get(kind, 0)}' for kind in UNPROCESSED_KINDS),
         *_smtp_lines(smtp_processes),
         *_source_lines(sources),
     ]

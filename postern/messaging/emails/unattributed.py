@@ -5,7 +5,7 @@ notification of SES is acknowledged.
 """
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from postern.kernel.database.statements import Transaction
@@ -17,6 +17,9 @@ from postern.messaging.emails.unattributed_store import UnattributedKind, Unattr
 
 if TYPE_CHECKING:
     from postern.world import World
+
+UNPROCESSED_KINDS: Final[tuple[UnprocessedKind, ...]] = ("unrecognized", "complaint", "delivery", "dmarc", "ses")
+"""The kinds, for metrics that are there before the first report."""
 
 UNATTRIBUTED_OCTETS = 65_536
 """Of such a report, only so many octets are kept."""
