@@ -732,7 +732,7 @@ CREATE TABLE public.certificate_orders (
     name text NOT NULL,
     registered_domain text NOT NULL,
     ordered_at timestamp with time zone NOT NULL,
-    project_id uuid
+    counted_for uuid
 );
 
 CREATE TABLE public.certificates (
@@ -756,7 +756,7 @@ CREATE TABLE public.certificates (
     attempt integer DEFAULT 0 NOT NULL,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
-    project_id uuid,
+    counted_for uuid,
     CONSTRAINT certificates_check CHECK (((order_url IS NULL) = (order_key IS NULL))),
     CONSTRAINT certificates_check1 CHECK (((token IS NULL) = (answer IS NULL))),
     CONSTRAINT certificates_check2 CHECK ((((chain IS NULL) = (private_key IS NULL)) AND ((chain IS NULL) = (issued_at IS NULL)) AND ((chain IS NULL) = (expires_at IS NULL)) AND ((chain IS NULL) = (renew_at IS NULL)))),
@@ -2602,7 +2602,7 @@ CREATE UNIQUE INDEX captured_messages_send ON public.captured_messages USING btr
 
 CREATE INDEX certificate_orders_domain ON public.certificate_orders USING btree (account_id, registered_domain, ordered_at);
 
-CREATE INDEX certificate_orders_project ON public.certificate_orders USING btree (account_id, project_id, ordered_at) WHERE (project_id IS NOT NULL);
+CREATE INDEX certificate_orders_project ON public.certificate_orders USING btree (account_id, counted_for, ordered_at) WHERE (counted_for IS NOT NULL);
 
 CREATE INDEX certificate_orders_time ON public.certificate_orders USING btree (account_id, ordered_at);
 
@@ -2610,7 +2610,7 @@ CREATE INDEX certificates_due ON public.certificates USING btree (account_id, du
 
 CREATE INDEX certificates_name ON public.certificates USING btree (name) WHERE (chain IS NOT NULL);
 
-CREATE INDEX certificates_project ON public.certificates USING btree (account_id, project_id) WHERE (project_id IS NOT NULL);
+CREATE INDEX certificates_project ON public.certificates USING btree (account_id, counted_for) WHERE (counted_for IS NOT NULL);
 
 CREATE INDEX certificates_token ON public.certificates USING btree (token) WHERE (token IS NOT NULL);
 

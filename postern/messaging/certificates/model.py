@@ -94,7 +94,7 @@ class StoredCertificate(Record):
     account_id: UUID
     id: UUID
     name: str
-    project_id: UUID | None
+    counted_for: UUID | None
     """The project that the certificate is counted for; None for a name of this server."""
     order_url: str | None
     order_key: bytes | None

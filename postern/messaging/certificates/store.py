@@ -59,7 +59,7 @@ async def save_account_url(db: Queries, *, id: UUID, url: str | None) -> None: .
     " from (" + _TRACKING_NAMES + ") as tracking where not exists ("
     "select from certificates c where c.account_id = %(account_id)s and c.name = tracking.name)) as numbered"
     " where number <= %(per_project)s - (select count(*) from certificates c"
-    " where c.account_id = %(account_id)s and c.project_id = numbered.project_id)"
+    " where c.account_id = %(account_id)s and c.counted_for = numbered.project_id)"
     " order by name, project_id limit %(limit)s"
 )
 async def new_tracking_names(
@@ -90,12 +90,12 @@ async def count_certificates(db: Queries, *, account_id: UUID) -> int: ...
 
 # A certificate that is due now, unless the account has one for this name.
 @statement("""
-    insert into certificates (account_id, id, name, project_id, due_at, created_at, updated_at)
-    values (%(account_id)s, %(id)s, %(name)s, %(project_id)s, %(now)s, %(now)s, %(now)s)
+    insert into certificates (account_id, id, name, counted_for, due_at, created_at, updated_at)
+    values (%(account_id)s, %(id)s, %(name)s, %(counted_for)s, %(now)s, %(now)s, %(now)s)
     on conflict (account_id, name) do nothing
 """)
 async def insert_certificate(
-    tx: Transaction, *, account_id: UUID, id: UUID, name: str, project_id: UUID | None, now: Moment
+    tx: Transaction, *, account_id: UUID, id: UUID, name: str, counted_for: UUID | None, now: Moment
 ) -> None: ...
 
 
@@ -139,8 +139,8 @@ async def served_certificates(db: Queries, *, ids: list[UUID]) -> list[ServedCer
 
 
 @statement("""
-    insert into certificate_orders (account_id, id, name, registered_domain, project_id, ordered_at)
-    values (%(account_id)s, %(id)s, %(name)s, %(registered_domain)s, %(project_id)s, %(now)s)
+    insert into certificate_orders (account_id, id, name, registered_domain, counted_for, ordered_at)
+    values (%(account_id)s, %(id)s, %(name)s, %(registered_domain)s, %(counted_for)s, %(now)s)
 """)
 async def insert_order(
     tx: Transaction,
@@ -149,7 +149,7 @@ async def insert_order(
     id: UUID,
     name: str,
     registered_domain: str,
-    project_id: UUID | None,
+    counted_for: UUID | None,
     now: Moment,
 ) -> None: ...
 
@@ -166,7 +166,7 @@ async def lock_orders(tx: Transaction, *, account_id: UUID) -> bool: ...
            array(
                select project.id from unnest(%(projects)s::uuid[]) as project (id)
                where (select count(*) from certificate_orders of_project
-                      where of_project.account_id = %(account_id)s and of_project.project_id = project.id
+                      where of_project.account_id = %(account_id)s and of_project.counted_for = project.id
                         and of_project.ordered_at > %(recent_since)s) < %(per_project)s
                order by project.id
            ) as projects

@@ -93,7 +93,7 @@ async def plan_certificates(world: "World") -> None:
     async with world.db.transaction() as tx:
         for name, project_id in names.items():
             await store.insert_certificate(
-                tx, account_id=account.id, id=new_id(), name=name, project_id=project_id, now=now
+                tx, account_id=account.id, id=new_id(), name=name, counted_for=project_id, now=now
             )
         tx.mark_due("certificates")
     await store.delete_orders(world.db, account_id=account.id, before=now - ORDERS_KEPT)
@@ -258,7 +258,7 @@ class CertificateAttempt:
                     id=new_id(),
                     name=certificate.name,
                     registered_domain=registered,
-                    project_id=counts.projects[0] if is_new and counts.projects else None,
+                    counted_for=counts.projects[0] if is_new and counts.projects else None,
                     now=now,
                 )
                 return True

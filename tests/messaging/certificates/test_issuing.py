@@ -294,7 +294,7 @@ async def test_orders_wait_for_the_limits_of_the_authority(world, clock, server,
                 id=new_id(),
                 name=f"n{number}.{HOST}",
                 registered_domain=HOST,
-                project_id=None,
+                counted_for=None,
                 now=clock(),
             )
     waiting = await issue(world, run_due_work)
