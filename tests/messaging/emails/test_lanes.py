@@ -106,16 +106,16 @@ async def test_large_messages_are_sent_in_groups_that_fit_into_memory(project, w
     group_sizes, large_per_group = [], []
     deliver_together = work._deliver_together
 
-    async def record_group(world_, sends, octets):
+    async def record_group(world_, sends, octets, *others):
         if str(sends[0].project_id) != project.id:  # Other tests leave mail due in the same database.
-            await deliver_together(world_, sends, octets)
+            await deliver_together(world_, sends, octets, *others)
             return
         group_sizes.append(len(sends))
         large_per_group.append(sum(send.subject == "Large" for send in sends))
         renewed = [send for send in lease_keeper(world_)._sends.values() if str(send.project_id) == project.id]
         assert {send.id for send in sends} <= {send.id for send in renewed}
         assert len(renewed) == 25 - sum(group_sizes[:-1]), "The leases of sends of later groups are renewed too."
-        await deliver_together(world_, sends, octets)
+        await deliver_together(world_, sends, octets, *others)
 
     monkeypatch.setattr(work, "_deliver_together", record_group)
     await run_due_work()
