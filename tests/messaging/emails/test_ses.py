@@ -14,11 +14,13 @@ from postern.messaging.emails.references import read_reference
 from postern.messaging.emails.transports import NoSesAccount, transport_of
 from postern.platform.projects import operations as projects
 from postern.protocols.mail.transports.failover import FailoverTransport
-from tests.messaging.domains.test_domains import publish
+from tests.messaging.emails.test_direct import sender
 from tests.messaging.emails.test_relay import MAIL, entry, published_keys
 from tests.peers.moto_server import REGION
 from tests.peers.ports import reserved_port
 from tests.peers.smtp_sink import Sink
+
+__all__ = ["sender"]
 
 OWN = {
     "region": "eu-west-1",
@@ -46,15 +48,6 @@ def settings(settings, moto):
     moto.reset()
     moto.verify("example.com")
     return with_ses(settings, moto.url)
-
-
-@pytest.fixture
-async def sender(project, zone):
-    """A project with a verified domain that sends with the server's transport."""
-    domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
-    publish(zone, domain)
-    assert (await project.client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
-    return project
 
 
 async def attempts_of(project, sent):

@@ -22,11 +22,12 @@ from postern.messaging.emails.retention import delete_expired
 from postern.messaging.emails.site_operations import RELEASED_AGAIN_AFTER
 from postern.messaging.emails.sites import SHARE_LEASE, USED_SECONDS, Sites, read_shaping, share_sites, sites
 from postern.protocols.mail.transports.shaping import SiteKey
-from tests.messaging.domains.test_domains import publish
-from tests.messaging.emails.test_direct import MAIL, entry
+from tests.messaging.emails.test_direct import MAIL, entry, sender
 from tests.peers.loopback_internet import loopback_internet
 from tests.peers.smtp_sink import Behaviour, Sink
 from tests.peers.whole_server import own_database
+
+__all__ = ["sender"]
 
 BUSY = b"451 4.7.28 Too many messages from <ada@b.test>, slow down"
 
@@ -40,14 +41,6 @@ async def internet(zone):
 @pytest.fixture
 def settings(settings, internet):
     return msgspec.structs.replace(settings, transport="direct", direct_port=internet.port)
-
-
-@pytest.fixture
-async def sender(project, zone):
-    domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
-    publish(zone, domain)
-    assert (await project.client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
-    return project
 
 
 async def queue(project, *addresses):

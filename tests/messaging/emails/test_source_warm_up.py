@@ -26,8 +26,10 @@ from postern.messaging.reputation.source_warm_up import DeclaredWarmUp, row_of
 from postern.protocols.mail.transports.transport import Envelope
 from tests.messaging.campaigns.test_campaigns import get_campaign
 from tests.messaging.campaigns.test_stopping import claim_due, create_sends
-from tests.messaging.domains.test_domains import publish
+from tests.messaging.emails.test_direct import sender
 from tests.messaging.reputation.test_reputation import start_campaign
+
+__all__ = ["sender"]
 
 MARKETING = SENDS[1]
 DAY = timedelta(days=1)
@@ -51,14 +53,6 @@ def noon(clock):
 @pytest.fixture
 def settings(settings, internet):
     return msgspec.structs.replace(settings, transport="direct", direct_port=internet.port)
-
-
-@pytest.fixture
-async def sender(project, zone):
-    domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
-    publish(zone, domain)
-    assert (await project.client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
-    return project
 
 
 @pytest.fixture

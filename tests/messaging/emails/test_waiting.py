@@ -13,12 +13,14 @@ from postern.messaging.emails.sources import SourceWarmUps
 from postern.protocols.mail.address import parse_address
 from postern.protocols.mail.transports.transport import WaitCause
 from tests.messaging.campaigns.test_campaigns import request_action
-from tests.messaging.domains.test_domains import publish
 from tests.messaging.emails.conftest import POLICY
+from tests.messaging.emails.test_direct import sender
 from tests.messaging.emails.test_sites import BUSY, operate, queue, settled_background
 from tests.messaging.emails.test_source_warm_up import new_address
 from tests.messaging.reputation.test_reputation import domain_of, start_campaign
 from tests.peers.smtp_sink import Behaviour
+
+__all__ = ["sender"]
 
 MAIL = {"from": "Acme <hello@example.com>", "subject": "Hello", "text": "Hello"}
 
@@ -26,14 +28,6 @@ MAIL = {"from": "Acme <hello@example.com>", "subject": "Hello", "text": "Hello"}
 @pytest.fixture
 def settings(settings, internet):
     return msgspec.structs.replace(settings, transport="direct", direct_port=internet.port)
-
-
-@pytest.fixture
-async def sender(project, zone):
-    domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
-    publish(zone, domain)
-    assert (await project.client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
-    return project
 
 
 async def waiting(project, send_id):
