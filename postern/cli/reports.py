@@ -1,6 +1,5 @@
 """`postern reports`: reports about mail that could not be processed, of the whole server."""
 
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -9,10 +8,10 @@ from uuid import UUID
 
 import typer
 
+from postern.cli.terminal import printable
+
 MOST_ROWS = 500
 """How many reports are shown at most: the newest."""
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-"""Characters of messages that could control the terminal."""
 
 
 class ReportRow(NamedTuple):
@@ -77,4 +76,4 @@ def report_lines(rows: Iterable[ReportRow]) -> Iterator[str]:
     for row in rows:
         project = f"  project {row.project}" if row.project else ""
         yield f"{row.received_at:%Y-%m-%d %H:%M}  {row.kind}  {row.id}{project}  {row.size:,} octets"
-        yield "    " + _CONTROL.sub("?", f"{row.reason} From: {row.sender} Subject: {row.subject}")
+        yield "    " + printable(f"{row.reason} From: {row.sender} Subject: {row.subject}")

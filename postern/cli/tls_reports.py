@@ -1,6 +1,5 @@
 """`postern tls-reports`: with which recipients' domains TLS has failed, and what became of the reports to them."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from itertools import groupby
@@ -8,16 +7,14 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from postern.cli.terminal import printable
+
 MOST_ROWS = 10_000
 """How many different results are read at most."""
 
 Day = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="A day (UTC). Default: today and yesterday.")]
 Domain = Annotated[str | None, typer.Option(help="Only this recipients' domain.")]
 All = Annotated[bool, typer.Option("--all", help="Also domains with which TLS has not failed.")]
-
-
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-"""Characters of servers' replies that could control the terminal."""
 
 
 class ResultRow(NamedTuple):
@@ -83,7 +80,7 @@ def _domain_line(results: Sequence[ResultRow], failures: Sequence[ResultRow]) ->
     first = results[0]
     failed = sum(row.sessions for row in failures)
     succeeded = sum(row.sessions for row in results) - failed
-    note = f" ({_CONTROL.sub('?', first.note)})" if first.note else ""
+    note = f" ({printable(first.note)})" if first.note else ""
     return f"{first.day}  {first.domain}  {succeeded} ok, {failed} failed  report: {first.report}{note}"
 
 
