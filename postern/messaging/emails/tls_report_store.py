@@ -5,33 +5,21 @@ from datetime import date
 from typing import Literal
 from uuid import UUID
 
-import msgspec
-
 from postern.kernel.database.statements import Jsonb, Queries, statement
 from postern.kernel.values import Moment, Record
-from postern.protocols.mail.tls_report import PolicyType, ResultType, TlsResult
+from postern.protocols.mail.tls_report import TlsResult
 
 ReportStatus = Literal["WAITING", "SENT", "NOT_WANTED", "FAILED", "OFF"]
 """SENT: an address got it. NOT_WANTED: the domain asks for no reports. OFF: this server sends none."""
 
 
-class CountedResult(msgspec.Struct, frozen=True, kw_only=True):
+class CountedResult(TlsResult, frozen=True, kw_only=True):
     """A number of sessions with the same result, as it is added to the table."""
 
     day: date
     domain: str
     key: str
-    """A hash of the fields below except `sessions`, in hexadecimal."""
-    policy_type: PolicyType
-    policy_domain: str
-    policy_lines: list[str]
-    policy_mx: list[str]
-    result: ResultType
-    sending_ip: str
-    receiving_mx: str
-    receiving_ip: str
-    reason: str
-    sessions: int
+    """A hash of the other fields except `sessions`, in hexadecimal."""
 
 
 class DueTlsReport(Record):
