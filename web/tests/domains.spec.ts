@@ -116,7 +116,7 @@ test("a look says what was found against what is expected", async ({ signedIn: p
   await publish("_spf.google.com", "TXT", "v=spf1 ip4:198.51.100.1 -all");
   await page.goto(at(`/domains/${domain.id}`));
   await expect(page.getByText("All are right.")).toBeVisible();
-  await page.getByRole("button", { name: "Look again" }).click();
+  await page.getByRole("button", { name: "Check again" }).click();
   await expect(page.getByText("1 record to change")).toBeVisible();
   const row = rowOf(page, "Permission to send");
   await expect(row).toContainText("Other value");
@@ -130,7 +130,7 @@ test("a look says what was found against what is expected", async ({ signedIn: p
 
   // What the page says is right.
   await publish(domain.domain, "TXT", merged);
-  await page.getByRole("button", { name: "Look again" }).click();
+  await page.getByRole("button", { name: "Check again" }).click();
   await expect(page.getByText("All are right.")).toBeVisible();
 
   await page.getByRole("combobox", { name: "Names" }).selectOption(domain.domain);
@@ -142,14 +142,14 @@ test("a look says what was found against what is expected", async ({ signedIn: p
 test.describe("with name servers that fail", () => {
   test.use({ tolerated: /status of 503/ });
 
-  test("a look that fails is said, and changes nothing", async ({ signedIn: page }) => {
+  test("a check that fails is reported, and changes nothing", async ({ signedIn: page }) => {
     const domain = await readyDomain("fails");
     await page.goto(at(`/domains/${domain.id}`));
     await page.route(/\/verify$/, (route) =>
       route.fulfill({ status: 503, json: { status: 503, code: "database_away", detail: "Away for a moment." } }),
     );
-    await page.getByRole("button", { name: "Look again" }).click();
-    await expect(page.getByText("The look failed.")).toBeVisible({ timeout: 30_000 });
+    await page.getByRole("button", { name: "Check again" }).click();
+    await expect(page.getByText("The check failed.")).toBeVisible({ timeout: 30_000 });
     await expect(page.getByText("All are right.")).toBeVisible();
   });
 });
@@ -329,7 +329,7 @@ test("what DNS answers is text, and a viewer sees no actions", async ({ signedIn
   await expect(rowOf(page, "Signature").first()).toContainText("<img src=x");
   await expect(page.locator(".published")).toHaveText(attack);
   expect(await page.evaluate(() => "hacked" in window)).toBe(false);
-  await expect(page.getByRole("button", { name: "Look again" })).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "Check again" })).toHaveCount(0);
   await page.getByRole("button", { name: "More actions" }).click();
   await expect(page.getByRole("menuitem")).toHaveCount(2);
   await page.keyboard.press("Escape");

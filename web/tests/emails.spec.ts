@@ -499,15 +499,19 @@ test("an email that waits says what for, and until when", async ({ signedIn: pag
   const record = await api.emails.get(sent);
   const until = new Date(Date.now() + 3_600_000).toISOString();
   const waits: [Partial<EmailWaiting>, string, RegExp][] = [
-    [{ cause: "WARM_UP" }, "Warm-up: 50 messages on 2026-11-26 (UTC).", /may send today have left already/],
+    [{ cause: "WARM_UP" }, "Warm-up: 50 messages on 2026-11-26 (UTC).", /warm-up limit of today/],
     [{ cause: "REPUTATION" }, "Held: bounce rate 6.1 %.", /bounced or were reported as spam/],
-    [{ cause: "SITE_SUSPENDED", site: "bigmail", until: null }, "The site is suspended: <b>x", /bigmail gets no email/],
-    [{ cause: "SITE_SLOWED", site: "bigmail" }, "", /bigmail has asked for less email/],
+    [
+      { cause: "SITE_SUSPENDED", site: "bigmail", until: null },
+      "The site is suspended: <b>x",
+      /Sending to bigmail is suspended/,
+    ],
+    [{ cause: "SITE_SLOWED", site: "bigmail" }, "", /bigmail limits how much mail it accepts/],
     [{ cause: "SITE_UNREACHABLE", site: "mx.b.example" }, "", /mx\.b\.example could not be reached/],
-    [{ cause: "TLS" }, "4.7.5 TLS with mx.b.example:25: certificate has expired", /must be encrypted/],
-    [{ cause: "CAPACITY" }, "", /Other emails to the same place/],
+    [{ cause: "TLS" }, "4.7.5 TLS with mx.b.example:25: certificate has expired", /does not support it as required/],
+    [{ cause: "CAPACITY" }, "", /same site is at its limit/],
     [{ cause: "CAMPAIGN_PAUSED", until: null }, "", /campaign is paused/],
-    [{ cause: "SETUP" }, "The server has no relay.", /cannot send it at present/],
+    [{ cause: "SETUP" }, "The server has no relay.", /not set up to send it at present/],
   ];
   let waiting: Partial<EmailWaiting> = {};
   let reason = "";
@@ -525,7 +529,7 @@ test("an email that waits says what for, and until when", async ({ signedIn: pag
     await expect(why).toContainText(text);
     await expect(why.getByText("Next attempt:")).toHaveCount(field.until === null ? 0 : 1);
     await expect(why.getByRole("link", { name: "Show the delivery site" })).toHaveCount(field.site ? 1 : 0);
-    await expect(page.getByText("Only over TLS on the whole way")).toBeVisible();
+    await expect(page.getByText("TLS is required on the whole path")).toBeVisible();
     if (field.cause === "WARM_UP" || field.cause === "SITE_SUSPENDED") await expectHolds(page, `waits ${field.cause}`);
   }
 });

@@ -51,7 +51,7 @@ test("the first hour: from the one-time link to a campaign and a colleague", asy
     await expect(page.getByRole("heading", { name: domain, level: 1 })).toBeVisible();
     const { records } = await api.domains.get(page.url().split("/").at(-1) ?? "");
     for (const { name, type, value } of records) await publish(name, type, value);
-    await page.getByRole("button", { name: "Look again" }).click();
+    await page.getByRole("button", { name: "Check again" }).click();
     await expect(page.getByText("All are right.")).toBeVisible();
   });
 

@@ -100,7 +100,7 @@ test.describe("with addresses that the API refuses", () => {
     await expect(row).toContainText("Not found yet");
     const [route] = (await client.inbound.routes.list()).data;
     await fetch(`${SERVER.zoneUrl}/${domain}/MX`, { method: "PUT", body: JSON.stringify([route?.record.value]) });
-    await row.getByRole("button", { name: /^Look again/ }).click();
+    await row.getByRole("button", { name: /^Check again/ }).click();
     await expect(row).toContainText(/Right|Other value|Not found yet/);
     await expectHolds(page, "received addresses");
     await page.setViewportSize({ width: 1440, height: 900 });
@@ -128,7 +128,7 @@ test.describe("with a message that attacks", () => {
     const route = await client.inbound.routes.create({ address: `*@${domain}` });
     await page.goto(path);
     await expect(page.getByRole("heading", { name: "Nothing was received yet" })).toBeVisible();
-    await expect(page.getByRole("region", { name: "Command that hands a message over" })).toContainText("/inbound");
+    await expect(page.getByRole("region", { name: "Command that submits a message" })).toContainText("/inbound");
     const sent = await client.emails.send({
       from: `shop@${domain}`,
       to: ["lena@kaffeehaus-linden.example"],
@@ -140,7 +140,7 @@ test.describe("with a message that attacks", () => {
     await client.inbound.add(message(`hello@${domain}`, "Other"), { recipients: [`hello@${domain}`] });
     const rows = page.getByRole("rowheader");
     await expect(rows).toHaveCount(2);
-    await expect(page.getByRole("row").filter({ hasText: "Order <img" })).toContainText("Not proven");
+    await expect(page.getByRole("row").filter({ hasText: "Order <img" })).toContainText("Not authenticated");
     await expectAccessible(page);
 
     await page.getByLabel("Received at").selectOption(`*@${domain}`);

@@ -74,7 +74,7 @@ test.describe("with a server that refuses", () => {
     await page.goto(at("/emails/sites"));
     const row = page.getByRole("row").filter({ has: page.getByRole("rowheader", { name: "bigmail" }) });
     await expect(row).toContainText("Slowed down");
-    await expect(row).toContainText("Usually 10 connections, 100 messages each, 600 a minute");
+    await expect(row).toContainText("Normally 10 connections, 100 messages per connection, 600 per minute");
     await expect(row).toContainText("412");
     await expect(row).toContainText("421 4.7.0 <img src=x");
     await expectHolds(page, "sites");

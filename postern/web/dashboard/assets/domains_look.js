@@ -1,1 +1,1 @@
-import{G as e}from"./parts.js";var t=()=>`Look again`,n=()=>`Erneut nachsehen`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r));export{r as t};
+import{G as e}from"./parts.js";var t=()=>`Check again`,n=()=>`Erneut prüfen`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r));export{r as t};

@@ -150,7 +150,7 @@ export function Sites() {
   );
 }
 
-/** Limits in words: `10 connections, 100 messages each, 600 a minute`. */
+/** Limits in words: `10 connections, 100 messages per connection, 600 per minute`. */
 function limitsInWords({ connections, messagesPerConnection, messagesPerMinute }: DeliverySiteLimits): string {
   return (
     [
@@ -211,7 +211,7 @@ function Site({ site }: { site: DeliverySite }) {
         )}
         {site.throttledUntil && <small>{m.sites_throttled({ time: shortTime(site.throttledUntil) })}</small>}
       </td>
-      <td className="num">
+      <td className="num" data-label={m.sites_waiting()}>
         {countUpTo(site.waiting)}
         {site.oldestWaitingAt && (
           <small className="muted">
@@ -219,19 +219,19 @@ function Site({ site }: { site: DeliverySite }) {
           </small>
         )}
       </td>
-      <td>
+      <td data-label={m.sites_limits()}>
         {limitsInWords(site.limits)}
         {site.state === "SLOWED" && (
           <small className="muted">{m.sites_usually({ limits: limitsInWords(site.defaultLimits) })}</small>
         )}
       </td>
-      <td className="num">
+      <td className="num" data-label={m.sites_day()}>
         {count(site.delivered)}
         <small className="muted">
           {m.sites_day_others({ deferred: count(site.deferred), bounced: count(site.bounced) })}
         </small>
       </td>
-      <td className="said">
+      <td className="said" data-label={m.sites_reply()}>
         {site.lastReply ? (
           <>
             <code>{site.lastReply}</code>
