@@ -11,10 +11,6 @@ import struct
 import zlib
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from email import policy as email_policy
-from email.errors import MessageError
-from email.message import Message
-from email.parser import BytesParser
 from typing import Final, Literal
 
 from lxml import etree
@@ -22,6 +18,7 @@ from lxml import etree
 from postern.kernel.http.problems import ContentTooLarge, Unprocessable
 from postern.kernel.values import Record
 from postern.protocols.mail.findings import readable, shorten
+from postern.protocols.mail.received import read_message
 
 REPORT_OCTETS: Final = 10_000_000
 """The largest report as it arrives: a file, or a message with one."""
@@ -32,11 +29,8 @@ RECORDS_LIMIT: Final = 20_000
 XML_DEPTH: Final = 16
 ELEMENTS_PER_RECORD: Final = 200
 """Elements of one record, on average."""
-PARTS_LIMIT: Final = 50
-"""Parts of a message in which a report is searched."""
-BOUNDARIES_LIMIT: Final = 10
-"""Occurrences of the word `boundary` in a message: the time to parse it is proportional to the number of nested parts
-times that of the lines."""
+FORWARDED_LIMIT: Final = 3
+"""Messages within messages in which a report is searched."""
 ZIP_ENTRIES_LIMIT: Final = 5
 """Entries of a zip file in which a report is searched."""
 REPORT_ID_CHARACTERS: Final = 255
@@ -123,20 +117,12 @@ _XML_BLANKS: Final = b"\xef\xbb\xbf\xfe\xff\0 \t\r\n"
 # Files and messages ------------------------------------------------------------------------------------------
 
 
-def _attachments(content: bytes) -> Iterator[bytes]:
-    """The decoded parts of a message, at most PARTS_LIMIT."""
-    if len(re.findall(rb"boundary", content, re.IGNORECASE)) > BOUNDARIES_LIMIT:
-        raise DmarcReportInvalid("The message has too many nested parts.")
-    try:
-        message: Message = BytesParser(policy=email_policy.compat32).parsebytes(content)
-        for number, part in enumerate(message.walk()):
-            if number >= PARTS_LIMIT:
-                return
-            payload = None if part.is_multipart() else part.get_payload(decode=True)
-            if isinstance(payload, bytes):
-                yield payload
-    except (MessageError, LookupError, TypeError, ValueError, RecursionError):
-        raise DmarcReportInvalid("The message cannot be parsed.") from None
+def _attachments(content: bytes, depth: int = 0) -> Iterator[bytes]:
+    """The decoded parts of a message, and of messages that are attached to it."""
+    for part in read_message(content).parts:
+        yield part.content
+        if part.content_type == "message/rfc822" and depth < FORWARDED_LIMIT:
+            yield from _attachments(part.content, depth + 1)
 
 
 def _xml_of(content: bytes) -> bytes:

@@ -235,13 +235,14 @@ def _split_parts(content: bytes, start: int, end: int, delimiter: bytes, budget:
         if budget.delimiters < 0:
             raise MimeInvalid(f"The delimiters of parts can occur at most {DELIMITERS_LIMIT:,} times.")
         position = found + len(delimiter)
+        if found != start and not content.startswith(b"\r\n", found - 2):
+            continue  # Text that contains the delimiter. Its line may be long, so the line's end is not searched.
         line_end = content.find(b"\r\n", position, end)
         line_end = end if line_end < 0 else line_end
         rest = content[position : min(line_end, position + BOUNDARY_LIMIT)]
-        is_line_start = found == start or content.startswith(b"\r\n", found - 2)
         is_closing = rest.startswith(b"--")
-        if not is_line_start or rest.removeprefix(b"--" if is_closing else b"").strip(b" \t"):
-            continue  # Text that contains the delimiter, or another boundary that begins with this one.
+        if rest.removeprefix(b"--" if is_closing else b"").strip(b" \t"):
+            continue  # Another boundary that begins with this one.
         if part_start >= 0:
             yield part_start, max(part_start, found - 2)
         if is_closing:

@@ -5,6 +5,7 @@ import io
 import zipfile
 import zlib
 from datetime import UTC, datetime
+from email import message_from_bytes
 from email.message import EmailMessage
 
 import pytest
@@ -22,6 +23,7 @@ from postern.protocols.mail.dmarc_report import (
     parse_report,
     read_report,
 )
+from tests.protocols.mail.test_html_tokens import assert_linear
 
 RECORD = """
   <record>
@@ -232,6 +234,25 @@ def test_decompression_bombs_are_bounded():
         read_report(b"<" + b" " * REPORT_OCTETS)
     with pytest.raises(DmarcReportTooLarge):
         read_report(mailed(compressed))
+
+
+def test_a_report_in_a_forwarded_message_is_read():
+    forward = EmailMessage()
+    forward["From"], forward["To"], forward["Subject"] = "ada@example.com", "d@example.com", "Fwd: Report"
+    forward.set_content("For you.")
+    forward.add_attachment(message_from_bytes(mailed(gzip.compress(report()))))
+    assert read_report(forward.as_bytes()).organization == "google.com"
+
+
+@pytest.mark.parametrize("piece", [";", '";', "a*0*=x; ", "boundary=x;"])
+def test_the_parameters_of_a_content_type_take_linear_time(piece):
+    """A megabyte of semicolons took a quarter of a minute."""
+
+    def read(parameters: str) -> None:
+        with pytest.raises(DmarcReportInvalid):
+            read_report(f"Content-Type: multipart/mixed; {parameters}\n\nx".encode())
+
+    assert_linear(read, *(piece * (size // len(piece)) for size in (500_000, 1_000_000)))
 
 
 def test_many_records_and_deep_elements_are_bounded():

@@ -21,6 +21,7 @@ from postern.protocols.mail.mime_parser import (
     parse_mailboxes,
     parse_message,
 )
+from tests.protocols.mail.test_html_tokens import assert_linear
 
 
 def lines(*parts: str) -> bytes:
@@ -201,6 +202,15 @@ def test_a_message_at_the_limits():
     assert len(leaves(parse_message(nested(DEPTH_LIMIT)))) == 1
     parts = b"Content-Type: multipart/mixed; boundary=b\r\n\r\n" + b"--b\r\n\r\n\r\n" * (PARTS_LIMIT - 1)
     assert len(parse_message(parts).parts) == PARTS_LIMIT - 1
+
+
+def test_a_long_line_of_delimiters_takes_linear_time():
+    """The end of the line was searched from each of them: 25 MB took minutes of processor time."""
+
+    def parse(hyphens: str) -> None:
+        parse_message(f"Content-Type: multipart/mixed; boundary={'-' * 190}\r\n\r\n{hyphens}".encode())
+
+    assert_linear(parse, "-" * 2_000_000, "-" * 4_000_000)
 
 
 @pytest.mark.parametrize("encoding", ["base64", "BASE64 ; x", "quoted-printable", "8bit", "binary", ""])
