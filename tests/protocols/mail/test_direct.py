@@ -334,6 +334,26 @@ async def test_without_a_connection_left_the_message_waits(lab, monkeypatch):
     await asyncio.wait([first])
 
 
+async def test_slow_servers_of_one_tenant_leave_connections_to_the_others(lab, monkeypatch):
+    """Recipients are chosen by whoever fills a form, and their servers may take minutes for each reply."""
+    monkeypatch.setattr(direct_module, "MAX_CONNECTIONS", 4)
+    monkeypatch.setattr(direct_module, "RESERVED_CONNECTIONS", 2, raising=False)
+    await lab.internet.mail_server("b.test")
+    for n in range(6):
+        await lab.internet.mail_server(f"slow{n}.test", Behaviour(stall_at="GREETING"))
+    transport = lab.transport()
+    slow = [asyncio.create_task(transport.deliver(envelope(f"x@slow{n}.test", tenant="a"), MESSAGE)) for n in range(6)]
+    done: set[asyncio.Task] = set()
+    while len(done) < 2:
+        done, _ = await asyncio.wait(slow, timeout=0.1)
+    assert codes(await transport.deliver(envelope(tenant="b"), MESSAGE)) == [("Accepted", 250, "2.0.0")]
+    assert len(done) == 4
+    assert all(task.result().no_server_contacted for task in done)
+    for task in slow:
+        task.cancel()
+    await asyncio.wait(slow)
+
+
 async def test_unused_sites_are_dropped(lab, monkeypatch):
     monkeypatch.setattr(direct_module, "MAX_SITES", 2)
     transport = lab.transport()

@@ -9,7 +9,7 @@ import functools
 import random
 import ssl
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from enum import Enum, auto
@@ -69,6 +69,8 @@ MAX_SITES = 2_000
 """How many sites keep their connections and their state in memory; the least recently used ones are dropped."""
 MAX_CONNECTIONS = 500
 """Open connections of one transport, idle ones included; below the common limit of 1,024 file descriptors."""
+RESERVED_CONNECTIONS = 100
+"""As many are left to tenants that have fewer open: one whose recipients have slow servers must not stop the others."""
 FULL_DELAY = timedelta(seconds=5)
 """When a message is tried again for which there was no connection left."""
 MAX_SOURCES = 64
@@ -107,7 +109,7 @@ ChooseSources: TypeAlias = Callable[[Envelope], Awaitable[tuple[str, ...] | None
 
 
 class NoConnectionLeft(Exception):
-    """The transport has MAX_CONNECTIONS open connections, and none of them is idle."""
+    """The transport has as many open connections as the tenant may have it open, and none of them is idle."""
 
 
 class TlsDemand(Enum):
@@ -195,9 +197,10 @@ class DirectTransport:
         self._report_session = report_session
         self._choose_sources = choose_sources
         self._sites: OrderedDict[_SiteKey, _Site] = OrderedDict()
-        self._connections: set[SmtpConnection] = set()
-        """The open connections, and closed ones that were not removed yet."""
-        self._dialing = 0
+        self._connections: dict[SmtpConnection, str | None] = {}
+        """The open connections, and closed ones that were not removed yet, with the tenants that opened them."""
+        self._dialing: Counter[str | None] = Counter()
+        """Connections that are being opened, by tenant."""
         self._closing: set[asyncio.Task[None]] = set()
 
     @property
@@ -275,7 +278,7 @@ class DirectTransport:
         try:
             outcome = await pool.deliver(envelope, message, hooks)
         except NoConnectionLeft:
-            text = f"{MAX_CONNECTIONS} connections to mail servers are open, so there is none left for {pool.label}."
+            text = f"Too many connections to mail servers are open, so there is none left for {pool.label}."
             return defer_all(
                 envelope,
                 text,
@@ -360,10 +363,10 @@ class DirectTransport:
 
     # Connections.
 
-    async def _dial(self, site: _Site) -> SmtpConnection:
+    async def _dial(self, site: _Site, tenant: str | None) -> SmtpConnection:
         """Connect to the first server of the site that can be used. Raises ConnectionFailed or NoConnectionLeft."""
-        self._require_room()
-        self._dialing += 1
+        self._require_room(tenant)
+        self._dialing[tenant] += 1
         try:
             connection = await self._dial_first(site)
         except TlsRequired as failure:
@@ -371,22 +374,34 @@ class DirectTransport:
             failure.counts_against_server = False
             raise
         finally:
-            self._dialing -= 1
-        self._connections.add(connection)
+            self._dialing[tenant] -= 1
+            if not self._dialing[tenant]:
+                del self._dialing[tenant]
+        self._connections[connection] = tenant
         return connection
 
-    def _require_room(self) -> None:
-        """Raise NoConnectionLeft if no connection can be opened; closes idle connections before."""
-        if len(self._connections) + self._dialing < MAX_CONNECTIONS:
+    def _require_room(self, tenant: str | None) -> None:
+        """Raise NoConnectionLeft if no connection can be opened for a tenant; closes idle connections before."""
+        if self._has_room(tenant):
             return
-        self._connections = {connection for connection in self._connections if connection.usable}
+        self._forget_closed()
         for site in self._sites.values():
-            if len(self._connections) + self._dialing < MAX_CONNECTIONS:
+            if self._has_room(tenant):
                 return
             if site.pool.abort_idle():
-                self._connections = {connection for connection in self._connections if connection.usable}
-        if len(self._connections) + self._dialing >= MAX_CONNECTIONS:
+                self._forget_closed()
+        if not self._has_room(tenant):
             raise NoConnectionLeft
+
+    def _has_room(self, tenant: str | None) -> bool:
+        own = list(self._connections.values()).count(tenant) + self._dialing[tenant]
+        reserved = RESERVED_CONNECTIONS if own >= RESERVED_CONNECTIONS else 0
+        return len(self._connections) + self._dialing.total() < MAX_CONNECTIONS - reserved
+
+    def _forget_closed(self) -> None:
+        self._connections = {
+            connection: tenant for connection, tenant in self._connections.items() if connection.usable
+        }
 
     async def _dial_first(self, site: _Site) -> SmtpConnection:
         deadline = self._clock() + CONNECT_SECONDS

@@ -122,7 +122,7 @@ class RelayTransport:
                 password=relay.password,
                 timeouts=timeouts or Timeouts(),
             )
-            dial = functools.partial(_connect, peer, resolve) if resolve else functools.partial(connect, peer)
+            dial = functools.partial(_connect, peer, resolve)
             shared = functools.partial(lease, f"{peer.label} {relay.user or ''}") if lease else None
             control = controls.of_relay(relay.host, peer.label, scope) if controls else None
             pool = ConnectionPool(peer.label, dial, relay, clock=clock, chance=chance, lease=shared, control=control)
@@ -159,8 +159,11 @@ class RelayTransport:
             await pool.aclose()
 
 
-async def _connect(peer: Peer, resolve: Resolve) -> SmtpConnection:
-    """Connect to the first reachable address of the host; its certificate must have that name. Raises Unreachable."""
+async def _connect(peer: Peer, resolve: Resolve | None, _tenant: str | None) -> SmtpConnection:
+    """Connect to the first reachable address of the host; its certificate must have that name. Raises
+    ConnectionFailed."""
+    if resolve is None:
+        return await connect(peer)
     try:
         async with asyncio.timeout(peer.timeouts.connect.total_seconds()):
             addresses = await resolve(peer.host)
@@ -199,7 +202,7 @@ class ConnectionPool:
     def __init__(
         self,
         label: str,
-        dial: Callable[[], Awaitable[SmtpConnection]],
+        dial: Callable[[str | None], Awaitable[SmtpConnection]],
         limits: PoolLimits,
         *,
         clock: Callable[[], float],
@@ -207,8 +210,8 @@ class ConnectionPool:
         lease: Callable[[float], Awaitable[float | None]] | None = None,
         control: SiteControl | None = None,
     ) -> None:
-        """`dial` opens a connection. `lease` leases a span of the rate that processes share, see `Lease`. `control` has
-        the limits that the pools of all processes share."""
+        """`dial` opens a connection for a tenant. `lease` leases a span of the rate that processes share, see `Lease`.
+        `control` has the limits that the pools of all processes share."""
         self.control = control
         self._lease = lease if limits.per_second else None
         self._leased = (0.0, 0.0)
@@ -418,7 +421,7 @@ class ConnectionPool:
                 self.control.make_room()
                 self.control.open += 1
             await self._wait_for_closing()
-            connection = await self._dial()
+            connection = await self._dial(envelope.tenant)
             self.shaper.connected()
             if hooks.admit:
                 await hooks.admit()

@@ -299,7 +299,7 @@ class RequestQueue(ConnectionPool):
         )
 
 
-async def _no_smtp() -> SmtpConnection:
+async def _no_smtp(_tenant: str | None) -> SmtpConnection:
     raise Unreachable("SES is used over HTTP only.")
 
 
