@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import typer
 
 from postern.kernel.config import Settings
+from postern.kernel.terminal import printable
 
 if TYPE_CHECKING:
     from postern.messaging.domains.model import PublicKey, RecordCheck
@@ -47,8 +48,8 @@ class CheckResult:
     """How to solve a problem."""
 
     def __str__(self) -> str:
-        advice = f"\n         what to do: {self.advice}" if self.advice else ""
-        return f"{self.status:<8} {self.subject}: {self.result}{advice}"
+        advice = f"\n         what to do: {printable(self.advice)}" if self.advice else ""
+        return f"{self.status:<8} {printable(f'{self.subject}: {self.result}')}{advice}"
 
 
 def register(app: typer.Typer) -> None:

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import typer
 
-from postern.cli.terminal import printable
+from postern.kernel.terminal import printable
 
 MOST_ROWS = 500
 """How many reports are shown at most: the newest."""
@@ -34,7 +34,12 @@ def register(app: typer.Typer) -> None:
 
 
 def show_reports(
-    id: Annotated[UUID | None, typer.Argument(help="Write the message of this report to standard output.")] = None,
+    id: Annotated[
+        UUID | None,
+        typer.Argument(
+            help="Write the message of this report to standard output; on a terminal, without control characters."
+        ),
+    ] = None,
 ) -> None:
     """Show the reports about mail that could not be processed, newest first: bounces that were not understood,
     complaints and bounces that name no e-mail of this server, and DMARC reports and SES notifications that cannot be
@@ -55,8 +60,7 @@ def show_reports(
             ).fetchone()
             if found is None:
                 raise SystemExit(f"There is no report {id}.")
-            sys.stdout.buffer.write(found[0])
-            sys.stdout.buffer.flush()
+            write_message(found[0])
             return
         rows = connection.execute(
             """
@@ -69,6 +73,15 @@ def show_reports(
             {"limit": MOST_ROWS},
         ).fetchall()
     print("\n".join(report_lines(map(ReportRow._make, rows))) or "All reports were processed.")
+
+
+def write_message(message: bytes) -> None:
+    """Write a message to standard output: its octets, or readable lines if that is a terminal."""
+    if sys.stdout.isatty():
+        print("\n".join(map(printable, message.decode("utf-8", "replace").splitlines())))
+        return
+    sys.stdout.buffer.write(message)
+    sys.stdout.buffer.flush()
 
 
 def report_lines(rows: Iterable[ReportRow]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from postern.cli.terminal import printable
+from postern.kernel.terminal import printable
 
 MOST_ROWS = 10_000
 """How many different results are read at most."""

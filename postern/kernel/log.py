@@ -8,6 +8,8 @@ from typing import Any
 
 import structlog
 
+from postern.kernel.terminal import printable
+
 SECRET_WORDS = ("password", "secret", "token", "authorization", "cookie", "apikey", "api_key", "signature")
 BODY_WORDS = ("html", "text", "body", "content", "variables")
 REDACTED = "[left out]"
@@ -43,6 +45,7 @@ def processors(*, human_readable: bool) -> list[Any]:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
         _redact_secrets,
+        *([_make_printable] if human_readable else []),
         renderer,
     ]
 
@@ -51,6 +54,14 @@ def _without_value(part: str) -> str:
     """The parameter's name with its value removed; a part without a name may itself be a secret (`?3f9c…`)."""
     name, separator, _ = part.partition("=")
     return f"{name}={REDACTED}" if separator and PARAMETER_NAME.fullmatch(name) else REDACTED
+
+
+def _make_printable(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Texts of others, such as replies of servers, must not send commands to a terminal. JSON escapes them."""
+    for name, value in event.items():
+        if isinstance(value, str):
+            event[name] = "\n".join(map(printable, value.split("\n"))) if name == "exception" else printable(value)
+    return event
 
 
 def _redact_secrets(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

@@ -5,6 +5,7 @@ from uuid import uuid4
 import msgspec
 import pytest
 
+from postern.cli.doctor import print_results
 from postern.cli.doctor_direct import diagnose_direct
 from postern.kernel.outbound.ssrf import read_networks
 from tests.messaging.domains.test_domains import publish
@@ -185,3 +186,11 @@ async def test_a_redirected_port_is_a_problem(loop_settings, internet):
     assert "iptables" in problem.advice
     await internet.mail_server("c.test", Behaviour(replies={"GREETING": b"220 mx.c.test via mail.example.com"}))
     assert f"Port {internet.port} ok" in await checks(loop_settings, "ada@c.test")
+
+
+async def test_replies_of_servers_send_no_commands_to_the_terminal(direct_settings, internet, capsys):
+    greeting = b"554 5.7.1 \x1b[2JBlocked \xc2\x9b2J\xe2\x80\xae"
+    await internet.mail_server("b.test", Behaviour(replies={"GREETING": greeting}))
+    settings = msgspec.structs.replace(direct_settings, sources="127.0.2.1=lab.example.com")
+    await print_results(diagnose_direct(settings, None, "ada@b.test"))
+    assert "greeted with 554 ?[2JBlocked ?2J?\n" in capsys.readouterr().out

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 
 import psycopg
 import pytest
@@ -71,3 +72,20 @@ def test_each_line_is_one_json_object():
     line = log_line(False, lambda log: log.warning("database_away", error="gone\naway"))
     assert json.loads(line)["event"] == "database_away"
     assert line.count("\n") == 1
+
+
+@BOTH_FORMATS
+def test_texts_of_others_send_no_commands_to_a_terminal(human_readable):
+    hostile = "550 \x1b]0;title\x07\x9b2J\u202e\r\nforged\udc80"
+
+    def write(log):
+        try:
+            raise ValueError(hostile)
+        except ValueError:
+            log.exception("tls_report_finished", note=hostile)
+
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", log_line(human_readable, write))  # The colours of structlog.
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\ud800-\udfff]", plain)
+    if human_readable:
+        assert "note='550 ?]0;title??2J???forged?'" in plain
+        assert "ValueError: 550 ?]0;title??2J??\nforged" in plain, "A traceback keeps its lines."
