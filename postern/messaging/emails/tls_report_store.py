@@ -81,6 +81,15 @@ async def add_reports(
 async def results_of(db: Queries, *, day: date, domain: str) -> list[TlsResult]: ...
 
 
+# The reports about a registered domain, or a domain below it, and a day that were added before the report `id`.
+@statement("""
+    select count(*)::int from tls_reports
+    where day = %(day)s and id < %(id)s and status not in ('NOT_WANTED', 'OFF')
+          and (domain = %(registered)s or right(domain, length(%(registered)s) + 1) = '.' || %(registered)s)
+""")
+async def count_earlier(db: Queries, *, id: UUID, day: date, registered: str) -> int: ...
+
+
 # Record which addresses have got or refused the report; False if a later attempt has begun.
 @statement("""
     update tls_reports set sent_to = %(sent_to)s, refused_by = %(refused_by)s

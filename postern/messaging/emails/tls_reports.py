@@ -23,6 +23,7 @@ from postern.messaging.emails.transports import direct_transport
 from postern.protocols.mail.address import AddressInvalid, parse_address
 from postern.protocols.mail.dkim import sign
 from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord
+from postern.protocols.mail.public_suffixes import registered_domain
 from postern.protocols.mail.tls_report import (
     TlsReport,
     compose_report,
@@ -48,6 +49,9 @@ LEASE = timedelta(minutes=15)
 MEDIA_TYPE = "application/tlsrpt+gzip"
 RETRIED_STATUSES = frozenset((408, 425, 429))
 """Statuses 4xx after which a request is repeated."""
+REPORTS_PER_REGISTERED_DOMAIN = 20
+"""How many reports about a registered domain and a day are sent, with the domains below it. Whoever has a zone has any
+number of domains with mail servers, and chooses who gets the reports: it must not be somebody's mailbox, many times."""
 NOTE_CHARACTERS = 500
 """Longer notes about failures are cut."""
 
@@ -84,6 +88,13 @@ async def send_report(world: "World", due: DueTlsReport) -> None:
     if not addresses:
         note = "The domain publishes no valid TLS-RPT record." if records else ""
         await _settle(world, due, "NOT_WANTED", note)
+        return
+    # Loading the list of public suffixes takes long the first time.
+    registered = await asyncio.to_thread(registered_domain, due.domain)
+    earlier = await store.count_earlier(world.db, id=due.id, day=due.day, registered=registered)
+    if earlier >= REPORTS_PER_REGISTERED_DOMAIN:
+        note = f"At most {REPORTS_PER_REGISTERED_DOMAIN} reports a day are sent about {registered} and below it."
+        await _settle(world, due, "OFF", note)
         return
     report = TlsReport(
         id=str(due.id),

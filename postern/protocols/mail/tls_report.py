@@ -137,8 +137,14 @@ def report_addresses(records: Iterable[str]) -> list[str]:
     listed = [field.removeprefix("rua=") for field in fields if field.startswith("rua=")]
     if len(listed) != 1 or not all(map(_FIELD.fullmatch, fields)):
         return []
-    addresses = dict.fromkeys(uri.strip(" \t") for uri in listed[0].split(","))
-    return [address for address in addresses if _is_address(address)][:MAX_RECIPIENTS]
+    uris = [uri.strip(" \t") for uri in listed[0].split(",")]
+    addresses = {_without_variants(uri): uri for uri in reversed(uris) if _is_address(uri)}
+    return list(reversed(addresses.values()))[:MAX_RECIPIENTS]
+
+
+def _without_variants(address: str) -> str:
+    """The same text for all ways to write a mailbox, which must get one report."""
+    return f"mailto:{mail_recipient(address).spec.lower()}" if address.startswith("mailto:") else address
 
 
 def mail_recipient(address: str) -> Address:

@@ -18,6 +18,7 @@ from postern.cli.tls_reports import ResultRow, result_lines
 from postern.kernel.due import Lane, claim
 from postern.kernel.values import NO_ID
 from postern.messaging.emails import tls_report_store
+from postern.messaging.emails import tls_reports as reports_module
 from postern.messaging.emails import tls_results as results_module
 from postern.messaging.emails.retention import delete_expired
 from postern.messaging.emails.tls_reports import WORK, send_report
@@ -454,6 +455,32 @@ async def test_a_private_collector_is_refused(zone, world, clock, run_due_work, 
     status, note, *_ = await report_of(world, failing)
     assert status == "FAILED"
     assert "not on the public Internet" in note
+
+
+async def test_reports_about_the_domains_of_one_zone_are_limited(
+    sender, internet, zone, world, clock, run_due_work, unique_domain, monkeypatch
+):
+    """Otherwise one message to each of many domains would be several messages to a mailbox that asked for none."""
+    monkeypatch.setattr(reports_module, "REPORTS_PER_REGISTERED_DOMAIN", 2, raising=False)
+    registered = unique_domain.replace(".test", ".com")
+    sink = await internet.mail_server(f"victim{registered}")
+    others = [f"x{registered}", f"not-asked.{registered}"]
+    domains = [f"{n}.{registered}" for n in range(4)]
+    for domain in [*others, *domains]:
+        await internet.mail_server(domain)
+        if "not-asked" not in domain:
+            zone.add(f"_smtp._tls.{domain}", "TXT", f"v=TLSRPTv1; rua=mailto:ada@victim{registered}")
+        await send(sender, f"ada@{domain}")
+        await tls_results(world).flush()
+    go_to_next_morning(clock)
+    for _ in range(2):
+        await run_due_work()
+        clock.move(timedelta(hours=5))
+    assert [(await report_of(world, domain))[0] for domain in others] == ["SENT", "NOT_WANTED"]
+    found = [await report_of(world, domain) for domain in domains]
+    assert [status for status, *_ in found] == ["SENT", "SENT", "OFF", "OFF"]
+    assert registered in found[-1][1]
+    assert len(sink.messages) == 3
 
 
 async def test_a_domain_that_does_not_ask_gets_none(world, clock, run_due_work, failing):

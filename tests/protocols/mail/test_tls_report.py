@@ -27,6 +27,10 @@ VALID_RECORDS = {
     "v=TLSRPTv1; ext=1; rua=mailto:a@b.test": ["mailto:a@b.test"],
     "v=TLSRPTv1 ; rua=mailto:a%2Bb@b.test?subject=x": ["mailto:a%2Bb@b.test?subject=x"],
     "v=TLSRPTv1; rua=ftp://b.test/,mailto:a@b.test": ["mailto:a@b.test"],
+    "v=TLSRPTv1; rua=mailto:a@b.test,mailto:A@B.test,mailto:%61@b.test,mailto:a@b.test?x,https://b.test/": [
+        "mailto:a@b.test",
+        "https://b.test/",
+    ],
     "v=TLSRPTv1; rua=" + ",".join(f"mailto:a{n}@b.test" for n in range(9)): [
         f"mailto:a{n}@b.test" for n in range(MAX_RECIPIENTS)
     ],
