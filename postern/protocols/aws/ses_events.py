@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 import msgspec
@@ -172,9 +172,9 @@ def _host(details: dict[str, Any]) -> str:
 def _time(text: str) -> datetime | None:
     try:
         at = datetime.fromisoformat(text)
-    except ValueError:
+        return at.astimezone(UTC) if at.tzinfo else None
+    except (ValueError, OverflowError):
         return None
-    return at if at.tzinfo else None
 
 
 def _object(document: dict[str, Any], name: str) -> dict[str, Any]:
