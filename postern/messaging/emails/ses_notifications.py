@@ -38,7 +38,8 @@ MAX_AGE, MAX_AHEAD = timedelta(hours=2), timedelta(minutes=15)
 CERTIFICATE_BYTES = 16_384
 CERTIFICATES_KEPT = 16
 CERTIFICATE_RATE = RateLimit("sns-certificates", 30, timedelta(minutes=1))
-"""How often one process fetches certificates. AWS has one per region and changes it about once a year."""
+"""How often one process fetches certificates for a client and a project. AWS has one per region and changes it about
+once a year. The message is not verified yet, so forged ones must not use up the quota of others."""
 CONFIRMATION_BYTES = 4_096
 VALIDATED = "Successfully validated SNS topic"
 """How SES begins the message that it publishes when a topic is set up."""
@@ -93,7 +94,7 @@ async def _verified(call: Call, body: bytes, topics: "list[str] | tuple[str, ...
             raise SnsRefused("The topic is not among the configured ones.")
         if not call.now - MAX_AGE <= message.at <= call.now + MAX_AHEAD:
             raise SnsRefused("The message is too old, or the clock of this server is wrong.")
-        key = await signing_keys(call.world).get(message.certificate_url)
+        key = await signing_keys(call.world).get(message.certificate_url, f"{call.project_id}|{call.origin.ip}")
         verify_signature(message, key)
     except SnsRefused as refused:
         raise NotificationRefused(str(refused)) from None
@@ -188,15 +189,17 @@ class SigningKeys:
         self._world = world
         self._keys: dict[str, RSAPublicKey] = {}
 
-    async def get(self, url: str) -> RSAPublicKey:
+    async def get(self, url: str, client: str) -> RSAPublicKey:
         """The key of the certificate at `url`, which must be one of SNS. Fetched once, and kept for later calls.
+
+        `client` says whose quota of CERTIFICATE_RATE a fetch uses.
 
         Raises SnsRefused if it is no certificate, NotificationNotProcessed if it cannot be fetched, and
         TooManyRequests.
         """
         key = self._keys.get(url)
         if key is None:
-            self._world.limiter.take(CERTIFICATE_RATE, "")
+            self._world.limiter.take(CERTIFICATE_RATE, client)
             response = await self._world.outbound.get(url, keep=CERTIFICATE_BYTES)
             if not isinstance(response, OutboundResponse) or not response.ok or not response.complete:
                 log.warning("sns_certificate_missing", url=url, response=str(response)[:500])

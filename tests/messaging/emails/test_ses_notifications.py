@@ -11,6 +11,7 @@ import pytest
 from postern.kernel.outbound.client import default_tls
 from postern.messaging.emails.references import send_reference
 from postern.messaging.emails.ses_notifications import CERTIFICATE_RATE, MAX_AGE, MAX_AHEAD
+from tests.conftest import Client
 from tests.kernel.test_outbound import create_certificate
 from tests.messaging.emails.test_relay import entry, sender, sink
 from tests.messaging.emails.test_signals import event_types, new_address, send_to, suppression_of
@@ -236,6 +237,28 @@ async def test_certificates_are_fetched_at_a_limited_rate(post, topic, sns):
     sns.script(CERTIFICATE_PATH, Reply(body=b"no certificate"))
     statuses = [(await post({"eventType": "Send"})).status_code for _ in range(CERTIFICATE_RATE.quota + 2)]
     assert statuses == [400] * CERTIFICATE_RATE.quota + [429] * 2
+
+
+async def test_forged_messages_of_others_do_not_stop_those_of_sns(app, sender, new_project, post, event, topic, clock):
+    """Nothing is signed yet when the certificate is fetched, and each project names its topics itself."""
+    url = f"{topic.base}/SimpleNotificationService-0.pem"
+    forged = {**topic.message({"eventType": "Send"}, at=clock()), "SigningCertURL": url}
+    other = await new_project()
+    ses = {
+        "region": "eu-central-1",
+        "accessKeyId": "AKIAIOSFODNN7EXAMPLE",
+        "secretAccessKey": "secret",
+        "topics": [topic.arn],
+    }
+    assert (await other.developer.patch("", {"settings": {"ses": ses}})).status_code == 200
+    for path in (f"http://postern.test/projects/{other.id}/ses/notifications", SERVER):
+        attacker = Client(app, ip="203.0.113.9")
+        for _ in range(CERTIFICATE_RATE.quota + 1):
+            refused = await attacker.request("POST", path, content=json.dumps(forged))
+        assert refused.status_code == 429
+    address = new_address()
+    sent = await send_to(sender, address)
+    assert (await post(event(sent, "Bounce", bounce_of(address)))).status_code == 204
 
 
 async def test_a_message_that_is_being_transmitted_is_reported_again_later(sender, post, event, world):
