@@ -6,11 +6,13 @@ quadratic time on hostile input and overflows its stack on nested parts.
 
 import binascii
 import re
+import string
 from base64 import b64decode
 from collections.abc import Iterator
 from email.errors import HeaderParseError
 from email.header import decode_header
 from html import unescape
+from typing import Final
 
 import msgspec
 
@@ -108,8 +110,10 @@ def read_header(content: bytes) -> tuple[tuple[tuple[str, str], ...], bytes]:
     elif len(content) <= HEADER_OCTETS:
         head, body = content, b""
     else:
-        rest = _END_OF_HEADER.search(content)
-        head, body = content[:HEADER_OCTETS], content[rest.end() :] if rest else b""
+        # A regular expression would keep the other threads waiting for all of a large message.
+        blanks = (b"\n\n", b"\n\r\n")
+        ends = [at + len(blank) for blank in blanks if (at := content.find(blank, HEADER_OCTETS - 3)) >= 0]
+        head, body = content[:HEADER_OCTETS].rstrip(b"\r\n"), content[min(ends) :] if ends else b""
     head = re.sub(rb";[ \t]{0,100}\r?\n(?=[a-z-]{1,40}=)", b"; ", head)  # A parameter that should have been indented.
     wrong = _NO_FIELD.search(head)
     if wrong is not None:
@@ -218,7 +222,7 @@ def _decode(body: bytes, encoding: str) -> bytes:
     match encoding.strip().lower():
         case "base64":
             try:
-                data = re.sub(rb"[^A-Za-z0-9+/]", b"", body)
+                data = body.translate(None, _NOT_BASE64)
                 return b64decode(data[: len(data) // 4 * 4] + (data[len(data) // 4 * 4 :] + b"==")[: _tail(data)])
             except (binascii.Error, ValueError):
                 return body
@@ -226,6 +230,9 @@ def _decode(body: bytes, encoding: str) -> bytes:
             return binascii.a2b_qp(body)
         case _:
             return body
+
+
+_NOT_BASE64: Final = bytes(set(range(256)) - set(string.ascii_letters.encode() + string.digits.encode() + b"+/"))
 
 
 def _tail(data: bytes) -> int:

@@ -428,6 +428,14 @@ def test_parts_depth_and_fields_are_bounded():
     assert len(read_message(HOSTILE["long header"].encode()).field("subject")) <= received.FIELD_CHARACTERS
 
 
+@pytest.mark.parametrize("line_end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("excess", range(-5, 6))
+def test_the_text_after_a_long_header_is_read(line_end: bytes, excess: int):
+    header = b"Subject: ".ljust(received.HEADER_OCTETS + excess, b"x")
+    message = read_message(header + line_end + line_end + b"a" + line_end + line_end + b"b")
+    assert message.parts[0].content == b"a" + line_end + line_end + b"b"
+
+
 MARKS = [
     "Content-Type: ", "multipart/report", "message/delivery-status", "message/feedback-report", "; boundary=b",
     "--b", "--b--", "\n", "\r\n", "\n\n", "Final-Recipient: ", "rfc822;", "Action: failed", "Status: 5.1.1",
