@@ -214,14 +214,16 @@ def sign(message: bytes, signers: Sequence[Signer], *, now: int, unsigned: Seque
 
 
 _BLANKS_AND_TABS = re.compile(rb"[ \t]+")
-_TWO_BLANKS = re.compile(rb"  +")
 _BLANK_AT_END = re.compile(rb" \r\n")
 """Searching for this pattern takes half the time of `in` if spaces or line ends are frequent."""
 
 
 def canonical_body(body: bytes) -> bytes:
     """Relaxed body canonicalization (RFC 6376 §3.4.4)."""
-    body = _TWO_BLANKS.sub(b" ", body.replace(b"\t", b" "))
+    body = body.replace(b"\t", b" ")
+    # Faster than a regular expression, which besides keeps other threads waiting for all of a large body.
+    while b"  " in body:
+        body = body.replace(b"  ", b" ")
     if _BLANK_AT_END.search(body):
         body = body.replace(b" \r\n", b"\r\n")
     body = body.removesuffix(b" ")
