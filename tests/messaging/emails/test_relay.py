@@ -313,6 +313,33 @@ async def test_without_a_relay_retries_back_off_until_one_is_configured(
     assert len(sink.messages) == 1
 
 
+@pytest.mark.parametrize("name", ["X-SMTPAPI", "x-mc-bccaddress", "X-SES-SOURCE-ARN", "X-PM-Message-Stream"])
+async def test_a_project_gives_no_instructions_to_the_provider_of_all_projects(
+    server_relay_sender, world, sink, name, run_due_work
+):
+    """SendGrid sends a message to all recipients in X-SMTPAPI, past suppressions and limits."""
+    relay = f"smtp://127.0.0.1:{sink.port}?tls=none"
+    world.settings = msgspec.structs.replace(world.settings, relay=relay)
+    mail = {**MAIL, "headers": {name: '{"to": ["eve@example.net"]}'}}
+    sent = (await server_relay_sender.client.post("/emails", mail)).json()
+    await run_due_work()
+    log = await entry(server_relay_sender, sent["id"])
+    assert (log["status"], sink.messages) == ("BOUNCED", [])
+    assert name in log["reason"]
+    assert (await server_relay_sender.client.get("/suppressions")).json()["data"] == []
+    world.transports.pop("relay")
+    world.settings = msgspec.structs.replace(world.settings, relay=f"{relay}&provider-headers=yes")
+    sent = (await server_relay_sender.client.post("/emails", mail)).json()
+    await run_due_work()
+    assert (await entry(server_relay_sender, sent["id"]))["status"] == "SENT"
+
+
+async def test_a_project_may_instruct_the_provider_of_its_own_relay(sender, sink):
+    sent = (await sender.client.post("/emails", {**MAIL, "headers": {"X-PM-Message-Stream": "news"}})).json()
+    assert (await entry(sender, sent["id"]))["status"] == "SENT"
+    assert b"X-PM-Message-Stream: news" in sink.messages[0].raw
+
+
 async def test_without_a_relay_mail_expires_at_its_expiry_time(server_relay_sender, world, clock, run_due_work):
     expires_at = clock() + timedelta(minutes=2)
     send_id = await queued(server_relay_sender, expiresAt=expires_at.isoformat())

@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import random
+import re
 import ssl
 import time
 from collections import deque
@@ -41,6 +42,7 @@ from postern.protocols.mail.transports.transport import (
     Envelope,
     WaitCause,
     defer_all,
+    reject_all,
 )
 
 MOST_RELAYS = 16
@@ -81,6 +83,15 @@ class RelayServer(PoolLimits, frozen=True, kw_only=True):
     password: str = ""
     weight: int = 1
     """The relay's share of the messages, relative to the weights of the other relays."""
+    takes_instructions: bool = True
+    """Whether messages may have header fields that providers obey (INSTRUCTIONS)."""
+
+
+INSTRUCTIONS = re.compile(
+    rb"^(?:x-(?:ses|mailgun|mc|pm|mj|mailin|mailjet)-|x-smtpapi|x-msys-api)[^\r\n:]*", re.IGNORECASE | re.MULTILINE
+)
+"""Header fields that Amazon SES, Mailgun, Mandrill, Postmark, Mailjet, Brevo, SendGrid and SparkPost obey. With some of
+them, a message gets other recipients or is charged to another account."""
 
 
 class RelayTransport:
@@ -109,6 +120,7 @@ class RelayTransport:
         if not 1 <= len(relays) <= MOST_RELAYS:
             raise ValueError(f"A transport must have 1 to {MOST_RELAYS} relays.")
         self._chance = chance
+        self._takes_instructions = all(relay.takes_instructions for relay in relays)
         self._pools: list[tuple[int, ConnectionPool]] = []
         for relay in relays:
             peer = Peer(
@@ -136,6 +148,12 @@ class RelayTransport:
     async def deliver(self, envelope: Envelope, message: bytes, hooks: DeliveryHooks = NO_HOOKS) -> DeliveryOutcome:
         """See `Transport.deliver`."""
         first, *others = self._order()
+        instruction = None if self._takes_instructions else INSTRUCTIONS.search(message.partition(b"\r\n\r\n")[0])
+        if instruction:
+            # The relay is that of all projects, and one must not change what applies to the others.
+            name = instruction[0].decode("ascii", "replace")
+            text = f"Header fields like {name} are not allowed: the provider of this server's relay may obey them."
+            return reject_all(envelope, 554, "5.6.0", text, first.label)
         outcome = await first.deliver(envelope, message, hooks)
         for pool in others:
             if outcome.exchange or not isinstance(outcome.results[0], Deferred):
