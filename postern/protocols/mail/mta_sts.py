@@ -9,8 +9,10 @@ POLICY_OCTETS = 65_536
 """Maximum octets of a policy (RFC 8461 §3.3 recommends at most 64 KiB)."""
 MAX_AGE_SECONDS = 31_557_600
 """Maximum lifetime of a policy: a year (RFC 8461 §3.2)."""
-MAX_PATTERNS = 1_000
-"""Maximum `mx` fields of a policy."""
+MAX_PATTERNS = 100
+"""Maximum `mx` fields of a policy. Each process keeps those of up to 10,000 domains, which anybody can have."""
+MAX_PATTERN_CHARACTERS = 8_192
+"""Maximum characters of all `mx` fields together."""
 
 RECORD_OCTETS = 4_096
 """Maximum octets of a record."""
@@ -74,8 +76,9 @@ def parse_policy(body: bytes) -> StsPolicy:
             mx.append(_pattern(value))
         else:
             fields.setdefault(name, value)  # Of a field that occurs twice, the first one counts.
-    if len(mx) > MAX_PATTERNS:
-        raise StsPolicyInvalid(f"The policy has more than {MAX_PATTERNS} mx fields.")
+    if len(mx) > MAX_PATTERNS or sum(map(len, mx)) > MAX_PATTERN_CHARACTERS:
+        limits = f"{MAX_PATTERNS} mx fields or {MAX_PATTERN_CHARACTERS} characters in them"
+        raise StsPolicyInvalid(f"The policy has more than {limits}.")
     if fields.get("version") != "STSv1":
         raise StsPolicyInvalid("The policy has no field `version: STSv1`.")
     mode, max_age = fields.get("mode"), fields.get("max_age", "")

@@ -83,6 +83,7 @@ def test_a_lifetime_is_at_most_a_year():
         EXAMPLE.replace(b"*.example.net", b"a." * 200),
         b"version: STSv1\nmode: enforce\nmax_age: 1\n",
         EXAMPLE + b"mx: a.test\n" * MAX_PATTERNS,
+        EXAMPLE + b"mx: *.%s.test\n" % b".".join([b"a" * 60] * 4) * 33,
         EXAMPLE + b"x" * POLICY_OCTETS,
     ],
 )
@@ -98,3 +99,11 @@ def test_any_octets_are_a_policy_or_invalid(body):
     except StsPolicyInvalid:
         return
     assert policy.mx or policy.mode == "none"
+
+
+def test_a_policy_may_have_many_servers_but_not_any_number():
+    """A process keeps the policies of 10,000 domains, and one zone has any number of domains."""
+    fields = [f"mx: a{number}.{'x' * 60}.test\n".encode() for number in range(1_000)]
+    assert len(parse_policy(EXAMPLE + b"".join(fields[:98])).mx) == 100
+    with pytest.raises(StsPolicyInvalid, match="more than 100 mx fields"):
+        parse_policy(EXAMPLE + b"".join(fields[:800]))
