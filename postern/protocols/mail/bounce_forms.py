@@ -76,7 +76,7 @@ _FAILED = re.compile(
     r"|(?:unable|not able|failed|impossible) to (?:be )?(?:deliver|send|reach|relay|process|find|complete"
     r"|transfer|contact|accept)"
     r"|cannot (?:be )?(?:deliver|send|reach|relay|process|find)|undeliver|not deliver|non-?deliver"
-    r"|deliver[a-z]* (?:to [^.\n]{1,120} )?(?:has |have )?(?:permanently )?(?:fail|error|unsuccess|problem"
+    r"|has failed|deliver[a-z]* (?:to [^.\n]{1,120} )?(?:has |have )?(?:permanently )?(?:fail|error|unsuccess|problem"
     r"|was aborted|incomplete)"
     r"|(?:permanent|fatal|delivery|following) (?:fatal )?(?:fail|error)|did not reach|not reach|fail(?:ed|ure"
     r"|ing) (?:addresses|recipients?|reason|notice)"
@@ -105,7 +105,8 @@ _DELAYED = re.compile(
     r"|no action is required|has been postponed|just a warning|this is a warning|delivery (?:is|was"
     r"|has been) delayed|will keep trying"
     r"|advisory-only|has been delayed|could not be delivered (?:yet|for \d+ )|warning message only|delayed delivery"
-    r"|temporary (?:fail|error|problem)[^.\n]{0,80}(?:retry|try|queue)|noch nicht zugestellt|continue (?:to try"
+    r"|temporary (?:fail|error|problem)[^.\n]{0,80}(?:retry|try|queue)|\bwill retry for\b|delivery incomplete"
+    r"|noch nicht zugestellt|continue (?:to try"
     r"|trying)",
     re.IGNORECASE,
 )
@@ -124,6 +125,8 @@ _ANCHOR = re.compile(
     re.IGNORECASE,
 )
 """A line that the list of recipients follows."""
+_IDENTIFIERS = re.compile(r"(?:message-id|in-reply-to|references):", re.IGNORECASE)
+"""Fields whose values look like addresses."""
 _SENDER = re.compile(rf"(?:mail )?from:?[^\w@\n]{{1,10}}{_ADDRESS}", re.IGNORECASE)
 """An address that a text names as the sender."""
 
@@ -148,6 +151,10 @@ _AUTOMATIC_SUBJECT = re.compile(
     r"|i am (?:away|out)|on (?:leave|holiday|vacation)|不在|自動|自动|автоответ)",
     re.IGNORECASE,
 )
+_ABSENCE_SUBJECT = re.compile(
+    r"^auto: |\bis (?:currently )?(?:out of (?:the )?office|away|on (?:leave|holiday|vacation))\b", re.IGNORECASE
+)
+"""How Notes begins the subject of a vacation notice, and what follows a name."""
 _CHALLENGE = re.compile(
     r"(?:please )?(?:confirm|verify)[^.\n]{0,60}(?:your (?:message|e-?mail|identity|address)"
     r"|you are (?:a )?(?:human|person))"
@@ -174,7 +181,8 @@ def recognize(message: ReceivedMessage) -> list[Failure]:
     text = notification_text(message)
     failed = _addresses_of(message, "x-failed-recipients")
     if failed:
-        return _failures(failed[:FAILURES_LIMIT], text, is_delayed=False)
+        is_delayed = bool(_DELAYED.search(text)) and not _GAVE_UP.search(text)
+        return _failures(failed[:FAILURES_LIMIT], text, is_delayed=is_delayed)
     if is_automatic_reply(message) or not _is_bounce(message, text):
         return []
     says_delayed = _DELAYED.search(text) or (_DELAYED_SUBJECT.match(message.subject) and not _FAILED.search(text))
@@ -208,6 +216,7 @@ def is_automatic_reply(message: ReceivedMessage) -> bool:
     submitted = message.field("auto-submitted").lower()
     marked = submitted.startswith(("auto-replied", "auto-notified")) or any(map(message.field, _AUTOMATIC_FIELDS))
     marked = marked or message.field("precedence").lower() in ("auto_reply", "auto-reply")
+    marked = marked or bool(_ABSENCE_SUBJECT.search(subject))
     is_challenge = bool(_CHALLENGE.search(f"{subject}\n{notification_text(message)[:2_000]}"))
     return is_challenge or (marked and not is_from_daemon and not _says_bounce(subject))
 
@@ -238,6 +247,8 @@ def quoted_message(text: str) -> str:
 _REPLY_CODES = re.compile(r"[45]\d\d[ -]|[45]\.\d+\.\d+")
 _REASON_FOLLOWS = re.compile(r">?:\s{1,20}[^\W\d_]{2}")
 """Between an address and the reason of its failure on the same line."""
+_SENDMAIL_REASON = re.compile(r"\(reason: .{3,}\)$")
+"""The whole reply of the server; in the transcript below, Sendmail adds its own (`550 5.1.1 … User unknown`)."""
 
 
 def text_near(text: str, address: str, others: Collection[str] = ()) -> str:
@@ -255,6 +266,9 @@ def text_about(text: str, address: str, others: Collection[str] = ()) -> str:
     for number in named:
         near = lines[number : number + NEAR_LINES]
         near = near[: next((at for at, line in enumerate(near) if at and _listed_address(line) in others), NEAR_LINES)]
+        reason = next((line for line in near[1:3] if _SENDMAIL_REASON.match(line)), "")
+        if reason:
+            return f"{near[0]} {reason}"
         has_reason = _listed_address(near[0]) == address.lower() and _REASON_FOLLOWS.search(near[0])
         if has_reason or any(_REPLY_CODES.search(line) or _FAILED.search(line) for line in near):
             return " ".join(near)
@@ -321,7 +335,9 @@ def _recipients_in(message: ReceivedMessage, text: str) -> list[str]:
             ]
             if recipients:
                 return list({address.lower(): address for address in reversed(recipients)}.values())[::-1]
-    return []
+    # The addresses that bounces name for questions fail, too; then a reason follows.
+    reasons = [match for line in lines if (match := _LISTED_ADDRESS.match(line)) and _REASON_FOLLOWS.search(line)]
+    return list(dict.fromkeys(match["angled"] or match["bare"] for match in reasons))
 
 
 def _addresses_in(lines: list[str]) -> tuple[list[str], list[str], list[str]]:
@@ -329,10 +345,18 @@ def _addresses_in(lines: list[str]) -> tuple[list[str], list[str], list[str]]:
     listed: list[str] = []
     named: list[str] = []
     others: list[str] = []
+    indent = LINE_CHARACTERS
+    previous = ""
     for line in lines:
+        if _IDENTIFIERS.match(line):
+            continue
         match = _LISTED_ADDRESS.match(line)
-        if match:
+        # A line that is indented further continues the reason of the recipient above it.
+        line_indent = len(line) - len(line.lstrip())
+        if match and (line_indent <= indent or not previous.strip()):
             listed.append(match["angled"] or match["bare"])
+            indent = line_indent
+        previous = line
         line = _SENDER.sub(" ", line)
         named += [match["address"] for match in _NAMED_ADDRESS.finditer(line)]
         others += _ANY_ADDRESS.findall(line)

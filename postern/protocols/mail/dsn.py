@@ -190,18 +190,19 @@ def _groups_of(fields: Iterable[tuple[str, str]]) -> Iterator[dict[str, str]]:
 
 
 def _recipient_of(fields: dict[str, str]) -> ReportedRecipient | None:
-    action = _action(fields.get("action", ""), fields.get("status", ""))
+    diagnostic = _typed(fields.get("diagnostic-code", ""))[:DIAGNOSTIC_CHARACTERS]
+    status = fields.get("status", "")
+    action = _action(fields.get("action", ""), status or enhanced_code_in(diagnostic) or str(reply_code_in(diagnostic)))
     final = address_in(fields.get("final-recipient", ""))
     original = address_in(fields.get("original-recipient", "")) or address_in(fields.get("x-actual-recipient", ""))
     if action is None or not (final or original):
         return None
-    diagnostic = _typed(fields.get("diagnostic-code", ""))[:DIAGNOSTIC_CHARACTERS]
     return ReportedRecipient(
         action=action,
         address=original or final,
         final_address=final,
         code=reply_code_in(diagnostic),
-        enhanced=_status(fields.get("status", ""), diagnostic),
+        enhanced=_status(status, diagnostic),
         text=_LEADING_CODES.sub("", diagnostic, 1) if _LEADING_CODES.match(diagnostic) else diagnostic,
         remote_host=host_in(fields.get("remote-mta", "")),
     )
@@ -259,7 +260,7 @@ def _status(status: str, diagnostic: str) -> str:
 
 def _enhanced_of(text: str, *, is_delayed: bool) -> str:
     """The enhanced code of a text; without one, permanent or temporary with unknown cause (RFC 3463 §3.1)."""
-    return enhanced_code_in(text) or ("4.0.0" if is_delayed else "5.0.0")
+    return enhanced_code_in(text) or ("4.0.0" if is_delayed or 400 <= reply_code_in(text) < 500 else "5.0.0")
 
 
 def _with_texts(recipients: list[ReportedRecipient], text: str) -> list[ReportedRecipient]:

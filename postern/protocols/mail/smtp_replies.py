@@ -212,7 +212,8 @@ _SENDER_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
             r"\b(dns)?[bw]l\b.*\blist|\brbl\b|dnsbl|block[- ]?list|(?<!may be )black[- ]?list|deny[- ]?list",
             r"(client|sender|your) (host|ip|address|network)\b.{0,60}\b(blocked|banned|listed)",
             r"\b(ip|host)\b.{0,40}\bis (currently )?(blocked|banned|listed)|part of their network is on our block",
-            r"\bIPs? (address(es)? )?(is |are |has been )?(blocked|banned|denied)",
+            r"\bIPs? (address(es)? )?([0-9A-F.:]{3,45} )?(is |are |has been )?(blocked|banned|denied)",
+            r"^\W{0,3}\S{1,253} listed by \w",
             r"(dial-?up|dynamic)[- ].{0,20}\b(denied|blocked)",
             r"recipients \([^()]{1,100}:blocked\)",  # Barracuda
         ),
@@ -246,8 +247,8 @@ _SENDER_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
     ),
     (
         _any_of(
-            r"content (is )?(rejected|denied|blocked|not allowed|prohibited|filter)|message (content )?rejected",
-            r"(banned|prohibited|disallowed|forbidden) (attachment|file|content)",
+            r"content (is )?(rejected|denied|blocked|not allowed|prohibited|filter)",
+            r"(banned|prohibited|disallowed|forbidden|illegal) (attachment|file|content)",
             r"attachment.{0,40}not (allowed|accepted)",
         ),
         FailureReason.CONTENT,
@@ -274,7 +275,7 @@ _SENDER_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
             r"(after|in reply to|response to) (the )?MAIL FROM|but sender was rejected",
             r"sender('s)?( e?-?mail)?( address| domain)? (is |was )?"
             r"(not (allowed|permitted|accepted)|rejected|denied|refused|invalid|unknown|verif)|domain of (the )?sender",
-            r"(invalid|bad|unknown|unverified) sender|\bMI:SPB\b",
+            r"(invalid|bad|unknown|unverified|unauthori[sz]ed) sender|\bMI:SPB\b|unresolvable (RFC.?5321 )?from\b",
             r"(empty|null|unrout(e?able)) (envelope )?sender|sender verif(y|ication) (fail|error)",
             r"accept (e-?mails?|messages?) from (you|this (sender|address|domain)|<?[^\s<>@]{1,64}@)",
             r"(you are |sender (is )?)not (allowed|authori[sz]ed|permitted) to (post|send)|permission to (post|send)",
@@ -293,6 +294,7 @@ _MAILBOX_FULL = _any_of(
     r"insufficient (disk|storage|system storage)|exhausted .{0,20}(storage|space|quota)|mailbox limit ex+ce+ded",
     r"too many messages (on|in) (the|this|his|your) (server|mailbox)|too much mail",
     r"(account|maildrop|mail ?file|user|disk) is (over ?quota|full)|over ?quota\b|no space left|mailbox size limit",
+    r"(not (have )?enough|insufficient) (\w{1,10} ){0,2}space\b|full mailbox|overdrawn .{0,30}quota",
     r"Postfach.{0,30}voll|zu ?viele (E-?)?Mails auf",
     r"Speicherplatz.{0,40}(erschöpft|überschritten)|Kontingent.{0,30}überschritten",
     r"bo[iî]te.{0,40}pleine|quota.{0,20}(d[ée]pass|atteint)|buz[oó]n.{0,30}llen[oa]|casella.{0,30}piena",
@@ -322,7 +324,8 @@ _RECIPIENT_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
     ),
     (
         _any_of(
-            r"(mailbox|account|user|recipient|address).{0,40}\b(disabled|inactive|suspended|deactivated|locked|closed)\b",
+            r"(mailbox|account|user|recipient|address).{0,40}"
+            r"\b(disabled|inactive|suspended|deactivated|locked|closed(?! (mailing )?list))\b",
             r"(disabled|inactive|suspended|deactivated|dormant) ?(mailbox|account|user|recipient)",
             r"no longer (active|in use|available|valid|accept(s|ing)|on (this|the|our))",
             r"discontinued|has been terminated",
@@ -351,11 +354,12 @@ _RECIPIENT_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
             r"isn't a (valid|known)|not our customer|user doesn.t exist|no one (by|with) (that|this)",
             r"there is no one here",
             r"recipient address rejected: access denied|sorry, no mailbox",
-            r"\b(mailbox|account)( is)? (unavailable|not available)|no valid recipients|invalid final delivery userid",
+            r"\b(mailbox|account)( \W?a@b\W?)?( is)? (unavailable|not available)|no valid recipients",
+            r"invalid final delivery userid|\bdoe?sn't exist",
             r"(find|locate) (the |this )?(recipient|user|mailbox|address|alias)",
             r"(recip(ient)?|user|mailbox) ?not ?found",
             r"recipient (address )?rejected\W{0,5}(\(in reply to|$)|recipient addresses rejected ?: access denied",
-            r"^\W*(5\.1\.0 )?address rejected",  # Cisco
+            r"^\W*(address|recipient) rejected|\b5\.1\.0:? (address|recipient( address)?) rejected",  # Cisco
             r"recipient (cannot|can ?not|could not) be verified|no (such )?user record|recipient unrecogni[sz]ed",
             r"not (found )?in (our |the )?(database|directory|ldap)|ADDRESS_NOT_FOUND",
             r"^\W{0,3}\S{1,64}@\S{1,253}[>:]{0,2} (is )?rejected\W{0,3}$",
@@ -410,11 +414,19 @@ _RECIPIENT_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
     ),
     (
         _any_of(
+            r"retry time(out)? (exceeded|not reached)|(message|delivery|queue) (time )?(has )?expired",
+            r"(too long|timed out) in (the )?queue|could not be delivered (for|within|in|after) \d",
+        ),
+        FailureReason.EXPIRED,
+    ),
+    (
+        _any_of(
             r"(system|server|service|resources?).{0,30}(unavailable|busy|overload|not available|failure|error)",
             r"try (again )?later|temporar(y|ily)|local error|too busy|\bload (is )?too high|too much load",
         ),
         FailureReason.SYSTEM,
     ),
+    (_any_of(r"message rejected"), FailureReason.CONTENT),
     (
         _any_of(
             r"polic(y|ies)|not (allowed|permitted|authori[sz]ed|accepted)|access denied|refused",
@@ -454,14 +466,19 @@ def classify(code: int, enhanced: str = "", text: str = "") -> FailureVerdict:
     Only permanent replies (class 5) can be HARD; temporary ones are SOFT instead. BLOCK and POLICY also apply to
     temporary replies, because the sender has to act.
     """
-    reason = _reason(code, enhanced, text[:2_000])
+    text = _ADDRESS.sub("a@b", text[:TEXT_CHARACTERS].replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"))
+    reason = _reason(code, enhanced, text)
     kind = _KINDS[reason]
     permanent = enhanced.startswith("5") if enhanced else code >= 500
-    if reason is FailureReason.MAILBOX_INACTIVE and _FOR_A_TIME.search(text[:2_000]):
+    if reason is FailureReason.MAILBOX_INACTIVE and _FOR_A_TIME.search(text):
         permanent = False
     return FailureVerdict(FailureKind.SOFT if kind is FailureKind.HARD and not permanent else kind, reason)
 
 
+TEXT_CHARACTERS = 2_000
+"""The rest of a longer text of a reply is left out."""
+_ADDRESS = re.compile(r"[^\s<>()\[\]\"',;:@]{1,64}@[A-Za-z0-9.-]{1,253}")
+"""Addresses are replaced, so that their words are not taken for those of the server (`dmarc@example.com`)."""
 _QUOTED_REPLY = re.compile(r"(?:[45]\.\d\.\d{1,3} - )?Unknown address error \d{3}-'", re.IGNORECASE)
 """How Cisco's gateways begin the reason of every refusal of a recipient; the reply of the server follows."""
 _REFUSES_ALL_MAIL = frozenset({521, 556})

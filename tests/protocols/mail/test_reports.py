@@ -121,6 +121,8 @@ def test_the_internationalized_form():
     [
         ("Action: error\nStatus: 5.1.1", ("failed", "ada@example.org", 0, "5.1.1", "hard")),
         ("Status: 5.2.2\nDiagnostic-Code: x-unix; quota", ("failed", "ada@example.org", 0, "5.2.2", "soft")),
+        ("Diagnostic-Code: smtp; 552 Mailbox disk quota exceeded", ("failed", "ada@example.org", 552, "", "soft")),
+        ("Diagnostic-Code: smtp; 452 4.3.1 Try later", ("delayed", "ada@example.org", 452, "4.3.1", "soft")),
         ("Action: expanded\nStatus: 2.0.0", ("expanded", "ada@example.org", 0, "2.0.0", "soft")),
         ("Action: FAILED\nStatus: 5.5.0\nDiagnostic-Code: 552 5.2.2 Over quota",
          ("failed", "ada@example.org", 552, "5.2.2", "soft")),
@@ -255,6 +257,56 @@ NOTIFICATIONS = {
         [("failed", "ada@example.org", 0, "5.0.0", "hard"), ("failed", "bob@example.org", 552, "5.0.0", "soft"),
          ("failed", "eve@example.org", 0, "5.0.0", "soft")],
     ),
+    "address_for_questions": (
+        ("From: MAILER-DAEMON@example.net (Mail Delivery System)\nSubject: Undelivered Mail Returned to Sender\n\n"
+        "For further assistance, please send mail to <postmaster@example.net>.\n\n"
+        "<support@example.org>: host mx.example.org[192.0.2.1] said: 550 5.1.1 User unknown\n"),
+        [("failed", "support@example.org", 550, "5.1.1", "hard")],
+    ),
+    "sender_in_reason": (
+        ("From: MAILER-DAEMON@example.net (Mail Delivery System)\nSubject: Undelivered Mail Returned to Sender\n\n"
+        "Your message could not be delivered.\n\n"
+        "<ada@example.org>: host\n    mx.example.org[192.0.2.1] said: 550 5.1.1\n"
+        "    <b-1-s@bounce.acme.example>: unauthorized sender (in\n    reply to RCPT TO command)\n"),
+        [("failed", "ada@example.org", 550, "5.1.1", "policy")],
+    ),
+    "reason_of_sendmail": (
+        ("From: Mail Delivery Subsystem <MAILER-DAEMON@example.org>\nSubject: Returned mail: see transcript"
+        " for details\n\n"
+        "   ----- The following addresses had permanent fatal errors -----\nada@example.org\n"
+        "    (reason: 553 Sender Policy Framework (SPF) fail)\n    (expanded from: <list@example.org>)\n\n"
+        "   ----- Transcript of session follows -----\n>>> DATA\n<<< 553 Sender Policy Framework (SPF) fail\n"
+        "550 5.1.1 ada@example.org... User unknown\n"),
+        [("failed", "ada@example.org", 553, "5.0.0", "policy")],
+    ),
+    "temporary_problem": (
+        ("From: Mail Delivery Subsystem <mailer-daemon@mail.example>\nSubject: Delivery Status Notification\n\n"
+        "** Delivery incomplete **\n\nThere was a temporary problem delivering your message to ada@example.org."
+        " The service will retry for 46 more hours. You'll be notified if the delivery fails permanently.\n"),
+        [("delayed", "ada@example.org", 0, "4.0.0", "soft")],
+    ),
+    "delayed_with_failed_recipients": (
+        ("From: Mail Delivery Subsystem <mailer-daemon@mail.example>\nX-Failed-Recipients: ada@example.org\n"
+        "Subject: Delivery Status Notification (Delay)\n\nTHIS IS A WARNING MESSAGE ONLY.\n"
+        "YOU DO NOT NEED TO RESEND YOUR MESSAGE.\nDelivery to the following recipient has been delayed:\n\n"
+        "     ada@example.org\n\nMessage will be retried for 2 more day(s)\n"),
+        [("delayed", "ada@example.org", 0, "4.0.0", "soft")],
+    ),
+    "quoted_address": (
+        ("From: Postmaster@example.org\nSubject: Mail Delivery Failure\n\nDelivery of email to this address\n\n"
+        '"ada@example.org"\n\nhas failed due to a full mailbox.\n'),
+        [("failed", "ada@example.org", 0, "5.0.0", "soft")],
+    ),
+    "temporary_reply": (
+        ("From: MAILER-DAEMON@example.net (Mail Delivery System)\nSubject: Undelivered Mail Returned to Sender\n\n"
+        "<ada@example.org>: host mx.example.org[192.0.2.1] refused to talk to me: 421 Too many connections\n"),
+        [("failed", "ada@example.org", 421, "4.0.0", "soft")],
+    ),
+    "identifier_like_address": (
+        ("From: Mail Delivery System <Mailer-Daemon@example.org>\nSubject: Mail failure\n\n"
+        "References: <E10HmaZ-000000@mx.example.org>\n\nThe message could not be delivered.\n"),
+        [("failed", "", 0, "5.0.0", "soft")],
+    ),
     "no_address": (
         ("From: MAILER-DAEMON@example.net\nSubject: Mail delivery failed\n\nYour message could not be delivered.\n"),
         [("failed", "", 0, "5.0.0", "soft")],
@@ -277,6 +329,8 @@ def test_other_forms_of_bounces(name):
         ("From: ada@example.org\nSubject: Hello\nAuto-Submitted: auto-replied (vacation)\n\nI am away and can"
         " not receive mail."),
         "From: ada@example.org\nSubject: Abwesenheitsnotiz\n\nIch bin nicht da.",
+        "From: ada@example.org\nSubject: Ada Lovelace/ACME is out of the office\n\nI will not return until May.",
+        "From: ada@example.org\nSubject: AUTO: Ada is out of the office (returning 03/01)\n\nI cannot be reached.",
         "From: ada@example.org\nSubject: Hello\nPrecedence: auto_reply\n\nThe mailbox is full of letters.",
         ("From: guard@example.org\nSubject: Your message\n\nPlease confirm that you are a human; your mail"
         " was not delivered."),

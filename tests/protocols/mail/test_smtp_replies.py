@@ -41,6 +41,18 @@ REPLIES = [
     (552, "5.2.2", "The email account that you tried to reach is over quota.", "soft", "mailbox_full"),
     (452, "4.2.2", "The email account that you tried to reach is over quota", "soft", "mailbox_full"),
     (552, "", "Requested mail action aborted: exceeded storage allocation; mailbox full", "soft", "mailbox_full"),
+    (550, "5.0.1", "<dmarc@y.test>: host mx.y.test[192.0.2.1] said: 550 5.0.1 Recipient rejected (in reply to RCPT TO command)", "hard", "user_unknown"),
+    (550, "5.1.0", "<ada@y.test>: host mx.y.test[192.0.2.1] said: 550 #5.1.0 Address rejected. (in reply to RCPT TO command)", "hard", "user_unknown"),
+    (550, "5.1.0", "550 5.1.0 Recipient rejected: <ada@y.test>", "hard", "user_unknown"),
+    (550, "5.0.0", "mailbox ada@y.test unavailable", "hard", "user_unknown"),
+    (554, "5.0.0", "RCPT (ada@y.test) dosn't exist", "hard", "user_unknown"),
+    (550, "", "This user doesn’t have an account here", "hard", "user_unknown"),
+    (552, "5.0.0", "Account(s) <ada@y.test> does not have enough space", "soft", "mailbox_full"),
+    (0, "5.0.0", "Message rejected. Not enough storage space in user's mailbox to accept message.", "soft", "mailbox_full"),
+    (0, "5.0.0", "Delivery to this address has failed due to a full mailbox.", "soft", "mailbox_full"),
+    (0, "5.0.0", "The following address failed: list@y.test is a closed mailing list", "soft", "network"),
+    (0, "5.0.0", "unknown@y.test: Unrouteable address", "hard", "host_unknown"),
+    (0, "5.0.0", "all hosts have been failing for a long time (and retry time not reached)", "soft", "expired"),
     # Recipients, in other languages.
     (550, "", "Postfach unbekannt", "hard", "user_unknown"),
     (550, "5.0.0", "Der Empfänger ada@y.test existiert nicht", "hard", "user_unknown"),
@@ -109,12 +121,18 @@ REPLIES = [
     (550, "5.7.508", "Access denied, [192.0.2.1] has exceeded permitted limits", "soft", "too_many"),
     (550, "5.7.511", "Access denied, banned sender[192.0.2.1]", "block", "blocklisted"),
     (553, "5.0.3", "Blocked by ivmSIP", "block", "blocklisted"),
+    (550, "", "Access from ip address 192.0.2.1 blocked. Visit http://y.test/support", "block", "blocklisted"),
+    (550, "", "zen.y.test Listed by CSS", "block", "blocklisted"),
     (554, "", "5.7.1 Recipients (ada@y.test:blocked)", "block", "blocklisted"),
     (554, "", "DT:SPM 126 smtp1", "block", "spam"),
     (550, "", "The message failed several antispam checks", "block", "spam"),
     # The message, or how it was sent.
     (550, "5.1.1", "<a@b.example>: Sender address rejected (in reply to MAIL FROM command)", "policy", "sender"),
     (553, "", "Sender Domain Resolve Fail", "policy", "sender"),
+    (550, "5.1.1", "<bounces@a.example>: unauthorized sender (in reply to RCPT TO command)", "policy", "sender"),
+    (451, "", "Message temporarily deferred due to unresolvable RFC.5321 from domain", "policy", "sender"),
+    (552, "5.7.0", "Our system detected an illegal attachment on your message.", "policy", "content"),
+    (554, "5.7.1", "[CS01] Message rejected", "policy", "content"),
     (550, "", "You are not allowed to post to this mailing list", "policy", "sender"),
     (553, "", "sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)", "policy", "relaying"),
     (550, "5.1.1", "Message refused due to recipient preferences", "policy", "policy"),
@@ -151,6 +169,11 @@ def test_every_reply_is_classified_and_4xx_never_suppresses(code, enhanced, text
     verdict = classify(code, enhanced, text)
     if not enhanced.startswith("5") and code < 500:
         assert not suppresses(verdict)
+
+
+def test_a_long_text_is_classified_in_linear_time():
+    for text in ("a" * 1_000_000, "a@" * 500_000, "." * 1_000_000, "a.b-c " * 200_000, "<" * 1_000_000):
+        assert classify(550, "5.0.0", text).kind is FailureKind.SOFT
 
 
 def no_jitter() -> float:
