@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from postern.protocols.mail.dsn import DeliveryReport
+from postern.protocols.mail.dsn import DeliveryReport, ReportedRecipient
 from postern.protocols.mail.reports import read_report
 from postern.protocols.mail.smtp_replies import FailureKind, classify
 
@@ -33,7 +33,7 @@ def main() -> None:
     seconds = time.perf_counter() - began
     types = Counter(type(report).__name__ for report in reports.values())
     kinds = Counter(
-        classify(recipient.code, recipient.enhanced, recipient.text).kind.value
+        _kind(recipient).value
         for report in reports.values()
         if isinstance(report, DeliveryReport)
         for recipient in report.recipients
@@ -55,7 +55,7 @@ def compare(reports: Mapping[str, object], expected: Path) -> None:
         found = report.recipients if isinstance(report, DeliveryReport) else ()
         addresses = {recipient.address.lower() for recipient in found}
         actions = {recipient.action for recipient in found}
-        kinds = {classify(recipient.code, recipient.enhanced, recipient.text).kind for recipient in found}
+        kinds = {_kind(recipient) for recipient in found}
         is_hard = FailureKind.HARD in kinds
         wanted = {address.lower() for address in recipients.split(",") if address}
         results = {"recognized": bool(found)}
@@ -78,6 +78,11 @@ def compare(reports: Mapping[str, object], expected: Path) -> None:
         total = (sum(of[0] for of in counts), sum(of[1] for of in counts))
         shares = [f"{share} of {count} ({share / max(count, 1):.1%})" for share, count in (total, *counts)]
         print(f"{what}: {shares[0]}; half for writing rules {shares[1]}, other half {shares[2]}")
+
+
+def _kind(recipient: ReportedRecipient) -> FailureKind:
+    gave_up = recipient.action == "failed"
+    return classify(recipient.code, recipient.enhanced, recipient.text, gave_up=gave_up).kind
 
 
 def is_held_out(name: str) -> bool:

@@ -453,18 +453,18 @@ def _is_expired(send: Send, moment: datetime) -> bool:
     return send.expires_at is not None and moment >= send.expires_at
 
 
-def is_hard_bounce(result: Result) -> bool:
-    """Whether a result suppresses its recipient at once."""
+def is_hard_bounce(result: Result, *, gave_up: bool = False) -> bool:
+    """Whether a result suppresses its recipient at once. `gave_up`: a server reported that it no longer tries."""
     if result.host == TEST_DOMAIN:
         return False  # Test addresses are never suppressed, so that tests can be repeated.
-    return isinstance(result, Rejected) and suppresses(classify(result.code, result.enhanced, result.text))
+    verdict = classify(result.code, result.enhanced, result.text, gave_up=gave_up)
+    return isinstance(result, Rejected) and suppresses(verdict)
 
 
-def is_soft_bounce(result: Result) -> bool:
-    """Whether a result suppresses its recipient if such failures are repeated."""
-    return result.host != TEST_DOMAIN and counts_towards_suppression(
-        classify(result.code, result.enhanced, result.text)
-    )
+def is_soft_bounce(result: Result, *, gave_up: bool = False) -> bool:
+    """Whether a result suppresses its recipient if such failures are repeated. `gave_up` as for `is_hard_bounce`."""
+    verdict = classify(result.code, result.enhanced, result.text, gave_up=gave_up)
+    return result.host != TEST_DOMAIN and counts_towards_suppression(verdict)
 
 
 def reply_text(result: Result) -> str:

@@ -254,8 +254,8 @@ def _bounced(send: Send, signal: DeliverySignal, recipient: str, verdict: SendOu
     result = _result(signal, recipient)
     reason = rules.reply_text(result)
     kind = _bounce_kind(signal)
-    hard = kind is FailureKind.HARD if signal.bounce else rules.is_hard_bounce(result)
-    soft = kind is FailureKind.SOFT if signal.bounce else rules.is_soft_bounce(result)
+    hard = kind is FailureKind.HARD if signal.bounce else rules.is_hard_bounce(result, gave_up=True)
+    soft = kind is FailureKind.SOFT if signal.bounce else rules.is_soft_bounce(result, gave_up=True)
     suppressible = _can_be_suppressed(send, recipient)
     data = {**rules.bounce_data(result), "type": kind.value, "source": _name(signal.source)}
     return replace(
@@ -270,7 +270,7 @@ def _bounced(send: Send, signal: DeliverySignal, recipient: str, verdict: SendOu
 
 def _bounce_kind(signal: DeliverySignal) -> FailureKind:
     """The kind of a bounce: that which the signal says, unless the sender or the message caused the failure."""
-    kind = classify(signal.code, signal.enhanced, signal.text).kind
+    kind = classify(signal.code, signal.enhanced, signal.text, gave_up=True).kind
     if signal.bounce is None or kind in (FailureKind.BLOCK, FailureKind.POLICY):
         return kind
     return FailureKind(signal.bounce)

@@ -460,11 +460,12 @@ _REASONS_BY_CODE: dict[int, FailureReason] = {
 }
 
 
-def classify(code: int, enhanced: str = "", text: str = "") -> FailureVerdict:
+def classify(code: int, enhanced: str = "", text: str = "", *, gave_up: bool = False) -> FailureVerdict:
     """Classify a failure. `code` is 0 without a reply; `enhanced` is an enhanced code such as `5.1.1`, or empty.
 
     Only permanent replies (class 5) can be HARD; temporary ones are SOFT instead. BLOCK and POLICY also apply to
-    temporary replies, because the sender has to act.
+    temporary replies, because the sender has to act. With `gave_up`, a server reported that it no longer tries; then a
+    temporary reply whose text says that the user is unknown is HARD, too.
     """
     text = _ADDRESS.sub("a@b", text[:TEXT_CHARACTERS].replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"))
     reason = _reason(code, enhanced, text)
@@ -472,6 +473,8 @@ def classify(code: int, enhanced: str = "", text: str = "") -> FailureVerdict:
     permanent = enhanced.startswith("5") if enhanced else code >= 500
     if reason is FailureReason.MAILBOX_INACTIVE and _FOR_A_TIME.search(text):
         permanent = False
+    if gave_up and reason is FailureReason.USER_UNKNOWN and _SAYS_UNKNOWN.search(text):
+        permanent = permanent or not _NOT_YET_KNOWN.search(text)
     return FailureVerdict(FailureKind.SOFT if kind is FailureKind.HARD and not permanent else kind, reason)
 
 
@@ -479,6 +482,13 @@ TEXT_CHARACTERS = 2_000
 """The rest of a longer text of a reply is left out."""
 _ADDRESS = re.compile(r"[^\s<>()\[\]\"',;:@]{1,64}@[A-Za-z0-9.-]{1,253}")
 """Addresses are replaced, so that their words are not taken for those of the server (`dmarc@example.com`)."""
+_SAYS_UNKNOWN = _any_of(
+    r"(user|recipient|mailbox|account|address|addressee).{0,40}(unknown|does(n't| not) exist|not (found|exist|known))",
+    r"(unknown|no such|invalid|non-?existent) (local |virtual )?(user|recipient|mailbox|account|address)",
+)
+"""Says that there is no such user. `450 mailbox unavailable` does not (RFC 5321 §4.2.3)."""
+_NOT_YET_KNOWN = _any_of(r"unverified|verification|temporar|try again|later|lookup (error|fail)")
+"""Says that it is not known yet whether there is such a user."""
 _QUOTED_REPLY = re.compile(r"(?:[45]\.\d\.\d{1,3} - )?Unknown address error \d{3}-'", re.IGNORECASE)
 """How Cisco's gateways begin the reason of every refusal of a recipient; the reply of the server follows."""
 _REFUSES_ALL_MAIL = frozenset({521, 556})

@@ -267,6 +267,8 @@ async def test_recipients_are_reported_while_others_are_still_tried(sender, worl
         ({"bounce": "hard", "code": 550, "enhanced": "5.7.1", "text": "listed at zen.spamhaus.org"}, "block", False),
         ({"bounce": "hard", "code": 550, "enhanced": "5.7.26", "text": "Unauthenticated"}, "policy", False),
         ({"code": 552, "enhanced": "5.2.2", "text": "Mailbox full"}, "soft", False),
+        ({"code": 450, "enhanced": "4.1.1", "text": "User unknown in virtual alias table"}, "hard", True),
+        ({"code": 450, "enhanced": "4.1.1", "text": "unverified address"}, "soft", False),
         ({"text": "what\0ever" * 1_000, "host": "h" * 5_000, "enhanced": "x" * 5_000, "code": 10**12}, "soft", False),
     ],
 )

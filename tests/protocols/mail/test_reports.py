@@ -28,7 +28,8 @@ def failures_of(text):
 
 
 def kind_of(recipient):
-    return classify(recipient.code, recipient.enhanced, recipient.text).kind
+    gave_up = recipient.action == "failed"
+    return classify(recipient.code, recipient.enhanced, recipient.text, gave_up=gave_up).kind
 
 
 RFC_3464 = """
@@ -123,6 +124,8 @@ def test_the_internationalized_form():
         ("Status: 5.2.2\nDiagnostic-Code: x-unix; quota", ("failed", "ada@example.org", 0, "5.2.2", "soft")),
         ("Diagnostic-Code: smtp; 552 Mailbox disk quota exceeded", ("failed", "ada@example.org", 552, "", "soft")),
         ("Diagnostic-Code: smtp; 452 4.3.1 Try later", ("delayed", "ada@example.org", 452, "4.3.1", "soft")),
+        ("Action: failed\nStatus: 4.1.1\nDiagnostic-Code: smtp; 450 4.1.1 User unknown",
+         ("failed", "ada@example.org", 450, "4.1.1", "hard")),
         ("Action: expanded\nStatus: 2.0.0", ("expanded", "ada@example.org", 0, "2.0.0", "soft")),
         ("Action: FAILED\nStatus: 5.5.0\nDiagnostic-Code: 552 5.2.2 Over quota",
          ("failed", "ada@example.org", 552, "5.2.2", "soft")),

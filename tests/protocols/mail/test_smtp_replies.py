@@ -171,6 +171,33 @@ def test_every_reply_is_classified_and_4xx_never_suppresses(code, enhanced, text
         assert not suppresses(verdict)
 
 
+@pytest.mark.parametrize(
+    ("code", "enhanced", "text", "kind"),
+    [
+        (450, "4.1.1", "<ada@y.test>: Recipient address rejected: User unknown in virtual alias table", "hard"),
+        (450, "4.0.0", "No such user here", "hard"),
+        (550, "5.1.1", "User unknown", "hard"),
+        # It is not certain that there is no such user.
+        (450, "4.1.1", "<ada@y.test>: Recipient address rejected: unverified address: lookup failed", "soft"),
+        (450, "4.1.1", "User unknown, address verification in progress", "soft"),
+        (451, "4.1.1", "User unknown due to a temporary failure of the directory", "soft"),
+        (450, "4.1.1", "", "soft"),
+        (450, "", "Requested mail action not taken: mailbox unavailable", "soft"),
+        # The failure has another cause.
+        (452, "4.2.2", "The mailbox of the user is full", "soft"),
+        (450, "4.2.1", "Recipient address rejected: this mailbox is inactive and has been disabled", "soft"),
+        (450, "4.1.2", "Host not found, try again", "soft"),
+        (421, "4.7.0", "listed at zen.spamhaus.org: user unknown", "block"),
+    ],
+)
+def test_an_unknown_user_is_permanent_once_the_server_has_given_up(code, enhanced, text, kind):
+    verdict = classify(code, enhanced, text, gave_up=True)
+    assert verdict.kind is FailureKind(kind)
+    assert suppresses(verdict) is (kind == "hard")
+    if code < 500:
+        assert not suppresses(classify(code, enhanced, text))
+
+
 def test_a_long_text_is_classified_in_linear_time():
     for text in ("a" * 1_000_000, "a@" * 500_000, "." * 1_000_000, "a.b-c " * 200_000, "<" * 1_000_000):
         assert classify(550, "5.0.0", text).kind is FailureKind.SOFT
