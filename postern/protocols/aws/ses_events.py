@@ -52,6 +52,8 @@ class SesEvent(msgspec.Struct, frozen=True, kw_only=True):
     feedback_type: str | None = None
     host: str = ""
     """The server that reported the event."""
+    original: tuple[tuple[str, str], ...] = ()
+    """The header of the message as far as the event has it, names in lower case; `return-path` is its sender."""
     at: datetime | None = None
 
 
@@ -73,14 +75,22 @@ def read_event(text: str) -> SesEvent | None:
     details, mail = _object(document, type_[0].lower() + type_[1:]), _object(document, "mail")
     event = read(details, mail)
     at = _time(_text(details, "timestamp") or _text(mail, "timestamp"))
-    return event and msgspec.structs.replace(event, references=_references(mail), at=at)
+    return event and msgspec.structs.replace(event, references=_references(mail), original=_original(mail), at=at)
 
 
 def _references(mail: dict[str, Any]) -> tuple[str, ...]:
     values = _list(_object(mail, "tags"), SEND_TAG)
-    fields = [field for field in _list(mail, "headers")[:HEADERS_LIMIT] if isinstance(field, dict)]
-    values += [_text(field, "value") for field in fields if _text(field, "name").lower() == SEND_HEADER.lower()]
+    values += [value for name, value in _header(mail) if name == SEND_HEADER.lower()]
     return tuple(value for value in values[:REFERENCES_LIMIT] if isinstance(value, str))
+
+
+def _original(mail: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    return (("return-path", _text(mail, "source")), *_header(mail))
+
+
+def _header(mail: dict[str, Any]) -> list[tuple[str, str]]:
+    fields = [field for field in _list(mail, "headers")[:HEADERS_LIMIT] if isinstance(field, dict)]
+    return [(_text(field, "name").lower(), _text(field, "value")) for field in fields]
 
 
 def _bounce(details: dict[str, Any], _mail: dict[str, Any]) -> SesEvent:

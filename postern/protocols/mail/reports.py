@@ -6,6 +6,7 @@ from uuid import UUID
 
 import msgspec
 
+from postern.protocols.aws.ses_mail import read_ses_mail
 from postern.protocols.mail.arf import ComplaintReport, read_complaint
 from postern.protocols.mail.bounce_forms import is_automatic_reply
 from postern.protocols.mail.dsn import DeliveryReport, read_delivery_report
@@ -39,7 +40,7 @@ MailReport = DeliveryReport | ComplaintReport | AutomaticReply | UnrecognizedRep
 def read_report(content: bytes) -> MailReport:
     """Read a received message as a report. Never fails: what is not understood is an UnrecognizedReport."""
     message = read_message(content[:REPORT_OCTETS])
-    report = read_complaint(message) or read_delivery_report(message)
+    report = read_complaint(message) or read_ses_mail(message) or read_delivery_report(message)
     if report is not None:
         return report
     if is_automatic_reply(message):

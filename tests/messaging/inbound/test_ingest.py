@@ -11,6 +11,8 @@ from tests.messaging.inbound.test_receiving import (
     settings,
     suppression_reason,
 )
+from tests.protocols.aws.test_ses_events import bounce, event
+from tests.protocols.aws.test_ses_mail import mail_of
 
 __all__ = ["sender", "settings", "sink"]
 
@@ -51,6 +53,16 @@ async def test_a_complaint_through_the_api(sender, sink):
     receipt = await ingest(sender.client, complaint(address, return_path))
     assert (receipt["type"], receipt["results"][0]["kind"]) == ("complaint", "COMPLAINED")
     assert await suppression_reason(sender, address) == "COMPLAINT"
+
+
+async def test_a_notification_of_ses_by_mail_through_the_api(sender, sink, new_project):
+    sent, address, return_path, _ = await send_one(sender, sink)
+    for source, type_ in (("b-1-forged@bounce.post.example", "unrecognized"), (return_path, "delivery")):
+        details = bounce(emailAddress=address, status="5.1.1", diagnosticCode="smtp; 550 5.1.1 user unknown")
+        notification = mail_of(event("Bounce", details, mail={"source": source}))
+        assert (await ingest(sender.client, notification))["type"] == type_
+    assert (await entry(sender, sent["id"]))["status"] == "BOUNCED"
+    assert await suppression_reason(sender, address) == "BOUNCE"
 
 
 async def test_reports_about_mail_of_another_project_change_nothing(sender, sink, new_project):
