@@ -236,7 +236,7 @@ def address_in(value: str) -> str:
     """The address of a field `rfc822; address`; also without type, in angle brackets, or with a display name."""
     text = _HEX.sub(_character, _typed(value)).strip()[:1_000]
     angled = re.search(r"<([^<>]{1,320})>", text)
-    text = (angled[1] if angled else text).strip().strip("'").removeprefix("mailto:")
+    text = (angled[1] if angled else text).strip("'<> ").removeprefix("mailto:")
     text = re.sub(r"\s*\([^()]{0,300}\)", "", text).strip()
     return text[:ADDRESS_CHARACTERS] if "@" in text or (text and not re.search(r"\s", text)) else ""
 

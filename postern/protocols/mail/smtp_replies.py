@@ -237,7 +237,8 @@ _SENDER_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
         ),
         FailureReason.AUTHENTICATION,
     ),
-    (_any_of(r"\bvirus|malware|\binfected\b|phish"), FailureReason.VIRUS),
+    # Not what scanners write below messages.
+    (_any_of(r"(?<!for )(?<!of )\bvirus(?!es\b.{0,40}\bscan|-free)|malware|\binfected\b|phish"), FailureReason.VIRUS),
     (
         _any_of(
             r"\bspams?\b|\banti-?spam|\bspammy\b|\bunsolicited\b|\bjunk mail|bulk (e-?)?mail",

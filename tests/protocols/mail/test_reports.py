@@ -135,7 +135,8 @@ def test_the_internationalized_form():
     ],
 )  # fmt: skip
 @pytest.mark.parametrize(
-    "recipient", ["rfc822; ada@example.org", "<ada@example.org>", "rfc822;<ada@example.org> (Ada)"]
+    "recipient",
+    ["rfc822; ada@example.org", "<ada@example.org>", "rfc822;<ada@example.org> (Ada)", "rfc822; ada@example.org>"],
 )
 def test_loose_fields_of_recipients(fields, expected, recipient):
     text = f"""

@@ -142,6 +142,7 @@ REPLIES = [
     (550, "5.7.25", "The IP address sending this message does not have a PTR record setup", "policy", "authentication"),
     (552, "5.3.4", "Message size exceeds fixed maximum message size", "policy", "too_large"),
     (552, "5.7.0", "This message was blocked because its content presents a potential virus.", "policy", "virus"),
+    (550, "", "No such user. -- This message has been scanned for viruses and dangerous content.", "hard", "user_unknown"),
     (554, "5.7.1", "Relay access denied", "policy", "relaying"),
     (550, "5.1.8", "Sender address rejected: Domain not found", "policy", "sender"),
     (550, "5.7.1", "Rejected by local policy", "policy", "policy"),
