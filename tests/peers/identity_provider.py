@@ -414,7 +414,7 @@ def signed(
         c14n_algorithm=CanonicalizationMethod(c14n),
     )
     signed_element = signer.sign(
-        element, key=by.private_pem.encode(), cert=by.pem, reference_uri=element.get("ID"), id_attribute="ID"
+        element, key=by.private, cert=by.pem, reference_uri=element.get("ID"), id_attribute="ID"
     )
     return etree.fromstring(etree.tostring(signed_element))
 
