@@ -235,15 +235,14 @@ def test_render_time_grows_linearly(limit, task, make):
     Regression test of S3 (tests/defects.md).
     """
     max_repetitions = int(limit / len(make(1_000)) * 1_000)
-    repetitions, seconds = min(2_000, max_repetitions), 0.0
-    while repetitions < max_repetitions and (seconds := render_seconds(task, make(repetitions))) < MEASURED_SECONDS:
-        repetitions = min(max_repetitions, repetitions * (8 if seconds < MEASURED_SECONDS / 16 else 2))
-    ratios = []
+    repetitions = min(2_000, max_repetitions)
+    while (seconds := render_seconds(task, make(repetitions))) < MEASURED_SECONDS and repetitions < max_repetitions:
+        factor = min(8.0, max(1.25, 1.25 * MEASURED_SECONDS / max(seconds, 0.001)))
+        repetitions = min(max_repetitions, math.ceil(repetitions * factor))
+    ratios: list[float] = []
     # A ratio is taken over two doublings, because at a single one the text may outgrow a cache of the processor.
     while not ratios or (min(ratios) > 2.5 and len(ratios) < 6):
-        seconds_of_quarter, seconds_of_whole = (
-            render_seconds(task, make(repetitions // 4)),
-            render_seconds(task, make(repetitions)),
-        )
+        seconds_of_whole = render_seconds(task, make(repetitions)) if ratios else seconds
+        seconds_of_quarter = render_seconds(task, make(repetitions // 4))
         ratios.append(math.sqrt(seconds_of_whole / max(seconds_of_quarter, NOISE_SECONDS)))
     assert min(ratios) <= 2.5, f"{ratios} times the processor time for twice the text, at {repetitions:,} repetitions"
