@@ -13,12 +13,14 @@ import os
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from http.cookiejar import DefaultCookiePolicy
 from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
 import httpx
 import pytest
+import requests
 import schemathesis
 import structlog
 from hypothesis import HealthCheck, Phase, settings
@@ -85,6 +87,9 @@ class Actor:
 
     def __post_init__(self) -> None:
         self.http = httpx.Client(base_url=self.server.url, timeout=WAIT_SECONDS)
+        # Keeps the connection to the server for the next request, but no cookies.
+        self.session = requests.Session()
+        self.session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
         account = asyncio.run(self.server.account())
         self.project = account.project_id
         self.tokens["developer"] = account.developer_token
@@ -255,7 +260,9 @@ def send_and_check(case: Case, actor: Actor) -> None:
     checks = list(CHECKS)
     if (case.method, case.path) == BATCH:
         checks.remove(negative_data_rejection)
-    response = case.call_and_validate(base_url=actor.server.url, headers=headers, checks=checks, timeout=WAIT_SECONDS)
+    response = case.call_and_validate(
+        base_url=actor.server.url, session=actor.session, headers=headers, checks=checks, timeout=WAIT_SECONDS
+    )
     if (case.method, case.path) == BATCH and response.status_code == 201:
         assert case.meta is not None
         assert not case.meta.generation.mode.is_negative or any(item["error"] for item in response.json()["data"])
