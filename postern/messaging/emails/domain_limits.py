@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from postern.kernel.database.statements import Transaction
 from postern.kernel.due import Work, for_each_row
 from postern.kernel.values import Moment
 from postern.messaging.emails import store
-from postern.messaging.emails.model import MARKETING, Send
+from postern.messaging.emails.model import MARKETING, Postponement, Send
 from postern.messaging.emails.transports import is_captured
 from postern.messaging.reputation import evaluation, warm_up
 from postern.messaging.reputation import sending as reputation
@@ -52,9 +53,11 @@ async def _postpone(world: "World", limit: DomainLimit, sends: Sequence[Send]) -
     """Let those of the sends wait that the limit of their domain does not allow now; returns their ids."""
     if limit.held_until is None:
         return await _warm_up(world, limit.domain_id, sends)
-    await store.hold_for_reputation(
-        world.db, domain_id=limit.domain_id, reason=f"Held: {limit.reason}.", **_attempts(world, sends)
-    )
+    now = world.clock()
+    async with world.db.transaction() as tx:
+        held_until = await store.lock_hold(tx, project_id=sends[0].project_id, domain_id=limit.domain_id)
+        # If the domain was released in the meantime, the sends are claimed again.
+        await _let_wait(tx, sends, WaitCause.REPUTATION, f"Held: {limit.reason}.", held_until or now, now)
     return {send.id for send in sends}
 
 
@@ -67,23 +70,20 @@ async def _warm_up(world: "World", domain_id: UUID, sends: Sequence[Send]) -> se
             return set()
         waiting = [send for send in sends if send.id not in places.granted]
         if waiting:
-            await store.postpone(
-                tx,
-                due_at=places.wait_until,
-                waits_for=WaitCause.WARM_UP,
-                reason=places.reason,
-                **_attempts(world, waiting),
-            )
+            await _let_wait(tx, waiting, WaitCause.WARM_UP, places.reason, places.wait_until, world.clock())
     return {send.id for send in waiting}
 
 
-def _attempts(world: "World", sends: Sequence[Send]) -> dict[str, Any]:
-    return {
-        "project_id": sends[0].project_id,
-        "ids": [send.id for send in sends],
-        "attempts": [send.attempt for send in sends],
-        "now": world.clock(),
-    }
+async def _let_wait(
+    tx: Transaction, sends: Sequence[Send], cause: WaitCause, reason: str, until: Moment, now: Moment
+) -> None:
+    postponed = [
+        Postponement(
+            id=send.id, attempt=send.attempt, due_at=until, scheduled_at=until, waits_for=cause.value, reason=reason
+        )
+        for send in sends
+    ]
+    await store.postpone(tx, postponed, project_id=sends[0].project_id, now=now)
 
 
 async def run_evaluation(world: "World", row: StoredReputation) -> None:

@@ -658,6 +658,20 @@ class Send(Record):
     """Why it waits until `due_at`, a WaitCause; None before the first attempt, and if it is settled."""
 
 
+class Postponement(Record):
+    """How a claimed send waits without having been tried."""
+
+    id: UUID
+    attempt: int
+    due_at: Moment
+    scheduled_at: Moment | None = None
+    """From when the time for its retries counts; None for no change."""
+    site: str | None = None
+    waits_for: str
+    """A WaitCause."""
+    reason: str
+
+
 class TransmittedParts(Record):
     """The parts of a transmitted message that cannot be composed again from the send."""
 

@@ -211,16 +211,6 @@ async def recover(
 async def add_counts(db: Queries, *, project_id: list[UUID], rows: Jsonb, now: Moment) -> None: ...
 
 
-# Let claimed sends wait for their site until `due_at`; they were not tried. Only the latest attempt of a send does.
-@statement("""
-    update sends as s set due_at = v.due_at, site = v.site, waits_for = v.waits_for, reason = v.reason
-    from jsonb_to_recordset(%(rows)s) as v (
-        id uuid, attempt int, due_at timestamptz, site text, waits_for text, reason text)
-    where s.project_id = %(project_id)s and (s.id, s.attempt) = (v.id, v.attempt)
-""")
-async def postpone(db: Queries, *, project_id: UUID, rows: Jsonb) -> None: ...
-
-
 LISTED = """
     select ps.*, ms.transport, ms.provider, ms.hosts, ms.factor, ms.slowed_at,
         case when ms.throttled_until > %(now)s then ms.throttled_until end as throttled_until,

@@ -25,8 +25,8 @@ from psycopg_pool import PoolTimeout
 from postern.kernel.config import SettingInvalid, Settings
 from postern.kernel.database.statements import Jsonb
 from postern.kernel.values import NO_ID, Moment, new_id
-from postern.messaging.emails import rules, site_store
-from postern.messaging.emails.model import MARKETING, DeliverySiteLimits, Send
+from postern.messaging.emails import rules, site_store, store
+from postern.messaging.emails.model import MARKETING, DeliverySiteLimits, Postponement, Send
 from postern.messaging.emails.site_store import SharedSite
 from postern.protocols.mail.transports.shaping import (
     MAX_FILE_OCTETS,
@@ -384,7 +384,7 @@ async def postpone_sends(world: "World", sends: list[Send]) -> list[Send]:
     """
     known = sites(world)
     deliverable: list[Send] = []
-    postponed: list[dict[str, Any]] = []
+    postponed: list[Postponement] = []
     taken: Counter[tuple[SiteKey, bool]] = Counter()
     now = world.clock()
     for send in sends:
@@ -406,17 +406,17 @@ async def postpone_sends(world: "World", sends: list[Send]) -> list[Send]:
             # Tried once more shortly before it expires.
             due_at = max(now + timedelta(seconds=1), min(due_at, send.expires_at - rules.NO_SERVER_DELAY))
         postponed.append(
-            {
-                "id": send.id,
-                "attempt": send.attempt,
-                "due_at": due_at,
-                "site": control.key.name,
-                "waits_for": obstacle.cause,
-                "reason": obstacle.text,
-            }
+            Postponement(
+                id=send.id,
+                attempt=send.attempt,
+                due_at=Moment.of(due_at),
+                site=control.key.name,
+                waits_for=obstacle.cause.value,
+                reason=obstacle.text,
+            )
         )
     if postponed:
-        await site_store.postpone(world.db, project_id=sends[0].project_id, rows=Jsonb(postponed))
+        await store.postpone(world.db, postponed, project_id=sends[0].project_id, now=now)
     return deliverable
 
 

@@ -10,9 +10,8 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.values import Moment
 from postern.messaging.emails import store
-from postern.messaging.emails.model import MARKETING, Send
+from postern.messaging.emails.model import MARKETING, Postponement, Send
 from postern.messaging.emails.sources import grant_sources, source_warm_ups
 from postern.messaging.emails.transports import NoSmartHost, configured_transports, is_captured
 from postern.messaging.reputation.source_warm_up import SourceGrant, SourceRequest
@@ -57,22 +56,18 @@ async def choose_sources(world: "World", sends: list[Send]) -> ShareSources:
 
 async def _postpone(world: "World", sends: Sequence[Send], grants: Mapping[UUID, SourceGrant]) -> set[UUID]:
     """Let those of the sends wait that have no address; returns their ids."""
-    waiting: dict[tuple[Moment, str], list[Send]] = {}
-    for send in sends:
-        granted = grants[send.id]
-        if granted.wait_until is not None:
-            waiting.setdefault((granted.wait_until, granted.reason), []).append(send)
-    if waiting:
-        async with world.db.transaction() as tx:
-            for (until, reason), together in waiting.items():
-                await store.postpone(
-                    tx,
-                    project_id=together[0].project_id,
-                    ids=[send.id for send in together],
-                    attempts=[send.attempt for send in together],
-                    due_at=until,
-                    waits_for=WaitCause.WARM_UP,
-                    reason=reason,
-                    now=world.clock(),
-                )
-    return {send.id for together in waiting.values() for send in together}
+    postponed = [
+        Postponement(
+            id=send.id,
+            attempt=send.attempt,
+            due_at=granted.wait_until,
+            scheduled_at=granted.wait_until,
+            waits_for=WaitCause.WARM_UP.value,
+            reason=granted.reason,
+        )
+        for send in sends
+        if (granted := grants[send.id]).wait_until is not None
+    ]
+    if postponed:
+        await store.postpone(world.db, postponed, project_id=sends[0].project_id, now=world.clock())
+    return {send.id for send in postponed}

@@ -16,6 +16,7 @@ from postern.messaging.emails.model import (
     FirstEngagement,
     IdempotencyKey,
     IdempotencyRow,
+    Postponement,
     ProviderMessage,
     Send,
     SendAttempt,
@@ -403,50 +404,26 @@ async def hold_sends(
 ) -> None: ...
 
 
-# Let claimed sends wait until `due_at`, from which the time for their retries counts; `reason` says why. Leaves out
-# attempts (parallel lists) that are not the latest of their send. The sends must not be in transmission.
+# Let claimed sends wait that were not tried. Leaves out attempts that are not the latest of their send. The sends must
+# not be in transmission.
 @statement("""
-    update sends as s set due_at = %(due_at)s, scheduled_at = %(due_at)s, waits_for = %(waits_for)s,
-        reason = %(reason)s, updated_at = %(now)s
-    from unnest(%(ids)s::uuid[], %(attempts)s::int[]) as v (id, attempt)
+    update sends as s set due_at = v.due_at, scheduled_at = coalesce(v.scheduled_at, s.scheduled_at), site = v.site,
+        waits_for = v.waits_for, reason = v.reason, updated_at = %(now)s
+    from unnest(%(id)s::uuid[], %(attempt)s::int[], %(due_at)s::timestamptz[], %(scheduled_at)s::timestamptz[],
+                %(site)s::text[], %(waits_for)s::text[], %(reason)s::text[])
+        as v (id, attempt, due_at, scheduled_at, site, waits_for, reason)
     where s.project_id = %(project_id)s and (s.id, s.attempt) = (v.id, v.attempt)
 """)
-async def postpone(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    ids: list[UUID],
-    attempts: list[int],
-    due_at: Moment,
-    waits_for: str,
-    reason: str,
-    now: Moment,
-) -> None: ...
+async def postpone(db: Queries, sends: list[Postponement], *, project_id: UUID, now: Moment) -> None: ...
 
 
-# Let claimed sends of a domain wait until the end of its hold, or make them due now if it was released in the meantime.
-# The share lock makes a concurrent release wait, so that it finds every send that waits.
+# The end of a domain's hold; None if it is not held. The share lock makes a concurrent release wait for the end of the
+# transaction, so that it finds every send that was postponed in it.
 @statement("""
-    with hold as materialized (
-        select held_until from domain_reputations
-        where project_id = %(project_id)s and id = %(domain_id)s and state = 'HELD' for share
-    )
-    update sends as s set due_at = coalesce((select held_until from hold), %(now)s),
-        scheduled_at = coalesce((select held_until from hold), %(now)s), waits_for = 'REPUTATION',
-        reason = %(reason)s, updated_at = %(now)s
-    from unnest(%(ids)s::uuid[], %(attempts)s::int[]) as v (id, attempt)
-    where s.project_id = %(project_id)s and (s.id, s.attempt) = (v.id, v.attempt)
+    select held_until from domain_reputations
+    where project_id = %(project_id)s and id = %(domain_id)s and state = 'HELD' for share
 """)
-async def hold_for_reputation(
-    db: Queries,
-    *,
-    project_id: UUID,
-    domain_id: UUID,
-    ids: list[UUID],
-    attempts: list[int],
-    reason: str,
-    now: Moment,
-) -> None: ...
+async def lock_hold(tx: Transaction, *, project_id: UUID, domain_id: UUID) -> Moment | None: ...
 
 
 # Make up to `limit` sends of a domain due that wait until exactly `due_at`; returns whether there were any.
