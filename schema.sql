@@ -1701,6 +1701,7 @@ CREATE TABLE public.sends (
     dated_at timestamp with time zone,
     outcomes jsonb,
     site text,
+    retries_since timestamp with time zone,
     waits_for text,
     CONSTRAINT sends_lane_check CHECK ((lane = ANY (ARRAY[0, 1]))),
     CONSTRAINT sends_status_check CHECK ((status = ANY (ARRAY['SCHEDULED'::text, 'QUEUED'::text, 'SENT'::text, 'DELIVERED'::text, 'DELAYED'::text, 'BOUNCED'::text, 'COMPLAINED'::text, 'SUPPRESSED'::text, 'FAILED'::text, 'EXPIRED'::text, 'CANCELLED'::text])))

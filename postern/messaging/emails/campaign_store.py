@@ -7,9 +7,11 @@ from postern.kernel.values import Moment
 
 
 # Makes up to `limit` held sends due and returns their ids. Held sends are the waiting sends without due_at; a send that
-# a worker has claimed has a due_at: the end of the lease.
+# a worker has claimed has a due_at: the end of the lease. The time since it was held (`updated_at`) does not count in
+# its retry period.
 @statement("""
-    update sends set due_at = %(now)s
+    update sends set due_at = %(now)s,
+        retries_since = greatest(created_at, scheduled_at, retries_since) + (%(now)s - updated_at)
     where project_id = %(project_id)s and due_at is null and id = any (array(
         select id from sends
         where project_id = %(project_id)s and campaign_id = %(campaign_id)s and status in ('QUEUED', 'DELAYED')

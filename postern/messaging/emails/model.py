@@ -656,6 +656,9 @@ class Send(Record):
     """The name of the site for which it waits; None before the first attempt, and if it is settled."""
     waits_for: str | None = None
     """Why it waits until `due_at`, a WaitCause; None before the first attempt, and if it is settled."""
+    retries_since: Moment | None = None
+    """From when its retry period counts, if that is later than `created_at` and `scheduled_at`; see
+    `rules.retries_since`."""
 
 
 class Postponement(Record):
@@ -666,6 +669,8 @@ class Postponement(Record):
     due_at: Moment
     scheduled_at: Moment | None = None
     """From when the time for its retries counts; None for no change."""
+    retries_since: Moment | None = None
+    """The same for a send whose scheduled time does not change."""
     site: str | None = None
     waits_for: str
     """A WaitCause."""

@@ -101,6 +101,7 @@ async def _settle(tx: Transaction, attempts: list[FinishedAttempt], now: Moment)
             "pending": finished.verdict.pending,
             "site": finished.verdict.site,
             "waits_for": finished.verdict.waits_for,
+            "retries_since": finished.verdict.retries_since,
             "outcomes": _outcomes(finished, now),
             "reason": finished.verdict.reason,
             "ambiguous": int(finished.verdict.ambiguous),

@@ -58,6 +58,8 @@ class SendOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """The name of the site for which the send waits."""
     waits_for: WaitCause | None = None
     """Why the send waits until `due_at`; None if it is settled."""
+    retries_since: Moment | None = None
+    """From when the retry period of the send counts; None for no change."""
     counts_as_try: bool = True
     """Whether the attempt increases `tries` of the send; False if, for example, no server was contacted."""
     pending: list[str] | None = None
@@ -138,6 +140,7 @@ def judge(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: st
             due_at=now + delay,
             site=outcome.site or None,
             waits_for=outcome.wait_cause or WaitCause.DEFERRED,
+            retries_since=retries_since_after(send, outcome.wait_cause, delay),
             counts_as_try=False,
             pending=send.pending,
             reason=reason,
@@ -149,6 +152,19 @@ def judge(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: st
         waits_for=outcome.wait_cause or WaitCause.DEFERRED if verdict.due_at else None,
         recipients={result.recipient: _state_after(result, verdict) for result in outcome.results},
     )
+
+
+def retries_since(send: Send) -> Moment:
+    """From when the retry period of a send counts."""
+    return max(send.created_at, send.scheduled_at or send.created_at, send.retries_since or send.created_at)
+
+
+def retries_since_after(send: Send, cause: WaitCause | None, delay: timedelta) -> Moment | None:
+    """From when the retry period counts after the send has waited for `delay`; None for no change.
+
+    A suspension is no failure of the destination: its time does not count.
+    """
+    return Moment.of(retries_since(send) + delay) if cause is WaitCause.SITE_SUSPENDED else None
 
 
 def _state_after(result: Result, verdict: SendOutcome) -> tuple[SendStatus, str | None]:
@@ -206,7 +222,7 @@ def _judge_deferred(
     retry_at = next_retry(
         send.tries + 1,
         MailLane.MARKETING if send.lane == MARKETING else MailLane.TRANSACTIONAL,
-        accepted_at=max(send.scheduled_at or send.created_at, send.created_at),
+        accepted_at=retries_since(send),
         now=now,
         expires_at=send.expires_at,
         chance=chance,

@@ -93,8 +93,8 @@ async def get_delivery_site(call: Call, site: SiteName) -> DeliverySite:
 async def suspend_delivery_site(call: Call, site: SiteName, data: NewSiteSuspension) -> DeliverySite:
     """Send no mail of this project to a site, until it is resumed or until a time.
 
-    Its messages wait; those that expire or whose retries end meanwhile fail. Within two seconds, no process begins to
-    send further messages to it.
+    Its messages wait, and only `expiresAt` ends their wait. For the time of the suspension, they are retried longer
+    afterwards. Within two seconds, no process begins to send further messages to it.
     """
     if data.until is not None and data.until <= call.now:
         raise Invalid.at("/until", "The time is in the past.", "in_past")

@@ -345,9 +345,12 @@ async def has_waiting(db: Queries, *, project_id: UUID, site: str, statuses: lis
 
 
 # Make up to `limit` sends due that wait for a site, those with an id above `after`; returns their ids. Sends that may
-# be in transmission are left out.
+# be in transmission are left out. What is left of a wait for the end of a suspension counts in the retry period again.
 @statement("""
-    update sends set due_at = %(now)s where (project_id, id) in (
+    update sends set due_at = %(now)s,
+        retries_since = case when waits_for = 'SITE_SUSPENDED' then retries_since - (due_at - %(now)s)
+                             else retries_since end
+    where (project_id, id) in (
         select project_id, id from sends
         where project_id = %(project_id)s and site = %(site)s and due_at > %(now)s and handed_over is null
           and status = any (%(statuses)s) and id > %(after)s

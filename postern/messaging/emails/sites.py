@@ -410,6 +410,7 @@ async def postpone_sends(world: "World", sends: list[Send]) -> list[Send]:
                 id=send.id,
                 attempt=send.attempt,
                 due_at=Moment.of(due_at),
+                retries_since=rules.retries_since_after(send, obstacle.cause, due_at - now),
                 site=control.key.name,
                 waits_for=obstacle.cause.value,
                 reason=obstacle.text,

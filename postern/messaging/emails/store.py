@@ -394,6 +394,7 @@ async def has_unsettled_transmissions(
     update sends as s set
         due_at = case when exists (select from held where (held.project_id, held.id) = (s.project_id, s.content_id))
                       then null else %(now)s::timestamptz end,
+        updated_at = %(now)s, -- `campaign_store.release_sends` counts the pause from this time.
         handed_over = nullif(s.handed_over, v.attempt),
         dated_at = case when s.tries > 0 or s.ambiguous_attempts > 0 then s.dated_at end
     from unnest(%(project_id)s::uuid[], %(ids)s::uuid[], %(attempts)s::int[]) as v (project_id, id, attempt)
@@ -407,11 +408,12 @@ async def hold_sends(
 # Let claimed sends wait that were not tried. Leaves out attempts that are not the latest of their send. The sends must
 # not be in transmission.
 @statement("""
-    update sends as s set due_at = v.due_at, scheduled_at = coalesce(v.scheduled_at, s.scheduled_at), site = v.site,
-        waits_for = v.waits_for, reason = v.reason, updated_at = %(now)s
+    update sends as s set due_at = v.due_at, scheduled_at = coalesce(v.scheduled_at, s.scheduled_at),
+        retries_since = coalesce(v.retries_since, s.retries_since), site = v.site, waits_for = v.waits_for,
+        reason = v.reason, updated_at = %(now)s
     from unnest(%(id)s::uuid[], %(attempt)s::int[], %(due_at)s::timestamptz[], %(scheduled_at)s::timestamptz[],
-                %(site)s::text[], %(waits_for)s::text[], %(reason)s::text[])
-        as v (id, attempt, due_at, scheduled_at, site, waits_for, reason)
+                %(retries_since)s::timestamptz[], %(site)s::text[], %(waits_for)s::text[], %(reason)s::text[])
+        as v (id, attempt, due_at, scheduled_at, retries_since, site, waits_for, reason)
     where s.project_id = %(project_id)s and (s.id, s.attempt) = (v.id, v.attempt)
 """)
 async def postpone(db: Queries, sends: list[Postponement], *, project_id: UUID, now: Moment) -> None: ...
@@ -531,6 +533,7 @@ async def count_skipped(
         status = case when s.status || ' ' || v.status = any (%(allowed)s::text[]) then v.status else s.status end,
         outcomes = case when v.outcomes is null then s.outcomes else coalesce(s.outcomes, '{}') || v.outcomes end,
         due_at = v.due_at, tries = v.tries, pending = v.pending, site = v.site,
+        retries_since = coalesce(v.retries_since, s.retries_since),
         waits_for = v.waits_for, reason = v.reason, handed_over = null,
         ambiguous_attempts = s.ambiguous_attempts + v.ambiguous
             + (s.handed_over is not null and s.handed_over < v.attempt)::int,
@@ -541,9 +544,9 @@ async def count_skipped(
         complained_at = coalesce(s.complained_at, v.complained_at), updated_at = %(now)s
     from jsonb_to_recordset(%(rows)s) as v (
         project_id uuid, id uuid, attempt int, status text, due_at timestamptz, tries int, pending jsonb, site text,
-        waits_for text, outcomes jsonb, reason text, ambiguous int, subject text, dated_at timestamptz,
-        sent_at timestamptz, delivered_at timestamptz, delayed_at timestamptz, bounced_at timestamptz,
-        complained_at timestamptz)
+        waits_for text, retries_since timestamptz, outcomes jsonb, reason text, ambiguous int, subject text,
+        dated_at timestamptz, sent_at timestamptz, delivered_at timestamptz, delayed_at timestamptz,
+        bounced_at timestamptz, complained_at timestamptz)
     where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt) and s.project_id = any (%(project_id)s)
     returning s.id, s.status
 """)
@@ -632,7 +635,9 @@ async def transmitted_parts(db: Queries, *, project_id: UUID, send_id: UUID) -> 
 # A worker that has claimed the send but not transmitted it keeps its attempt only until another worker claims the send,
 # which begins a new attempt.
 @statement("""
-    update sends set due_at = %(now)s, updated_at = %(now)s
+    update sends set due_at = %(now)s, updated_at = %(now)s,
+        retries_since = retries_since - case when waits_for = 'SITE_SUSPENDED' and due_at > %(now)s
+                                             then due_at - %(now)s else interval '0' end
     where project_id = %(project_id)s and id = %(id)s and handed_over is null
     returning *
 """)
@@ -648,7 +653,8 @@ async def bring_forward(tx: Transaction, *, project_id: UUID, id: UUID, now: Mom
 @statement("""
     update sends set status = %(status)s, due_at = %(due_at)s, scheduled_at = %(scheduled_at)s, attempt = attempt + 1,
                      handed_over = null, reason = %(reason)s, tries = %(tries)s, pending = null, site = null,
-                     waits_for = null, sent_at = %(sent_at)s, delivered_at = %(delivered_at)s, updated_at = %(now)s
+                     waits_for = null, retries_since = null,
+                     sent_at = %(sent_at)s, delivered_at = %(delivered_at)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)

@@ -72,6 +72,22 @@ async def test_sends_that_are_ready_after_a_pause_are_not_transmitted(sender, si
     assert (await get_campaign(sender, campaign))["status"] == "SENT"
 
 
+async def test_a_pause_does_not_count_in_the_retry_period(sender, sink, world, clock, run_due_work):
+    campaign, _ = await start_relayed_campaign(sender, 2)
+    await create_sends(world, sender)
+    await request_action(sender, campaign, "pause")
+    await run_due_work()
+    clock.move(timedelta(days=4))
+    sink.behaviour.replies["RCPT"] = b"450 4.2.0 Greylisted"
+    await request_action(sender, campaign, "resume")
+    await run_due_work()
+    assert await send_statuses(sender, campaign) == ["DELAYED", "DELAYED"]
+    sink.behaviour.replies.clear()
+    clock.move(timedelta(minutes=10))
+    await run_due_work()
+    assert await send_statuses(sender, campaign) == ["SENT", "SENT"]
+
+
 async def test_held_sends_have_no_due_at_and_are_released_in_batches(project, world, clock, run_due_work, monkeypatch):
     monkeypatch.setattr(running, "UPDATE_BATCH", 2)
     campaign, emails = await create_campaign(project, 7)

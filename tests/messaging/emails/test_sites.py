@@ -21,6 +21,7 @@ from postern.messaging.emails import sites as sites_module
 from postern.messaging.emails.retention import delete_expired
 from postern.messaging.emails.site_operations import RELEASED_AGAIN_AFTER
 from postern.messaging.emails.sites import SHARE_LEASE, USED_SECONDS, Sites, read_shaping, share_sites, sites
+from postern.protocols.mail.transports import shaping
 from postern.protocols.mail.transports.shaping import SiteKey
 from tests.messaging.emails.test_direct import MAIL, entry, sender
 from tests.peers.loopback_internet import loopback_internet
@@ -360,6 +361,67 @@ async def test_messages_that_a_worker_held_back_after_the_end_of_a_suspension_ar
     await run_due_work()
     assert len(sink.messages) == 3
     assert await statuses(sender, ids) == {"DELIVERED": 2}
+
+
+@pytest.mark.parametrize("recipients", [["ada@b.test"], ["ada@b.test", "bob@b.test"]])
+async def test_the_time_of_a_suspension_does_not_count_in_the_retry_period(
+    sender, internet, world, clock, run_due_work, monkeypatch, recipients
+):
+    """A message to several recipients is postponed by the transport, because the worker does not know its site."""
+    monkeypatch.setattr(shaping, "SUSPENDED_CHECK", timedelta(hours=13))
+    sink = await internet.mail_server("b.test")
+    await queue(sender, "first@b.test")
+    await run_due_work()
+    await sites(world).update()
+    await operate(sender, "mx.b.test", "suspend", reason="Wait.")
+    await sites(world).update()
+    sent = (await sender.client.post("/emails", {**MAIL, "to": recipients})).json()
+    expires_at = (clock() + timedelta(hours=20)).isoformat()
+    expiring = (await sender.client.post("/emails", {**MAIL, "to": recipients, "expiresAt": expires_at})).json()
+    await run_due_work()
+    for _ in range(3):
+        clock.move(timedelta(hours=13, minutes=1))
+        await sites(world).update()
+        await run_due_work()
+    assert (await entry(sender, sent["id"]))["status"] == "QUEUED"
+    assert (await entry(sender, expiring["id"]))["status"] == "EXPIRED"
+    sink.behaviour.replies["RCPT"] = b"450 4.2.0 Greylisted"
+    await operate(sender, "mx.b.test", "resume")
+    await sites(world).update()
+    await run_due_work()
+    log = await entry(sender, sent["id"])
+    assert (log["status"], log["waiting"]["cause"]) == ("DELAYED", "DEFERRED")
+    del sink.behaviour.replies["RCPT"]
+    clock.move(timedelta(minutes=10))
+    await run_due_work()
+    assert (await entry(sender, sent["id"]))["status"] == "DELIVERED"
+
+
+@pytest.mark.parametrize("suspended_for", [timedelta(), timedelta(hours=10)])
+async def test_the_retry_period_ends_on_time(sender, internet, world, clock, run_due_work, monkeypatch, suspended_for):
+    """Also if a suspension ended before the messages that wait for its end were looked at again."""
+    monkeypatch.setattr(shaping, "SUSPENDED_CHECK", timedelta(hours=100))
+    sink = await internet.mail_server("b.test")
+    sink.behaviour.replies["RCPT"] = b"450 4.2.0 Greylisted"
+    (send_id,) = await queue(sender, "ada@b.test")
+    began_at = clock()
+    await run_due_work()
+    await sites(world).update()
+    if suspended_for:
+        await operate(sender, "mx.b.test", "suspend", reason="Wait.")
+        await sites(world).update()
+        clock.move(timedelta(minutes=10))
+        await run_due_work()
+        assert (await entry(sender, send_id))["waiting"]["cause"] == "SITE_SUSPENDED"
+        clock.move(suspended_for)
+        await operate(sender, "mx.b.test", "resume")
+        await sites(world).update()
+        await run_due_work()
+    while (await entry(sender, send_id))["status"] == "DELAYED":
+        clock.move(timedelta(hours=1))
+        await run_due_work()
+    assert (await entry(sender, send_id))["status"] == "FAILED"
+    assert timedelta(hours=20) <= clock() - began_at - suspended_for <= timedelta(hours=25)
 
 
 async def test_a_suspension_ends_by_itself(sender, internet, world, clock, run_due_work):

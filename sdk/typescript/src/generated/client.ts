@@ -3739,8 +3739,8 @@ export interface DeliverySitesApi {
   /**
    * Send no mail of this project to a site, until it is resumed or until a time
    *
-   * Its messages wait; those that expire or whose retries end meanwhile fail. Within two seconds, no process begins to
-   * send further messages to it.
+   * Its messages wait, and only `expiresAt` ends their wait. For the time of the suspension, they are retried longer
+   * afterwards. Within two seconds, no process begins to send further messages to it.
    *
    * Permission: `emails:write`.
    *
