@@ -1331,7 +1331,7 @@ CREATE TABLE public.mail_sites (
     seen_at timestamp with time zone NOT NULL,
     CONSTRAINT mail_sites_factor_check CHECK (((factor > (0)::double precision) AND (factor <= (1)::double precision))),
     CONSTRAINT mail_sites_name_check CHECK (((length(name) >= 1) AND (length(name) <= 300))),
-    CONSTRAINT mail_sites_transport_check CHECK ((transport = ANY (ARRAY['direct'::text, 'relay'::text])))
+    CONSTRAINT mail_sites_transport_check CHECK ((transport = ANY (ARRAY['direct'::text, 'relay'::text, 'ses'::text])))
 );
 
 CREATE TABLE public.mta_sts_policies (

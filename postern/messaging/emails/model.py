@@ -419,7 +419,7 @@ SiteName = Annotated[
 SiteSearch = Annotated[
     str, msgspec.Meta(max_length=200, description="Part of the name of the site, the provider or a mail server.")
 ]
-SiteTransport = Literal["direct", "relay"]
+SiteTransport = Literal["direct", "relay", "ses"]
 SiteReason = Annotated[str, msgspec.Meta(min_length=1, max_length=SITE_REASON_CHARACTERS)]
 
 
@@ -488,7 +488,7 @@ class DeliverySite(Record):
     """
 
     name: str
-    """Name of the provider, name of the first mail server, or `host:port` of the relay."""
+    """Name of the provider, name of the first mail server, or `host:port` of the relay or of Amazon SES."""
     transport: SiteTransport
     provider: str | None
     """The provider whose limits apply; null for other destinations."""

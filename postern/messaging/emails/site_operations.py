@@ -60,8 +60,8 @@ async def list_delivery_sites(
     *,
     query: ListQuery,
 ) -> LinkedList[DeliverySite]:
-    """The destinations of the project's mail by `direct` and `relay`, with what waits for each. A destination is a
-    provider, the mail servers of a domain, or a relay. Those that were not used for a month are left out."""
+    """The destinations of the project's mail, with what waits for each. A destination is a provider, the mail servers
+    of a domain, a relay, or Amazon SES. Those that were not used for a month are left out."""
     filters = query.filters(q, state=[state] if state else [], transport=[transport] if transport else [])
     page = await sorted_list(
         call,

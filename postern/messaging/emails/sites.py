@@ -99,6 +99,10 @@ class Sites:
         """See `SiteControls`."""
         return self._control(SiteKey(scope, label), self._table.for_relay(host), "relay", [host])
 
+    def of_ses(self, host: str, label: str, scope: str) -> SiteControl:
+        """See `SiteControls`."""
+        return self._control(SiteKey(scope, label), self._table.for_relay(host), "ses", [host])
+
     def _control(self, key: SiteKey, site_rules: SiteRules, transport: str, hosts: Sequence[str]) -> SiteControl:
         control = self._controls.get(key)
         if control is None:
@@ -148,7 +152,7 @@ class Sites:
 
     def limits_of(self, transport: str, provider: str | None, hosts: Sequence[str], name: str) -> SiteLimits:
         """The limits of a stored site, without a slow-down."""
-        if transport == "relay":
+        if transport != "direct":
             return self._table.for_relay(hosts[0] if hosts else name).limits
         return self._table.for_mail_servers(hosts or [name])[1].limits
 

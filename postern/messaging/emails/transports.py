@@ -155,7 +155,12 @@ def _open_ses(world: "World", project_id: UUID, settings: ProjectSettings) -> st
     if key not in world.transports:
         account = _project_ses_account(world, project_id, own) if own else ses_account(world.settings)
         world.transports[key] = SesTransport(
-            account, now=lambda: world.clock().astimezone(UTC), context=default_tls(), chance=world.random.random
+            account,
+            now=lambda: world.clock().astimezone(UTC),
+            context=default_tls(),
+            chance=world.random.random,
+            controls=sites(world),
+            scope=str(project_id) if own else "",
         )
         _close_former(world, f"ses:{project_id}:", key)
     return key

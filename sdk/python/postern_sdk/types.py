@@ -78,7 +78,7 @@ if TYPE_CHECKING:
         Literal["ATTRIBUTE", "DECLARED", "EXACT", "IGNORED", "SYNONYM"] | str
     )
     ContactImportPreviewColumnType: TypeAlias = Literal["boolean", "date", "list", "number", "string"] | str
-    DeliverySiteTransport: TypeAlias = Literal["direct", "relay"] | str
+    DeliverySiteTransport: TypeAlias = Literal["direct", "relay", "ses"] | str
     DeliverySiteState: TypeAlias = Literal["OPEN", "SLOWED", "SUSPENDED"] | str
     DeliverySiteSuspensionBy: TypeAlias = Literal["OPERATOR", "PROJECT"] | str
     DeveloperRole: TypeAlias = Literal["ADMIN", "DEVELOPER", "OWNER", "VIEWER"] | str
@@ -2445,7 +2445,7 @@ class DeliverySite(Record, frozen=True, kw_only=True):
     """
 
     name: str
-    """Name of the provider, name of the first mail server, or `host:port` of the relay."""
+    """Name of the provider, name of the first mail server, or `host:port` of the relay or of Amazon SES."""
     transport: DeliverySiteTransport
     """How mail is sent: `relay` through an SMTP relay, `ses` through Amazon SES, `direct` to the recipients' mail
     servers if the server offers it; `capture` only stores it in the inbox. Null uses the server's default.

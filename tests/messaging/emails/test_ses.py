@@ -3,6 +3,7 @@
 import asyncio
 import email.policy
 import re
+from datetime import timedelta
 from types import SimpleNamespace
 from uuid import UUID
 
@@ -11,6 +12,7 @@ import msgspec
 import pytest
 
 from postern.messaging.emails.references import read_reference
+from postern.messaging.emails.sites import Sites
 from postern.messaging.emails.transports import NoSesAccount, transport_of
 from postern.platform.projects import operations as projects
 from postern.protocols.mail.transports.failover import FailoverTransport
@@ -19,6 +21,7 @@ from tests.messaging.emails.test_relay import MAIL, entry, published_keys
 from tests.peers.moto_server import REGION
 from tests.peers.ports import reserved_port
 from tests.peers.smtp_sink import Sink
+from tests.protocols.mail.test_ses import ACCEPTED, SesFaults, reply
 
 __all__ = ["sender"]
 
@@ -148,6 +151,58 @@ async def test_an_ambiguous_message_is_not_passed_to_the_next_transport(sender, 
     (attempt,) = await attempts_of(sender, sent)
     assert (attempt["outcome"], attempt["transport"]) == ("AMBIGUOUS", "ses")
     assert (await entry(sender, sent["id"]))["status"] == "DELAYED"
+
+
+@pytest.fixture
+async def faults(world):
+    """A server that replies as SES, whose replies a test sets."""
+    server_state = SesFaults()
+    server = await asyncio.start_server(server_state.serve, "127.0.0.1", 0, limit=2**20)
+    server_state.port = server.sockets[0].getsockname()[1]
+    world.settings = with_ses(world.settings, f"http://127.0.0.1:{server_state.port}")
+    yield server_state
+    server.close()
+
+
+@pytest.mark.parametrize(
+    ("answer", "pause"),
+    [
+        (reply(429, "TooManyRequestsException", "Maximum sending rate exceeded."), timedelta(seconds=5)),
+        (reply(429, "TooManyRequestsException", "Daily message quota exceeded."), timedelta(minutes=10)),
+        (reply(400, "SendingPausedException", "Paused."), timedelta(minutes=10)),
+        (reply(503, "", "", "Retry-After: 90\r\n"), timedelta(seconds=90)),
+    ],
+)
+async def test_all_processes_send_less_to_ses_when_it_throttles(
+    sender, faults, world, clock, monkeypatch, answer, pause
+):
+    first, second = Sites(world), Sites(world)
+    monkeypatch.setitem(world.resources, Sites, second)
+    of_second = second.of_ses("127.0.0.1", f"127.0.0.1:{faults.port}", "")
+    await of_second.prepare()
+    monkeypatch.setitem(world.resources, Sites, first)
+    mail = {**MAIL, "cc": None, "bcc": None}
+    assert (await sender.client.post("/emails", mail)).json()["status"] == "SENT"
+    faults.replies = [answer, ACCEPTED]
+    assert (await sender.client.post("/emails", mail)).json()["status"] == "DELAYED"
+    await world.run_in_background.wait(5)
+    requests = len(faults.heads)
+    waiting = (await sender.client.post("/emails", mail)).json()
+    log = await entry(sender, waiting["id"])
+    assert (log["status"], log["waiting"]["cause"]) == ("QUEUED", "SITE_SLOWED")
+    assert len(faults.heads) == requests
+    await first.update()
+    await second.update()
+    for process, control in ((first, first.of_ses("127.0.0.1", of_second.key.name, "")), (second, of_second)):
+        assert control.factor == 0.5, process
+        assert control.most_connections(10) == 5
+        left = control.obstacle(sender.id, bulk=False).delay
+        assert pause - timedelta(seconds=3) < left <= pause
+    site = (await sender.client.get(f"/delivery/sites/{of_second.key.name}")).json()
+    assert (site["transport"], site["state"], site["deferred"]) == ("ses", "SLOWED", 1)
+    clock.move(pause)
+    assert (await sender.client.post("/emails", mail)).json()["status"] == "SENT"
+    await second.aclose()
 
 
 async def test_the_own_account_of_a_project_is_used_and_its_secret_is_never_returned(project, world):

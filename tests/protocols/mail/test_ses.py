@@ -150,6 +150,8 @@ async def test_connections_are_used_again(faults):
         (reply(400, "ThrottlingException:http://internal/", "Rate exceeded"), 421, timedelta(seconds=5)),
         (reply(400, "LimitExceededException", "Daily message quota exceeded"), 451, timedelta(minutes=10)),
         (reply(400, "SendingPausedException", "Your account is suspended"), 451, timedelta(minutes=10)),
+        (reply(429, "TooManyRequestsException", "Daily message quota exceeded."), 451, timedelta(minutes=10)),
+        (reply(400, "AccountSuspendedException", "Suspended"), 451, timedelta(minutes=10)),
         (reply(429, "", "", "Retry-After: 30\r\n"), 421, timedelta(seconds=30)),
         (reply(429, "", "", "Retry-After: 999999\r\n"), 421, timedelta(hours=1)),
         (reply(429, "", "", "Retry-After: ²\r\n"), 421, timedelta(seconds=5)),

@@ -587,6 +587,8 @@ class ConnectionPool:
     def _has_room(self, *, bulk: bool) -> bool:
         """Whether a slot is free; bulk mail cannot use the reserved ones."""
         allowed = self.shaper.connections
+        if self.control:
+            allowed = min(allowed, self.control.most_connections(self.shaper.limits.max_connections))
         if self._slots_taken >= allowed or (self.control and not self.control.has_slot(bulk=bulk)):
             return False
         reserved = 0 if allowed == 1 else max(1, allowed // RESERVED_SHARE)

@@ -18,6 +18,7 @@ from postern.protocols.aws.signature import AwsCredentials, signed_headers
 from postern.protocols.mail.mime import message_problem
 from postern.protocols.mail.smtp import SmtpConnection, Unreachable, encode_address
 from postern.protocols.mail.transports.relay import ConnectionPool, PoolLimits
+from postern.protocols.mail.transports.shaping import SiteControls
 from postern.protocols.mail.transports.transport import (
     NO_HOOKS,
     NO_TIME,
@@ -71,8 +72,20 @@ REJECTED_ERRORS = frozenset(
 )
 """Errors that repeat with every attempt. Their cause is the message or the sender and never a recipient."""
 RATE_ERRORS = frozenset({"Throttling", "ThrottlingException", "TooManyRequestsException", "RequestLimitExceeded"})
-QUOTA_ERRORS = frozenset({"LimitExceeded", "LimitExceededException", "SendingPausedException"})
+QUOTA_ERRORS = frozenset(
+    {
+        "AccountSendingPausedException",
+        "AccountSuspendedException",
+        "ConfigurationSetSendingPausedException",
+        "LimitExceeded",
+        "LimitExceededException",
+        "SendingPausedException",
+    }
+)
+DAILY_QUOTA = "daily message quota"
+"""Part of the message, in lower case, with which an error of RATE_ERRORS means the quota of 24 hours."""
 PAUSE_AFTER_RATE_ERROR, PAUSE_AFTER_QUOTA_ERROR = timedelta(seconds=5), timedelta(minutes=10)
+"""How long no message is sent, unless SES says how long."""
 LONGEST_RETRY_AFTER = timedelta(hours=1)
 """Longer values of the header `Retry-After` are reduced to this."""
 
@@ -122,10 +135,23 @@ class SesTransport:
         total_seconds: float = TOTAL_SECONDS,
         clock: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
+        controls: SiteControls | None = None,
+        scope: str = "",
     ) -> None:
-        """`now` is the time in UTC for signatures; `context` replaces the system's CAs; `chance` gives 0 ≤ x < 1."""
+        """`now` is the time in UTC for signatures; `context` replaces the system's CAs; `chance` gives 0 ≤ x < 1.
+
+        `controls` shares what SES says about the account's limits with other processes; the account belongs to the
+        tenant `scope`.
+        """
         self._queue = RequestQueue(
-            account, now=now, context=context, total_seconds=total_seconds, clock=clock, chance=chance
+            account,
+            now=now,
+            context=context,
+            total_seconds=total_seconds,
+            clock=clock,
+            chance=chance,
+            controls=controls,
+            scope=scope,
         )
 
     @property
@@ -203,11 +229,15 @@ class RequestQueue(ConnectionPool):
         total_seconds: float,
         clock: Callable[[], float],
         chance: Callable[[], float],
+        controls: SiteControls | None,
+        scope: str,
     ) -> None:
         """See SesTransport."""
         url = httpx.URL(account.url)
         port = url.port or (443 if url.scheme == "https" else 80)
-        super().__init__(f"{url.host}:{port}", _no_smtp, account.limits, clock=clock, chance=chance)
+        label = f"{url.host}:{port}"
+        control = controls.of_ses(url.host, label, scope) if controls else None
+        super().__init__(label, _no_smtp, account.limits, clock=clock, chance=chance, control=control)
         self._account = account
         self._now = now
         self._context = context
@@ -240,9 +270,11 @@ class RequestQueue(ConnectionPool):
         if self._client.is_closed:  # The message waited while the transport was closed.
             self._client = self._new_client()
         self._requests += 1
+        self._count_in_use(1)
         try:
             return await self._send(envelope, message, hooks)
         finally:
+            self._count_in_use(-1)
             self._requests -= 1
             if self._closed and not self._requests:
                 await self._client.aclose()
@@ -407,16 +439,17 @@ def _outcome_of(
     reply = f"{error[:100]}: {message}" if error and message else error[:100] or message
     kind: type[Accepted | Deferred | Rejected] = Deferred
     retry_after: timedelta | None = None
+    is_throttled = response.status == 429 or error in RATE_ERRORS
     message_id = str(fields.get("MessageId", ""))[:MESSAGE_ID_CHARACTERS]
     if response.status == 200 and body.complete:
         kind, code, enhanced = Accepted, 250, "2.0.0"
         text = f"Accepted by Amazon SES, message id {message_id or 'unknown'}"
-    elif response.status == 429 or error in RATE_ERRORS:
-        code, enhanced, text = 421, TOO_MANY_CODE, reply
-        retry_after = _retry_after(response, PAUSE_AFTER_RATE_ERROR)
-    elif error in QUOTA_ERRORS:
+    elif error in QUOTA_ERRORS or (is_throttled and DAILY_QUOTA in message.lower()):
         code, enhanced, text = 451, TOO_MANY_CODE, reply
         retry_after = _retry_after(response, PAUSE_AFTER_QUOTA_ERROR)
+    elif is_throttled:
+        code, enhanced, text = 421, TOO_MANY_CODE, reply
+        retry_after = _retry_after(response, PAUSE_AFTER_RATE_ERROR)
     elif response.status == 413 or (error in REJECTED_ERRORS and response.status < 500):
         kind, code, enhanced, text = Rejected, 554, SENDER_CODE, reply or "The message is too large."
     elif 400 <= response.status < 500:

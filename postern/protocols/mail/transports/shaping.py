@@ -448,6 +448,13 @@ class SiteControl:
 
     # Slots: the permission to use a connection.
 
+    def most_connections(self, most: int) -> int:
+        """How many of the connections that a pool may have it can use: fewer while a site is slow that has no limit of
+        connections for all processes."""
+        if self.connections_share is None and self.is_slow:
+            return max(1, int(most * self.factor))
+        return most
+
     def has_slot(self, *, bulk: bool) -> bool:
         """Whether another connection may be used; bulk mail cannot use the reserved ones."""
         allowed = self.connections_share
@@ -535,21 +542,21 @@ class SiteControl:
         if isinstance(best, Accepted):
             self._window_others += 1
         elif best.code and self._has_limits:
-            self._judge(best)
+            self._judge(best, outcome.retry_after)
 
     @property
     def _has_limits(self) -> bool:
         """Whether the limits of the site can be reduced. A relay without limits takes what this service sends; each
-        process spreads its messages itself (RateShaper)."""
+        process spreads its messages itself (RateShaper). Amazon SES always has limits: those of the account."""
         return self.transport != "relay" or self.rules.limits != SiteLimits()
 
-    def _judge(self, result: Result) -> None:
+    def _judge(self, result: Result, retry_after: timedelta | None) -> None:
         is_deferral = isinstance(result, Deferred) and result.code in SLOW_DOWN_CODES
         if isinstance(result, Deferred):
             reply = readable_reply(result)
             pause = next((pause for pattern, pause in self.rules.throttled if pattern.search(reply)), None)
-            if pause is not None or result.code == 421:
-                self._observer.throttled(self, reply, pause or timedelta())
+            if pause is not None or retry_after is not None or result.code == 421:
+                self._observer.throttled(self, reply, max(pause or timedelta(), retry_after or timedelta()))
                 self._begin_window()
                 return
             is_deferral = is_deferral and (
@@ -583,6 +590,10 @@ class SiteControls(SiteObserver, Protocol):
 
     def of_relay(self, host: str, label: str, scope: str) -> SiteControl:
         """The site of a relay; `label` is `host:port`."""
+        ...
+
+    def of_ses(self, host: str, label: str, scope: str) -> SiteControl:
+        """The site of Amazon SES in one region; `label` is `host:port`."""
         ...
 
     def learn(self, tenant: str | None, domain: str, control: SiteControl) -> None:

@@ -8932,7 +8932,7 @@ class DeliverySites:
         *,
         q: str | None = None,
         state: Literal["OPEN", "SLOWED", "SUSPENDED"] | str | None = None,
-        transport: Literal["direct", "relay"] | str | None = None,
+        transport: Literal["direct", "relay", "ses"] | str | None = None,
         from_: datetime | str | None = None,
         to: datetime | str | None = None,
         sort: Literal["-createdAt", "-name", "-updatedAt", "createdAt", "name", "updatedAt"] | str | None = None,
@@ -8942,10 +8942,10 @@ class DeliverySites:
         project: str | None = None,
         timeout: float | None = None,
     ) -> Page[types.DeliverySite]:
-        """The destinations of the project's mail by `direct` and `relay`, with what waits for each.
+        """The destinations of the project's mail, with what waits for each.
 
-        A destination is a provider, the mail servers of a domain, or a relay. Those that were not used for a
-        month are left out.
+        A destination is a provider, the mail servers of a domain, a relay, or Amazon SES. Those that were not
+        used for a month are left out.
 
         Permission: `emails:read`.
 

@@ -602,7 +602,7 @@ export interface DeliverySitesListParams {
   /** State. */
   state?: "OPEN" | "SLOWED" | "SUSPENDED" | (string & {}) | undefined;
   /** Transport. */
-  transport?: "direct" | "relay" | (string & {}) | undefined;
+  transport?: "direct" | "relay" | "ses" | (string & {}) | undefined;
   /** Only records that were created at this time or later. */
   from?: string | undefined;
   /** Only records that were created before this time. */
@@ -3714,10 +3714,10 @@ export interface SuppressionsApi {
 /** The methods of `client.deliverySites`. */
 export interface DeliverySitesApi {
   /**
-   * The destinations of the project's mail by `direct` and `relay`, with what waits for each
+   * The destinations of the project's mail, with what waits for each
    *
-   * A destination is a provider, the mail servers of a domain, or a relay. Those that were not used for a month are
-   * left out.
+   * A destination is a provider, the mail servers of a domain, a relay, or Amazon SES. Those that were not used for a
+   * month are left out.
    *
    * Permission: `emails:read`.
    *

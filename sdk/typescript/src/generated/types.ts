@@ -2202,13 +2202,13 @@ export interface Deleted {
  *     State and limits are those of all projects; the numbers are those of this project.
  */
 export interface DeliverySite {
-  /** Name of the provider, name of the first mail server, or `host:port` of the relay. */
+  /** Name of the provider, name of the first mail server, or `host:port` of the relay or of Amazon SES. */
   name: string;
   /**
    * How mail is sent: `relay` through an SMTP relay, `ses` through Amazon SES, `direct` to the recipients' mail servers
    * if the server offers it; `capture` only stores it in the inbox. Null uses the server's default.
    */
-  transport: "direct" | "relay" | (string & {});
+  transport: "direct" | "relay" | "ses" | (string & {});
   /** The provider whose limits apply; null for other destinations. */
   provider: string | null;
   /** The mail servers that were last used, the preferred ones first. */
