@@ -17,6 +17,7 @@ longer used.
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 from uuid import UUID
@@ -59,7 +60,7 @@ PreSendResult = Literal["GO", "CHANGED", "OVERTAKEN"]
 
 
 class LeaseLost(Exception):
-    """The lease of this attempt expired and another attempt has begun, or the send was cancelled."""
+    """The lease of this attempt expired, so another attempt has begun or may begin, or the send was cancelled."""
 
 
 class ContentChanged(Exception):
@@ -262,16 +263,18 @@ class SendQueue:
 async def check_sends(world: "World", turns: list[SendTurn]) -> dict[UUID, bool]:
     """Whether each message may be sent as composed, keyed by the id of its send.
 
-    Attempts that are not the latest of their send are left out. Commits the mark "transmission begun, reply unknown" of
-    messages that may be sent and have `needs_mark`. If an earlier attempt had the mark, but its reply was not stored,
-    that attempt is recorded as AMBIGUOUS.
+    Attempts that are not the latest of their send, or whose lease has expired, are left out. Commits the mark
+    "transmission begun, reply unknown" of messages that may be sent and have `needs_mark`. If an earlier attempt had
+    the mark, but its reply was not stored, that attempt is recorded as AMBIGUOUS.
     """
+    now = world.clock()
     rows = await store.check_before_sending(
         world.db,
         project_id=sorted({turn.send.project_id for turn in turns}),
         rows=Jsonb([turn.row() for turn in turns]),
         lost_reply=REPLY_LOST,
-        now=world.clock(),
+        now=now,
+        until=now + timedelta(seconds=MAX_FRESH_SECONDS),
     )
     return {row.id: row.may_go for row in rows}
 

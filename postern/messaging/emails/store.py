@@ -441,7 +441,8 @@ async def release_postponed(
 ) -> bool: ...
 
 
-# Whether each send may be transmitted. Leaves out attempts that are not the latest of their send.
+# Whether each send may be transmitted. Leaves out attempts that are not the latest of their send, and those whose lease
+# was not renewed and ends before `until`: then another worker may claim the send and transmit it, too.
 # The subqueries check the state of shared content, then whether the contact exists and is subscribed, then the
 # suppression list, where the reason UNSUBSCRIBE counts only if `skip_unsubscribed` is set. They are in the SELECT list,
 # so that no query plan joins whole tables for the few hundred rows.
@@ -471,7 +472,8 @@ async def release_postponed(
                               ambiguous_attempts = s.ambiguous_attempts
                                   + (v.unsettled_attempt is not null and s.handed_over is distinct from v.attempt)::int
         from checked as v
-        where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt) and v.mark and v.may_go
+        where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt) and s.due_at > %(until)s
+              and v.mark and v.may_go
         returning s.project_id, s.id, v.unsettled_attempt
     ), recorded as (
         insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms,
@@ -485,10 +487,10 @@ async def release_postponed(
     union all
     select v.id, v.may_go from checked as v
     join sends s on (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt)
-    where not (v.mark and v.may_go)
+    where not (v.mark and v.may_go) and s.due_at > %(until)s
 """)
 async def check_before_sending(
-    db: Queries, *, project_id: list[UUID], rows: Jsonb, lost_reply: str, now: Moment
+    db: Queries, *, project_id: list[UUID], rows: Jsonb, lost_reply: str, now: Moment, until: datetime
 ) -> list[PreSendState]: ...
 
 

@@ -72,6 +72,20 @@ async def test_sends_that_are_ready_after_a_pause_are_not_transmitted(sender, si
     assert (await get_campaign(sender, campaign))["status"] == "SENT"
 
 
+async def test_a_process_whose_leases_were_not_renewed_begins_no_message(sender, sink, world, clock, run_due_work):
+    """Another worker may claim the sends at any moment, and would transmit them, too."""
+    campaign, emails = await start_relayed_campaign(sender, 2)
+    await create_sends(world, sender)
+    jobs = await load_jobs(world, await claim_due(world, sender, MARKETING))
+    clock.move(MARKETING.lease)
+    for job in jobs:
+        assert await deliver_claimed(world, job) == "QUEUED"
+    assert not sink.messages
+    await run_due_work()
+    assert sorted(message.recipients[0] for message in sink.messages) == sorted(emails)
+    assert await send_statuses(sender, campaign) == ["SENT", "SENT"]
+
+
 async def test_a_pause_does_not_count_in_the_retry_period(sender, sink, world, clock, run_due_work):
     campaign, _ = await start_relayed_campaign(sender, 2)
     await create_sends(world, sender)
