@@ -275,7 +275,8 @@ async def _deliver(world: "World", job: DeliveryJob, prepared: PreparedMessage, 
         outcome = msgspec.structs.replace(outcome, transport="capture")
     else:
         try:
-            transport = transport_of(world, send.project_id, decision.settings)
+            names = configured_transports(world, decision.settings)
+            transport = transport_of(world, send.project_id, decision.settings, names)
         except NoSmartHost as error:
             delay = rules.no_server_delay(send.attempt)
             return defer_all(
@@ -290,8 +291,7 @@ async def _deliver(world: "World", job: DeliveryJob, prepared: PreparedMessage, 
         async with queue.holding(turn):
             outcome = await _deliver_through(transport, prepared, turn, queue)
         if not outcome.transport:
-            name = configured_transports(world, decision.settings)[0]
-            outcome = msgspec.structs.replace(outcome, transport=name)
+            outcome = msgspec.structs.replace(outcome, transport=names[0])
     if decision.fixed_results:
         outcome = msgspec.structs.replace(outcome, results=(*decision.fixed_results, *outcome.results))
     return outcome

@@ -1,7 +1,7 @@
 """Creates the transports of projects, and caches them per process."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -83,14 +83,18 @@ def require_transport(world: "World", settings: ProjectSettings, *, test: bool) 
         configured_transports(world, settings)
 
 
-def transport_of(world: "World", project_id: UUID, settings: ProjectSettings) -> Transport:
-    """The transport of a project, including those to use if it cannot be reached.
+def transport_of(
+    world: "World", project_id: UUID, settings: ProjectSettings, names: Sequence[str] | None = None
+) -> Transport:
+    """The transport of a project, including those to use if it cannot be reached; `names` are its
+    `configured_transports`, if the caller has them.
 
     Created once per process and settings. When the settings of a project have changed, its former transports are closed
     in the background. Raises NoSmartHost if no transport of the project is configured, and SettingInvalid if the
     settings of the server are invalid.
     """
-    keys = {name: KINDS[name].open(world, project_id, settings) for name in configured_transports(world, settings)}
+    names = names or configured_transports(world, settings)
+    keys = {name: KINDS[name].open(world, project_id, settings) for name in names}
     if len(keys) == 1:
         return world.transports[next(iter(keys.values()))]
     is_own = any(key.startswith(f"{name}:") for name, key in keys.items())
