@@ -7,6 +7,7 @@ The list of common passwords (ASVS 5.0 6.2.4) is the union of the frequency list
 import asyncio
 import gzip
 import os
+from base64 import b64encode
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -37,8 +38,11 @@ OWN_SCHEME = "$argon2id$v=19$m=19456,t=2,p=1"
 
 _hasher = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1, type=Type.ID)
 _threads = ThreadPoolExecutor(max_workers=max(2, os.cpu_count() or 2), thread_name_prefix="password")
-# Checked if there is no account, so that the response takes as long as for an existing account.
-_dummy_hash = _hasher.hash(os.urandom(16).hex())
+# Checked if there is no account, so that the response takes as long as for an existing account. The salt and the result
+# are random, because computing a hash would delay every start.
+_dummy_hash = "$".join(
+    (OWN_SCHEME, *(b64encode(os.urandom(size)).decode().rstrip("=") for size in (_hasher.salt_len, _hasher.hash_len)))
+)
 
 
 class PasswordCommon(BadRequest):

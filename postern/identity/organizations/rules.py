@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from uuid import UUID
 
-import tldextract
-
 from postern.identity.organizations.model import (
     MAX_MISSING,
     MAX_PENDING,
@@ -20,6 +18,7 @@ from postern.kernel.http.problems import Invalid
 from postern.kernel.values import NO_ID
 from postern.messaging.domains.rules import parse_domain
 from postern.protocols.mail.mailbox_providers import mailbox_provider_domains
+from postern.protocols.mail.public_suffixes import registered_name
 from postern.security.secrets import Secrets, new_token
 
 RECORD_LABEL = "_postern-verification"
@@ -32,10 +31,6 @@ MAILBOX_BRANDS = frozenset(
     ("gmail", "gmx", "googlemail", "hotmail", "protonmail", "rocketmail", "yahoo", "yandex", "ymail")
 )
 """Names of mailbox providers that have domains under many public suffixes."""
-
-PUBLIC_SUFFIXES = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
-"""The public suffix list included in the package; nothing is downloaded."""
-
 
 ASCII_FORMS = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h", "ŧ": "t"}
 """Latin letters that Unicode does not decompose into a base letter and a mark; casefold() turns `ß` into `ss`."""
@@ -65,7 +60,7 @@ def is_mailbox_provider_domain(domain: str) -> bool:
     labels = domain.split(".")
     if any(".".join(labels[start:]) in mailbox_provider_domains() for start in range(len(labels) - 1)):
         return True
-    return PUBLIC_SUFFIXES(domain).domain in MAILBOX_BRANDS
+    return registered_name(domain) in MAILBOX_BRANDS
 
 
 def parse_organization_domain(text: str) -> str:

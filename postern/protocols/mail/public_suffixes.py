@@ -22,6 +22,11 @@ def registered_domain(domain: str) -> str:
     return _public_suffixes()(domain).top_domain_under_public_suffix or domain
 
 
+def registered_name(domain: str) -> str:
+    """The label before the public suffix, such as `acme` of `mail.acme.co.uk`."""
+    return _public_suffixes()(domain).domain
+
+
 @cache
 def _public_suffixes() -> "TLDExtract":
     """The list. It is imported here because it loads slowly."""
