@@ -2,6 +2,7 @@
 
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from ipaddress import IPv6Address, IPv6Network
@@ -63,7 +64,9 @@ def network_of(address: str) -> str:
 class RateLimiter:
     """Token buckets in the memory of this process. Other processes have their own: the limit applies per process."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """`clock` gives seconds since any moment."""
+        self._clock = clock
         self._balances: OrderedDict[tuple[str, str], tuple[float, float]] = OrderedDict()
 
     def take(self, rate: RateLimit, key: str) -> str:
@@ -77,7 +80,7 @@ class RateLimiter:
         """Like `take`, but returns the state of the limit."""
         if ":" in key:
             key = "|".join(network_of(part) for part in key.split("|"))
-        now = time.monotonic()
+        now = self._clock()
         per_second = rate.quota / rate.window.total_seconds()
         balance, since = self._balances.pop((rate.name, key), (float(rate.quota), now))
         balance = min(float(rate.quota), balance + (now - since) * per_second)

@@ -8,6 +8,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
+from postern.kernel.limits import RateLimiter
 from postern.kernel.outbound.client import default_tls
 from postern.messaging.emails.references import send_reference
 from postern.messaging.emails.ses_notifications import CERTIFICATE_RATE, MAX_AGE, MAX_AHEAD
@@ -233,12 +234,20 @@ async def test_the_certificate_is_fetched_once_and_again_after_a_failure(post, t
     assert len(sns.received(CERTIFICATE_PATH)) == 2
 
 
+@pytest.fixture
+def constant_limits(world):
+    """The limits of rates do not recover during a test, however slow the machine is."""
+    world.limiter = RateLimiter(clock=lambda: 0.0)
+
+
+@pytest.mark.usefixtures("constant_limits")
 async def test_certificates_are_fetched_at_a_limited_rate(post, topic, sns):
     sns.script(CERTIFICATE_PATH, Reply(body=b"no certificate"))
     statuses = [(await post({"eventType": "Send"})).status_code for _ in range(CERTIFICATE_RATE.quota + 2)]
     assert statuses == [400] * CERTIFICATE_RATE.quota + [429] * 2
 
 
+@pytest.mark.usefixtures("constant_limits")
 async def test_forged_messages_of_others_do_not_stop_those_of_sns(app, sender, new_project, post, event, topic, clock):
     """Nothing is signed yet when the certificate is fetched, and each project names its topics itself."""
     url = f"{topic.base}/SimpleNotificationService-0.pem"
