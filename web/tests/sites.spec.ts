@@ -67,7 +67,7 @@ test.describe("with a server that refuses", () => {
         }
         return route.fulfill({ json: big });
       }
-      const rows = [big, site("example.net", { provider: null })];
+      const rows = [big, site("email.eu-central-1.amazonaws.com:443", { transport: "ses" })];
       const state = url.searchParams.get("state");
       await route.fulfill({ json: rows.filter((each) => !state || each.state === state) });
     });
@@ -76,6 +76,7 @@ test.describe("with a server that refuses", () => {
     await expect(row).toContainText("Slowed down");
     await expect(row).toContainText("Normally 10 connections, 100 messages per connection, 600 per minute");
     await expect(row).toContainText("412");
+    await expect(page.getByRole("rowheader").last()).toContainText("through Amazon SES");
     await expect(row).toContainText("421 4.7.0 <img src=x");
     await expectHolds(page, "sites");
     await page.setViewportSize({ width: 1440, height: 900 });

@@ -31,6 +31,9 @@ const STATES: Record<string, { shape: Shape; tone: Tone; word: () => string }> =
   SUSPENDED: { shape: "attention", tone: "bad", word: m.sites_suspended },
 };
 
+/** How mail gets to a site that is not the recipients' own mail server. */
+const WAYS: Record<string, () => string> = { relay: m.emails_way_relay, ses: m.emails_way_ses };
+
 /** The destinations of the project's mail: what waits for each, what each takes, and how to stop one. */
 export function Sites() {
   const projectId = useProjectId();
@@ -194,9 +197,7 @@ function Site({ site }: { site: DeliverySite }) {
       <th scope="row">
         {site.name}
         <small className="muted">
-          {[site.provider !== site.name && site.provider, site.transport === "relay" ? m.emails_way_relay() : ""]
-            .filter(Boolean)
-            .join(" · ")}
+          {[site.provider !== site.name && site.provider, WAYS[site.transport]?.()].filter(Boolean).join(" · ")}
         </small>
       </th>
       <td>

@@ -1,1 +1,0 @@
-import{G as e}from"./parts.js";var t=()=>`through a relay`,n=()=>`über ein Relay`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r));export{r as t};

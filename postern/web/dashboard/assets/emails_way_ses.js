@@ -1,0 +1,1 @@
+import{G as e}from"./parts.js";var t=()=>`through a relay`,n=()=>`über ein Relay`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r)),i=()=>`through Amazon SES`,a=()=>`über Amazon SES`,o=((t={},n={})=>(n.locale??e())===`de`?a(t):i(t));export{r as n,o as t};
