@@ -21,7 +21,14 @@ from postern.messaging.emails.model import (
     SendStatus,
 )
 from postern.protocols.mail.address import CONTROL, Address, quote_input
-from postern.protocols.mail.smtp_replies import MailLane, classify, counts_towards_suppression, next_retry, suppresses
+from postern.protocols.mail.smtp_replies import (
+    RETRY_PERIODS,
+    MailLane,
+    classify,
+    counts_towards_suppression,
+    next_retry,
+    suppresses,
+)
 from postern.protocols.mail.transports.transport import (
     NO_TIME,
     Accepted,
@@ -135,6 +142,8 @@ def judge(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: st
         if _is_expired(send, now + delay):
             return _give_up(send, "No mail server could be contacted before the e-mail expired.", [], [])
         reason = _first_text(outcome.results)
+        if outcome.wait_cause is WaitCause.SITE_SLOWED and retry_period_is_over(send, now):
+            return _give_up(send, f"The retry period has ended. {reason or ''}".strip(), [], [])
         return SendOutcome(
             status=send.status,
             due_at=now + delay,
@@ -157,6 +166,18 @@ def judge(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: st
 def retries_since(send: Send) -> Moment:
     """From when the retry period of a send counts."""
     return max(send.created_at, send.scheduled_at or send.created_at, send.retries_since or send.created_at)
+
+
+def retry_period_is_over(send: Send, now: datetime) -> bool:
+    """Whether a send that was tried has reached the end of its retry period.
+
+    One that was never tried has not: it may have waited all the time for what is not its destination's fault.
+    """
+    return send.tries > 0 and now >= retries_since(send) + RETRY_PERIODS[_lane(send)]
+
+
+def _lane(send: Send) -> MailLane:
+    return MailLane.MARKETING if send.lane == MARKETING else MailLane.TRANSACTIONAL
 
 
 def retries_since_after(send: Send, cause: WaitCause | None, delay: timedelta) -> Moment | None:
@@ -221,7 +242,7 @@ def _judge_deferred(
 ) -> SendOutcome:
     retry_at = next_retry(
         send.tries + 1,
-        MailLane.MARKETING if send.lane == MARKETING else MailLane.TRANSACTIONAL,
+        _lane(send),
         accepted_at=retries_since(send),
         now=now,
         expires_at=send.expires_at,

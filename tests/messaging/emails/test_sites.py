@@ -166,6 +166,34 @@ async def test_a_throttled_site_does_not_delay_others(sender, internet, world, c
     assert len(to_bad) == 200
 
 
+async def test_the_retry_period_also_ends_for_messages_that_a_slow_site_keeps_waiting(
+    sender, internet, world, clock, run_due_work
+):
+    """Messages that were tried do not wait for ever behind others. Those that never were get their first attempt."""
+    sink = await internet.mail_server("b.test", Behaviour(replies={"RCPT": BUSY}))
+    (tried,) = await queue(sender, "ada@b.test")
+    await run_due_work()
+    (never_tried,) = await queue(sender, "bob@b.test")
+    for hours, status in ((23, "DELAYED"), (2, "FAILED")):
+        clock.move(timedelta(hours=hours))
+        until = clock() + timedelta(minutes=15)
+        async with world.db.connection() as connection:
+            await connection.execute("update mail_sites set throttled_until = %s where name = 'mx.b.test'", [until])
+        await sites(world).update()
+        await run_due_work()
+        assert (await entry(sender, tried))["status"] == status
+    assert (await entry(sender, tried))["reason"] == (
+        "The retry period has ended. The site mx.b.test has asked for less mail."
+    )
+    assert (await entry(sender, never_tried))["status"] == "QUEUED"
+    sink.behaviour.replies.clear()
+    clock.move(timedelta(hours=24))
+    await sites(world).update()
+    await run_due_work()
+    assert (await entry(sender, never_tried))["status"] == "DELIVERED"
+    assert [message.recipients for message in sink.messages] == [("bob@b.test",)]
+
+
 async def test_greylisting_slows_nothing_down(sender, internet, world, run_due_work):
     await internet.mail_server("b.test", Behaviour(replies={"RCPT": b"450 4.7.1 Greylisted, try again in 300 seconds"}))
     await queue(sender, *(f"a{number}@b.test" for number in range(30)))
