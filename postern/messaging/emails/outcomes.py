@@ -194,7 +194,7 @@ def _attempt_row(finished: FinishedAttempt, outcome: DeliveryOutcome) -> dict[st
         "transport": outcome.transport or None,
         "host": outcome.host,
         "results": results,
-        "dialogue": _storable_lines(dialogue_of(outcome)),
+        "dialogue": [storable(line) for line in dialogue_of(outcome)],
         "duration_ms": round(finished.duration / timedelta(milliseconds=1)),
         **({"provider_id": storable(outcome.provider_id)} if outcome.provider_id else {}),
         **(_transmitted_columns(finished.transmitted) if finished.transmitted else {}),
@@ -242,10 +242,6 @@ def _joined_chunks(chunks: tuple[tuple[str, bytes], ...]) -> list[tuple[str, byt
         else:
             joined.append((side, data))
     return joined
-
-
-def _storable_lines(lines: list[str]) -> list[str]:
-    return [storable(line) for line in lines] if any("\0" in line for line in lines) else lines
 
 
 def _unsettled_row(finished: FinishedAttempt, attempt: int) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Pure functions on sends: the state of a send after a delivery attempt, and the rates that statistics show."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -511,8 +512,15 @@ def reply_text(result: Result) -> str:
 
 
 def storable(text: str) -> str:
-    """A server's text without NUL, which PostgreSQL cannot store."""
-    return text.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    """A server's text with U+FFFD instead of each control character, except tab and line feed.
+
+    PostgreSQL cannot store NUL and surrogates. The others would reach those who show a reason, an event or a dialogue
+    on a terminal: escape sequences, and characters that change the direction of text.
+    """
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def _first_text(results: tuple[Result, ...]) -> str | None:
