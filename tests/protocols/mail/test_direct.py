@@ -152,6 +152,11 @@ PERMANENT = {
     "no mx and no address": ([("b.test", "TXT", "hello")], ("Rejected", 550, "5.4.4")),
     "mx without address": ([("b.test", "MX", "10 gone.test.")], ("Rejected", 550, "5.4.4")),
     "mx that is an address": ([("b.test", "MX", "10 192.0.2.1.")], ("Rejected", 550, "5.4.4")),
+    "mx with a slash": ([("b.test", "MX", "10 a/b.test."), ("a/b.test", "A", "127.0.1.1")], ("Rejected", 550, "5.4.4")),
+    "mx with a control character": (
+        [("b.test", "MX", r"10 a\027b.test."), (r"a\027b.test", "A", "127.0.1.1")],
+        ("Rejected", 550, "5.4.4"),
+    ),
     "private address": ([("b.test", "MX", "10 m.b.test."), ("m.b.test", "A", "10.0.0.1")], ("Rejected", 550, "5.4.4")),
     "metadata address": ([("b.test", "A", "169.254.169.254")], ("Rejected", 550, "5.4.4")),
     "own name": ([("b.test", "MX", "10 own.test."), ("own.test", "A", "127.0.1.1")], ("Rejected", 554, "5.4.6")),

@@ -1,6 +1,7 @@
 """The mail servers of a domain (RFC 5321 §5.1): their addresses, and how connections to them must be protected."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import TypeAlias
 
@@ -151,6 +152,8 @@ class MailRoutes:
 
     async def _host(self, domain: str, name: str, preference: int, *, is_authenticated: bool) -> MailHost:
         """Look up the addresses and the TLSA records of a mail server. Raises RouteFailure."""
+        if not _HOST_NAME.fullmatch(name):
+            raise RouteFailure(550, "5.4.4", f"The mail server {name[:100]!a} cannot be used: it is not a host name.")
         try:
             found = await self._resolver.host_addresses(name)
             addresses = found.addresses[:MAX_HOST_ADDRESSES]
@@ -196,6 +199,11 @@ class MailRoutes:
 
     def _is_own(self, host: MailHost) -> bool:
         return host.name in self._own_names or not self._own_addresses.isdisjoint(host.addresses)
+
+
+_HOST_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", re.IGNORECASE)
+"""RFC 1123 §2.1, and underscores, which are in use. The DNS allows any octet; such a name would be that of a site, and
+part of URLs, replies and logs."""
 
 
 def _has_failed(route: asyncio.Future[MailRoute]) -> bool:
