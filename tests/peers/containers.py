@@ -18,8 +18,8 @@ from tests.peers.interfaces import interfaces_change
 from tests.test_boot import is_ready
 
 ROOT = Path(__file__).parents[2]
-INSTALL = "apt-get install buildah podman runc netavark aardvark-dns mmdebstrap"
-PROGRAMS = ("buildah", "podman", "runc", "mmdebstrap")
+INSTALL = "apt-get install buildah podman runc netavark aardvark-dns iptables mmdebstrap"
+PROGRAMS = ("buildah", "podman", "runc", "iptables", "mmdebstrap")
 BASE = "localhost/debian:12"
 IMAGE = "localhost/postern:test"
 PACKAGES = "python3,python3-venv,ca-certificates,tini"
