@@ -2,10 +2,11 @@
 
 import re
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters (C0, DEL and C1), which could send commands to the terminal, line and paragraph separators,
+characters that change the direction of text, and surrogates."""
 
 
 def printable(text: str) -> str:
-    """`text` with `?` instead of control characters (C0, DEL and C1), which could send commands to the terminal, of
-    those that change the direction of text, and of surrogates."""
-    return _CONTROL.sub("?", text)
+    """`text` with `?` instead of each character of UNPRINTABLE."""
+    return UNPRINTABLE.sub("?", text)

@@ -10,6 +10,7 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.http.problems import Invalid
+from postern.kernel.terminal import UNPRINTABLE
 from postern.kernel.values import Moment, new_id
 from postern.messaging.emails.model import (
     MARKETING,
@@ -143,7 +144,7 @@ def judge(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: st
         if _is_expired(send, now + delay):
             return _give_up(send, "No mail server could be contacted before the e-mail expired.", [], [])
         reason = _first_text(outcome.results)
-        if outcome.wait_cause is WaitCause.SITE_SLOWED and retry_period_is_over(send, now):
+        if retry_period_is_over(send, outcome.wait_cause, now):
             return _give_up(send, f"The retry period has ended. {reason or ''}".strip(), [], [])
         return SendOutcome(
             status=send.status,
@@ -169,12 +170,14 @@ def retries_since(send: Send) -> Moment:
     return max(send.created_at, send.scheduled_at or send.created_at, send.retries_since or send.created_at)
 
 
-def retry_period_is_over(send: Send, now: datetime) -> bool:
-    """Whether a send that was tried has reached the end of its retry period.
+def retry_period_is_over(send: Send, cause: WaitCause | None, now: datetime) -> bool:
+    """Whether a send that would wait for `cause` is given up instead, because its retry period has ended.
 
-    One that was never tried has not: it may have waited all the time for what is not its destination's fault.
+    Only a destination that asks for less mail ends a wait. A send that was never tried still gets its first attempt.
     """
-    return send.tries > 0 and now >= retries_since(send) + RETRY_PERIODS[_lane(send)]
+    if cause is not WaitCause.SITE_SLOWED or not send.tries:
+        return False
+    return now >= retries_since(send) + RETRY_PERIODS[_lane(send)]
 
 
 def _lane(send: Send) -> MailLane:
@@ -517,10 +520,11 @@ def storable(text: str) -> str:
     PostgreSQL cannot store NUL and surrogates. The others would reach those who show a reason, an event or a dialogue
     on a terminal: escape sequences, and characters that change the direction of text.
     """
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+    # Most texts need no replacement, and `isprintable` takes half the time.
+    return text if text.isprintable() else _NOT_STORED.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_NOT_STORED = re.compile(rf"(?![\t\n]){UNPRINTABLE.pattern}")
 
 
 def _first_text(results: tuple[Result, ...]) -> str | None:

@@ -40,7 +40,6 @@ from postern.protocols.mail.transports.shaping import (
     SiteSuspension,
     shaping_table,
 )
-from postern.protocols.mail.transports.transport import WaitCause
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -406,7 +405,7 @@ async def postpone_sends(world: "World", sends: list[Send]) -> list[Send]:
         if obstacle is None:
             text = f"The messages before this one are sent to {control.key.name} first."
             obstacle = Obstacle(control.cause_of_delay, text, control.slot(bulk=bulk))
-        if obstacle.cause is WaitCause.SITE_SLOWED and rules.retry_period_is_over(send, now):
+        if rules.retry_period_is_over(send, obstacle.cause, now):
             deliverable.append(send)  # Tried for the last time, or given up.
             continue
         due_at = now + max(obstacle.delay, timedelta(seconds=1))

@@ -201,9 +201,9 @@ class MailRoutes:
         return host.name in self._own_names or not self._own_addresses.isdisjoint(host.addresses)
 
 
-_HOST_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", re.IGNORECASE)
-"""RFC 1123 §2.1, and underscores, which are in use. The DNS allows any octet; such a name would be that of a site, and
-part of URLs, replies and logs."""
+_HOST_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
+"""A host name in lower case (RFC 1123 §2.1), also with underscores, which are in use. The DNS allows any octet, but the
+name becomes that of a site, and with it a part of URLs, replies and logs."""
 
 
 def _has_failed(route: asyncio.Future[MailRoute]) -> bool:
