@@ -105,14 +105,36 @@ HOSTILE = {
 }
 
 
+REFUSED = {
+    *(f"Idempotency-Key {name}" for name in ("octets", "controls", "bidirectional")),
+    *(f"variables {name}" for name in ("nul", "nul in a name", "surrogate", "surrogate in a name")),
+    *(f"variables {name}" for name in ("number", "exponent")),
+    "file name long",
+    "text of nul",
+    "two senders",
+    "group of two as sender",
+    "two addresses in brackets",
+    "brackets in a comment",
+    "quoted address",
+    "nul in the address",
+    "encoded address",
+    "encoded brackets",
+    "final dot",
+    "cyrillic",
+    "domain literal",
+}
+"""The names of the messages that are refused; all others are sent."""
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_hostile_fields(sender, submission: Submission, sink, run_due_work, name):
     reply = await submission.send(sender.secret_key, HOSTILE[name], ["ada@example.org"])
     logged = (await sender.client.get("/emails/logs")).json()["data"]
-    if not reply.startswith("250 "):
+    if name in REFUSED:
         assert reply.startswith("55"), reply
         assert logged == []
         return
+    assert reply.startswith("250 "), reply
     await run_due_work()
     (send,) = (await sender.client.get("/emails/logs")).json()["data"]
     assert send["status"] == "SENT", send
@@ -126,5 +148,4 @@ async def test_hostile_fields(sender, submission: Submission, sink, run_due_work
     assert b"\0" not in received.raw
     assert b"\x1b" not in received.raw
     assert not any(line.lower().startswith((b"bcc", b"x-evil")) for line in head.split(b"\r\n"))
-    events = await sender.client.get("/events")
-    assert events.status_code == 200
+    assert (await sender.client.get("/events")).status_code == 200
