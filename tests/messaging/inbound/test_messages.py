@@ -197,6 +197,29 @@ async def test_unknown_recipients_are_refused(project, domain, port, clock, zone
     assert await listed(project) == []
 
 
+async def test_an_internationalized_domain_is_the_same_in_all_forms(project, port, clock, zone):
+    name = f"b\u00fccher-{uuid4().hex[:8]}.example"
+    await verified_domain(project, zone, name)
+    await new_route(project, f"*@{name}")
+    ascii_name = name.encode("idna").decode()
+    for number, (form, parameters) in enumerate(
+        (
+            (ascii_name, b""),
+            (ascii_name.upper(), b""),
+            (f"{ascii_name}.", b""),
+            (name, b" SMTPUTF8"),
+            (name.upper(), b" SMTPUTF8"),
+        )
+    ):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"EHLO x\r\nMAIL FROM:<g@sender.example>%b\r\n" % parameters)
+        writer.write(f"RCPT TO:<a@{form}>\r\nDATA\r\n".encode() + message(clock) + b".\r\nQUIT\r\n")
+        replies = (await reader.read()).decode()
+        writer.close()
+        assert "\r\n250 2.0.0" in replies, replies
+        assert len(await listed(project)) == number + 1
+
+
 async def test_a_domain_below_a_verified_one_can_receive(project, domain, port, clock):
     route = await new_route(project, f"*@reply.{domain}")
     assert await deliver(port, [f"x@reply.{domain}"], message(clock)) == ([250], 250)

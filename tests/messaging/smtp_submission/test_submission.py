@@ -13,6 +13,7 @@ import pytest
 from psycopg import OperationalError
 
 from postern.kernel.limits import RateLimiter
+from postern.messaging.emails.model import RECIPIENTS_LIMIT
 from postern.messaging.smtp_submission.handler import FAILURES
 from tests.messaging.smtp_submission.conftest import Submission, message, sent_id
 
@@ -270,6 +271,42 @@ async def test_credentials(project, new_project, submission, world):
     code, text = await asyncio.to_thread(client.data, RAW)
     assert (code, text[:5]) == (535, b"5.7.8")
     client.close()
+
+
+async def test_a_key_that_expires_during_the_session(project, submission, clock):
+    key = (await project.key("emails:send", expiresAt=(clock() + timedelta(hours=1)).isoformat())).token
+    client = await asyncio.to_thread(submission.client)
+    await asyncio.to_thread(client.login, "apikey", key)
+    clock.move(timedelta(hours=2))
+    await asyncio.to_thread(client.mail, "a@example.com")
+    await asyncio.to_thread(client.rcpt, "ada@example.org")
+    code, text = await asyncio.to_thread(client.data, RAW)
+    assert (code, text[:5]) == (535, b"5.7.8")
+    client.close()
+    with pytest.raises(SMTPAuthenticationError) as error:
+        await submission.send(key, message(), ["ada@example.org"])
+    assert error.value.smtp_code == 535
+
+
+async def test_a_key_of_a_deleted_project(project, submission):
+    assert (await project.developer.delete("")).status_code == 200
+    with pytest.raises(SMTPAuthenticationError) as error:
+        await submission.send(project.secret_key, message(), ["ada@example.org"])
+    assert error.value.smtp_code == 535
+
+
+async def test_a_message_has_at_most_as_many_recipients_as_by_the_api(project, submission):
+    """Further ones get 452, so that a client sends them the message in another transaction (RFC 5321 §4.5.3.1.10)."""
+    client = await asyncio.to_thread(submission.client)
+    await asyncio.to_thread(client.login, "apikey", project.secret_key)
+    await asyncio.to_thread(client.mail, "a@example.com")
+    codes = [(await asyncio.to_thread(client.rcpt, f"ada{number}@example.org"))[0] for number in range(52)]
+    assert codes == [250] * RECIPIENTS_LIMIT + [452] * 2
+    content = message(To="ada0@example.org").as_bytes(policy=email.policy.SMTP)
+    code, text = await asyncio.to_thread(client.data, content)
+    client.close()
+    log = await entry(project, sent_id(f"{code} {text.decode()}"))
+    assert (len(log["to"]), len(log["bcc"])) == (1, RECIPIENTS_LIMIT - 1)
 
 
 async def test_wrong_passwords_are_limited(project, submission):
