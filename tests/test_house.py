@@ -297,7 +297,7 @@ def test_sql_is_only_in_stores():
 
 NETWORK_CALL = re.compile(
     r"^\s*(import|from) (httpx|aiohttp|requests|urllib3?\.request|urllib3|http\.client)\b"
-    r"|\b(create_connection|open_connection|urlopen)\(",
+    r"|\b(create_connection|create_datagram_endpoint|open_connection|urlopen)\(",
     re.MULTILINE,
 )
 MAY_USE_NETWORK = {
@@ -306,6 +306,7 @@ MAY_USE_NETWORK = {
     "protocols/mail/smtp.py": "mail to relays",
     "protocols/mail/transports/ses.py": "mail to the API of Amazon SES",
     "cli/doctor_ses.py": "a command, to the API of Amazon that its user has configured",
+    "cli/doctor_clock.py": "a command, to the time server that its user names",
     "cli/contacts.py": "a command, to the server that its user names",
     "cli/listen.py": "a command, to the server and the address that its user names",
     "cli/client.py": "a command, to the server that its user names",

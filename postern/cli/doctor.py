@@ -29,7 +29,7 @@ EXIT_PROBLEM = 1
 From = Annotated[
     str | None,
     typer.Option(
-        "--from", help="Sender to check, for example hello@acme.example: MAIL FROM at the relay, SPF and DKIM in DNS."
+        "--from", help="Sender to check, as hello@acme.example: MAIL FROM at the relay, SPF, DKIM and DMARC in DNS."
     ),
 ]
 To = Annotated[
@@ -69,8 +69,8 @@ def register(app: typer.Typer) -> None:
 def check_relay(sender: From = None, recipient: To = None) -> None:
     """Connect to each relay of POSTERN_RELAY, authenticate, and test a sender and a recipient, without sending mail.
 
-    Then check the base URL and the DNS records that receiving servers check: PTR, SPF and DKIM. Exits with 1 if there
-    is a problem.
+    Then check the base URL and the DNS records that receiving servers check: PTR, SPF, DKIM and DMARC. Exits with 1 if
+    there is a problem.
     """
     from postern.kernel.config import read_settings
 
@@ -120,13 +120,16 @@ async def diagnose(settings: Settings, sender: str | None, recipient: str | None
 async def check_sender_records(
     resolver: "Resolver", settings: Settings, sender: str | None
 ) -> AsyncIterator[CheckResult]:
-    """Check the SPF and DKIM records of the sender's domain, if a sender is given."""
+    """Check the SPF, DMARC and DKIM records of the sender's domain, if a sender is given."""
     if sender:
         domain = sender.rpartition("@")[2].rstrip(">").lower()
-        yield await _check_spf(resolver, settings, domain)
+        for result in await _check_policies(resolver, settings, domain):
+            yield result
         yield await _check_dkim(resolver, settings, domain)
     else:
-        yield CheckResult("note", "SPF, DKIM", "not checked", "give --from with an address of your sending domain")
+        yield CheckResult(
+            "note", "SPF, DKIM, DMARC", "not checked", "give --from with an address of your sending domain"
+        )
 
 
 async def _check_relay_connection(
@@ -278,7 +281,8 @@ async def _check_reverse_dns(resolver: "Resolver", addresses: Sequence[str]) -> 
             yield CheckResult("problem", "PTR", result, advice)
 
 
-async def _check_spf(resolver: "Resolver", settings: Settings, domain: str) -> CheckResult:
+async def _check_policies(resolver: "Resolver", settings: Settings, domain: str) -> list[CheckResult]:
+    """The results for the SPF and DMARC records of a sending domain."""
     from postern.messaging.domains.dns_check import check_records
     from postern.messaging.domains.rules import spf_terms
     from postern.messaging.domains.verification import record_settings_from
@@ -286,15 +290,22 @@ async def _check_spf(resolver: "Resolver", settings: Settings, domain: str) -> C
     # Without a zone, the SPF record is a TXT record of the sending domain itself.
     record_settings = record_settings_from(settings)._replace(zone=None)
     dns_check = await check_records(resolver, domain, [], record_settings)
-    check = next(record for record in dns_check.checks if record.purpose == "SPF")
-    if check.status == "VERIFIED":
-        return CheckResult("ok", "SPF", f"{domain} has {' '.join(check.found)}")
+    by_purpose = {check.purpose: check for check in dns_check.checks}
     terms = " ".join(spf_terms(record_settings)) or "the IP addresses that send your mail"
-    found_record = f"{domain} has {' '.join(check.found)}" if check.found else f"{domain} has no SPF record"
-    reason = f" ({check.reason})" if check.reason else ""
-    return CheckResult(
-        "problem", "SPF", found_record + reason, f"publish a TXT record at {domain} with {terms}: {check.value}"
-    )
+    return [
+        _policy_result("SPF", by_purpose["SPF"], domain, f"publish a TXT record at {domain} with {terms}"),
+        _policy_result("DMARC", by_purpose["DMARC"], domain, f"publish a TXT record at _dmarc.{domain}"),
+    ]
+
+
+def _policy_result(subject: str, check: "RecordCheck", domain: str, advice: str) -> CheckResult:
+    if check.status == "VERIFIED":
+        return CheckResult("ok", subject, f"{domain} has {' '.join(check.found)}")
+    if not check.found:
+        result = check.reason or f"{domain} has no {subject} record"
+    else:
+        result = f"{domain} has {' '.join(check.found)}" + (f" ({check.reason})" if check.reason else "")
+    return CheckResult("problem", subject, result, f"{advice}: {check.value}")
 
 
 async def _check_dkim(resolver: "Resolver", settings: Settings, domain: str) -> CheckResult:

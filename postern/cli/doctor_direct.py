@@ -4,7 +4,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
 import typer
@@ -19,6 +19,7 @@ from postern.cli.doctor import (
     check_sender_records,
     print_results,
 )
+from postern.cli.doctor_clock import TIME_SERVER, check_clock
 from postern.cli.doctor_loops import check_loops, check_redirection, own_names
 from postern.kernel.config import Settings
 from postern.kernel.outbound.ssrf import is_special
@@ -29,20 +30,25 @@ if TYPE_CHECKING:
     from postern.protocols.mail.transports.mx import MailHost
 
 
-def check_direct(sender: From = None, recipient: To = None) -> None:
+TimeServer = Annotated[str, typer.Option("--time-server", help="NTP server with which the clock is compared.")]
+
+
+def check_direct(sender: From = None, recipient: To = None, time_server: TimeServer = TIME_SERVER) -> None:
     """Check the addresses of POSTERN_SOURCES: local, public, and with matching names in the DNS.
 
     With --to, find the mail servers of the recipient's domain and connect to one, without sending mail. Then check that
-    mail to the domains of the projects does not come back to this server, the base URL and, with --from, the DNS
-    records of the sending domain. Exits with 1 if there is a problem.
+    mail to the domains of the projects does not come back to this server, the base URL, the clock and, with --from, the
+    DNS records of the sending domain. Exits with 1 if there is a problem.
     """
     from postern.kernel.config import read_settings
 
-    if asyncio.run(print_results(diagnose_direct(read_settings(), sender, recipient))):
+    if asyncio.run(print_results(diagnose_direct(read_settings(), sender, recipient, time_server))):
         raise typer.Exit(EXIT_PROBLEM)
 
 
-async def diagnose_direct(settings: Settings, sender: str | None, recipient: str | None) -> AsyncIterator[CheckResult]:
+async def diagnose_direct(
+    settings: Settings, sender: str | None, recipient: str | None, time_server: str = TIME_SERVER
+) -> AsyncIterator[CheckResult]:
     """Yield the results of all checks. Raises SettingInvalid if POSTERN_SOURCES is invalid."""
     from postern.messaging.emails.sources import parse_sources
     from postern.protocols.mail.dns import Resolver, parse_nameservers
@@ -66,6 +72,7 @@ async def diagnose_direct(settings: Settings, sender: str | None, recipient: str
     async for result in check_loops(resolver, settings, sources, sender):
         yield result
     yield check_base_url(settings)
+    yield await check_clock(resolver, time_server)
     async for result in check_sender_records(resolver, settings, sender):
         yield result
 

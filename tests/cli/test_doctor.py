@@ -41,7 +41,7 @@ def relay_settings(settings, database_url):
 
 
 async def test_a_working_configuration_has_no_problems(relay_settings, project, zone, domain, world):
-    """Connection, authentication, sender, recipient, base URL, PTR, SPF and DKIM are checked; no message is sent.
+    """Connection, authentication, sender, recipient, base URL, PTR, SPF, DKIM and DMARC are checked; nothing is sent.
 
     Regression test of N6 (tests/defects.md).
     """
@@ -49,12 +49,13 @@ async def test_a_working_configuration_has_no_problems(relay_settings, project, 
     record = next(record for record in created["records"] if record["purpose"] == "DKIM")
     zone.add(record["name"], "TXT", record["value"])
     zone.add(domain, "TXT", "v=spf1 ip4:192.0.2.1 ~all")
+    zone.add(f"_dmarc.{domain}", "TXT", "v=DMARC1; p=quarantine;")
     zone.add("1.2.0.192.in-addr.arpa", "PTR", "mail.example.com.")
     zone.add("mail.example.com", "A", "192.0.2.1")
     async with Sink(Behaviour(users={"me": "secret"})) as sink:
         results = await run_checks(relay_settings(sink.port, user="me:secret@"), f"hello@{domain}", "ada@example.net")
         assert {line.status for name, line in results.items() if name != "Encryption"} == {"ok"}, results
-        assert set(results) >= {"Relay", "Sign in", "Sender", "Recipient", "Base URL", "PTR", "SPF", "DKIM"}
+        assert set(results) >= {"Relay", "Sign in", "Sender", "Recipient", "Base URL", "PTR", "SPF", "DKIM", "DMARC"}
         assert sink.messages == []
         assert not any(command.upper().startswith("DATA") for command in sink.commands)
         assert "secret" not in "".join(map(str, results.values()))

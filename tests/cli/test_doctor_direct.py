@@ -1,16 +1,19 @@
-"""`postern doctor direct` checks addresses, names and port 25."""
+"""`postern doctor direct` checks addresses, names, port 25, the clock and the records of the sending domain."""
 
+from datetime import timedelta
 from uuid import uuid4
 
 import msgspec
 import pytest
 
+from postern.cli import doctor_clock
 from postern.cli.doctor import print_results
 from postern.cli.doctor_direct import diagnose_direct
 from postern.kernel.outbound.ssrf import read_networks
 from tests.messaging.domains.test_domains import publish
 from tests.peers.loopback_internet import loopback_internet
 from tests.peers.smtp_sink import Behaviour, server_context
+from tests.peers.time_server import time_server
 
 PUBLIC = "93.184.215.14"
 """A public address, which this machine does not have."""
@@ -34,9 +37,9 @@ def direct_settings(settings, internet):
     )
 
 
-async def checks(settings, recipient=None):
+async def checks(settings, recipient=None, sender=None, time_server="time.test"):
     """The results by subject; every problem has advice."""
-    results = [result async for result in diagnose_direct(settings, None, recipient)]
+    results = [result async for result in diagnose_direct(settings, sender, recipient, time_server)]
     assert all(result.advice for result in results if result.status == "problem")
     return {f"{result.subject} {result.status}": result for result in results}
 
@@ -88,6 +91,79 @@ async def test_a_server_that_does_not_send_directly(settings, zone):
     zone.load(f"mail.example.com A {PUBLIC}")
     found = await checks(msgspec.structs.replace(settings, base_url="https://mail.example.com", transport="direct"))
     assert "POSTERN_SOURCES" in found["EHLO name note"].advice
+
+
+# The clock ---------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ahead", "status", "result"),
+    [
+        (timedelta(), "ok", "within 30 seconds of that of time.test"),
+        (timedelta(seconds=-20), "ok", "within 30 seconds of that of time.test"),
+        (timedelta(minutes=20), "problem", "1,200 seconds behind that of time.test"),
+        (timedelta(minutes=-2), "problem", "120 seconds ahead of that of time.test"),
+        (timedelta(days=20 * 365), "problem", "630,720,000 seconds behind that of time.test"),
+    ],
+)
+async def test_the_clock_is_compared_with_a_time_server(direct_settings, zone, ahead, status, result):
+    zone.add("time.test", "A", "127.0.0.1")
+    async with time_server(ahead) as port:
+        found = await checks(direct_settings, time_server=f"time.test:{port}")
+        assert found[f"Clock {status}"].result == result
+        assert (await checks(direct_settings, time_server=f"127.0.0.1:{port}"))[f"Clock {status}"]
+
+
+def with_octets(start, octets):
+    def change(reply):
+        reply[start : start + len(octets)] = octets
+        return bytes(reply)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        with_octets(0, b"\xe4"),
+        with_octets(1, b"\0RATE"),
+        with_octets(1, b"\x10"),
+        with_octets(0, b"\x23"),
+        with_octets(24, bytes(8)),
+        lambda reply: bytes(reply[:47]),
+        lambda _: b"",
+        lambda _: b"\xff" * 60_000,
+    ],
+    ids=["not synchronized", "kiss of death", "stratum 16", "request", "forged", "short", "empty", "large"],
+)
+async def test_a_reply_without_the_time_is_no_time(direct_settings, monkeypatch, change):
+    monkeypatch.setattr(doctor_clock, "REPLY_SECONDS", 0.2)
+    async with time_server(change=change) as port:
+        found = await checks(direct_settings, time_server=f"127.0.0.1:{port}")
+    assert "does not respond" in found["Clock note"].result
+
+
+@pytest.mark.parametrize("name", ["gone.test", "127.0.0.1:1", "[::1]:1"])
+async def test_a_time_server_that_is_away(direct_settings, name):
+    assert "does not respond" in (await checks(direct_settings, time_server=name))["Clock note"].result
+
+
+@pytest.mark.parametrize("name", ["", ":123", "time.test:x", "time.test:99999", "[::1"])
+async def test_what_is_no_time_server(direct_settings, name):
+    assert "--time-server" in (await checks(direct_settings, time_server=name))["Clock problem"].advice
+
+
+# The sending domain ---------------------------------------------------
+
+
+async def test_the_records_of_the_sending_domain(direct_settings, zone):
+    found = await checks(direct_settings, sender="hello@acme.test")
+    assert found["SPF problem"]
+    assert found["DMARC problem"].result == "There is no DMARC record for acme.test."
+    assert "_dmarc.acme.test: v=DMARC1; p=none;" in found["DMARC problem"].advice
+    zone.add("_dmarc.acme.test", "TXT", "v=DMARC1; p=reject")
+    found = await checks(direct_settings, sender="hello@acme.test")
+    assert found["DMARC ok"].result == "acme.test has v=DMARC1; p=reject"
 
 
 # Mail loops ---------------------------------------------------
