@@ -711,7 +711,12 @@ class SmtpServerConnection(asyncio.Protocol):
         if self._has_ended or not self._transport.can_write_eof():
             self._transport.close()  # A TLS transport reads until the client closes, too.
             return
-        self._transport.write_eof()
+        try:
+            self._transport.write_eof()
+        except OSError:
+            # The client has reset the connection, and the event loop has not read that yet.
+            self._transport.abort()
+            return
         if not self._is_reading:
             self._transport.resume_reading()
 

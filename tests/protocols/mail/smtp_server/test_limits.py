@@ -336,6 +336,20 @@ async def test_a_client_that_goes_on_after_a_refusal(handler: RecordingHandler):
             await until(lambda: not server.connections)
 
 
+async def test_a_connection_that_is_reset_while_it_is_ended_raises_nothing(handler: RecordingHandler):
+    """Such an error would keep the others open when the server stops, or when it ends slow clients."""
+    loop = asyncio.get_running_loop()
+    async with smtp_server(handler) as (server, port):
+        client = socket.socket()
+        client.setblocking(False)
+        await loop.sock_connect(client, ("127.0.0.1", port))
+        assert (await loop.sock_recv(client, 1_000)).startswith(b"220 ")
+        (connection,) = server.connections
+        client.close()  # The server learns it from the reply to what it sends, before its event loop runs again.
+        connection.end_if_idle()
+        await until(lambda: not server.connections)
+
+
 async def test_stopping_ends_idle_connections_and_finishes_messages(handler: RecordingHandler):
     handler.may_finish = asyncio.Event()
     async with (
