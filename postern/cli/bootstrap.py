@@ -4,6 +4,9 @@ import asyncio
 import json
 import secrets
 import shlex
+import shutil
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -84,9 +87,16 @@ ten minutes:
 
     {self.inbox_url}
 
-To see every page with sample data, run `postern demo` in another terminal after the `export` commands above.
+To see every page with sample data, run this in another terminal after the `export` commands above:
+
+    {_program()} demo
 
 """
+
+
+def _program() -> str:
+    """The command `postern` as a new terminal finds it: with its folder, unless that is one of PATH."""
+    return "postern" if shutil.which("postern") else shlex.quote(str(Path(sys.executable).with_name("postern")))
 
 
 def register(app: typer.Typer) -> None:

@@ -2,7 +2,10 @@
 
 import json
 import re
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import httpx
 import pytest
@@ -23,6 +26,24 @@ def credentials(first: StartedServer) -> dict[str, str]:
 def http(first: StartedServer):
     with httpx.Client(base_url=first.url, timeout=WAIT_SECONDS) as client:
         yield client
+
+
+@pytest.mark.parametrize("path", ["/usr/bin:/bin", f"{Path(sys.executable).parent}:/usr/bin:/bin"])
+def test_the_printed_command_runs_in_a_new_terminal(first, path):
+    """In a clone, it is in a folder that a new terminal does not search."""
+    printed = command(first.folder, "bootstrap", PATH=path)
+    assert printed.returncode == 0, printed.stderr
+    program = re.search(r"^    (.*) demo$", printed.stdout, re.MULTILINE)[1]
+    assert (program == "postern") == (path != "/usr/bin:/bin")
+    shell = subprocess.run(
+        ["bash", "-c", f"{program} demo --help"],
+        env={"PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=WAIT_SECONDS,
+    )
+    assert (shell.returncode, shell.stderr) == (0, "")
 
 
 def test_access_prints_a_link_that_signs_in_once(first, credentials, http):
