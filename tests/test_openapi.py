@@ -486,7 +486,8 @@ def test_openapi_python_client_generates_a_client_with_every_operation(tmp_path:
     assert {name.lower() for name in operation_ids()} - generated == set()
     (tmp_path / "calls.py").write_text(PYTHON_CALLS)
     (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "standard", "include": ["calls.py"]}')
-    run_in(tmp_path, sys.executable, "-m", "basedpyright", "-p", ".")
+    # Without it, the checker takes the packages of the `python` in PATH, which may lack those of the client.
+    run_in(tmp_path, sys.executable, "-m", "basedpyright", "-p", ".", "--pythonpath", sys.executable)
     script = "import calls, importlib, pkgutil, client.api as api\n"
     script += "[importlib.import_module(m.name) for m in pkgutil.walk_packages(api.__path__, 'client.api.')]"
     run_in(tmp_path, sys.executable, "-c", script)
