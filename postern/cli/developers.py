@@ -1,9 +1,10 @@
 """`postern sign-in-link`, `access`, `developers`, `keys`: how an operator helps developers, without their passwords."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
 
 import msgspec
 import typer
@@ -40,31 +41,24 @@ def sign_in_link(email: Email = None) -> None:
 
     It needs no password and no second factor. An earlier link for this developer becomes invalid.
     """
-    asyncio.run(_sign_in_link(email))
-
-
-async def _sign_in_link(email: str | None) -> None:
     from postern.platform.accounts.operations import make_sign_in_link
 
-    async with open_server_world() as world:
-        developer = await _find_developer(world, email)
-        link = await make_sign_in_link(world, developer.id)
-    print(f"This link signs {developer.email} in. It works once and expires in 24 hours:\n\n    {link}\n")
-    print(f"To choose a new password: postern developers reset-password {developer.email}")
+    asyncio.run(_print_link(email, make_sign_in_link, "24 hours"))
 
 
 def inbox_link(email: Email = None) -> None:
     """Print a link that signs a developer in to the inbox page. It works once and expires in ten minutes."""
-    asyncio.run(_inbox_link(email))
-
-
-async def _inbox_link(email: str | None) -> None:
     from postern.platform.accounts.operations import make_inbox_link
 
+    asyncio.run(_print_link(email, make_inbox_link, "ten minutes"))
+
+
+async def _print_link(email: str | None, make_link: Callable[["World", UUID], Awaitable[str]], lifetime: str) -> None:
+    """Print the sign-in link that `make_link` makes for a developer. Raises CannotRun if there is no such developer."""
     async with open_server_world() as world:
         developer = await _find_developer(world, email)
-        link = await make_inbox_link(world, developer.id)
-    print(f"This link signs {developer.email} in. It works once and expires in ten minutes:\n\n    {link}\n")
+        link = await make_link(world, developer.id)
+    print(f"This link signs {developer.email} in. It works once and expires in {lifetime}:\n\n    {link}\n")
     print(f"To choose a new password: postern developers reset-password {developer.email}")
 
 
