@@ -12,6 +12,7 @@ from postern.identity.customers.operations import (
     remove_second_factor,
     set_primary_email,
 )
+from postern.identity.customers.rules import caller_for
 from postern.identity.customers.sessions import end_sessions
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
@@ -51,14 +52,12 @@ async def register_customer(
         password_hash=password_hash,
     )
     if customer is not None:
-        event = events.make_event(
+        event = events.make_event_by(
+            caller_for(call, customer.id),
             call.project_id,
             "customer.signed_up",
             customer.id,
             call.now,
-            actor_type="CUSTOMER",
-            actor_id=customer.id,
-            test=call.caller.environment == "TEST",
             method=method,
         )
         await events.record_all(tx, [event])

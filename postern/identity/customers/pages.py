@@ -27,7 +27,7 @@ from postern.identity.customers.providers import CodeChallenge, continue_grant
 from postern.identity.customers.requirements import SsoEntry, SsoRequired
 from postern.identity.customers.sessions import bearer_of
 from postern.identity.customers.tokens import CustomerSignInResult
-from postern.kernel.http.call import Call, Caller
+from postern.kernel.http.call import Call
 from postern.kernel.http.operation import Operation, RawRequest, get, post
 from postern.kernel.http.problems import Invalid, Missing, Problem
 from postern.kernel.http.responses import HttpResponse
@@ -552,13 +552,7 @@ async def _return_to_app(call: Call, flow: HostedFlow, customer_id: UUID, sessio
 async def _page_session(call: Call, form: dict[str, str]) -> tuple[Challenge[PasskeyPage], Call]:
     """The challenge of a page token, and the call as if the customer had sent it. Counts a try. Raises CodeInvalid."""
     challenge = await challenges.answer_token(call, PasskeyPage, form["pageToken"], max_tries=PAGE_TRIES)
-    caller = Caller(
-        kind="customer",
-        actor_type="CUSTOMER",
-        actor_id=challenge.subject_id,
-        project_id=call.project_id,
-        credential_id=challenge.payload.session_id,
-    )
+    caller = rules.caller_for(call, challenge.subject_id, session_id=challenge.payload.session_id)
     return challenge, replace(call, caller=caller)
 
 

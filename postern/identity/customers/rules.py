@@ -14,6 +14,7 @@ from postern.identity.customers.model import (
     CustomerRow,
     MethodOff,
 )
+from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import NO_ID, Moment, as_id
 from postern.platform.projects.model import Project, SignInMethod
@@ -160,3 +161,18 @@ def _has_status(status: str, now: Moment) -> Composable:
         ).format(Literal(now)),
     }
     return by_status[status]
+
+
+def caller_for(call: Call, customer_id: UUID | None, *, session_id: UUID | None = None) -> Caller:
+    """A customer as the caller, for a call whose caller has proved in another way than by an access token who they are.
+
+    The environment is that of the call's caller.
+    """
+    return Caller(
+        kind="customer",
+        actor_type="CUSTOMER",
+        actor_id=customer_id,
+        project_id=call.project_id,
+        environment=call.caller.environment,
+        credential_id=session_id,
+    )

@@ -283,14 +283,12 @@ async def complete_sign_in(
     session = await start_session(
         tx, call, customer, methods, until=until, sso_organization_id=context.sso_organization_id
     )
-    event = events.make_event(
+    event = events.make_event_by(
+        rules.caller_for(call, customer.id),
         call.project_id,
         "customer.signed_in",
         customer.id,
         call.now,
-        actor_type="CUSTOMER",
-        actor_id=customer.id,
-        test=call.caller.environment == "TEST",
         sessionId=str(session.id),
         methods=methods,
         ipAddress=call.origin.ip,

@@ -10,7 +10,7 @@ from postern.identity.access import operations as access
 from postern.identity.customers.address_proofs import find_or_create_verified
 from postern.identity.customers.model import CustomerBanned
 from postern.identity.customers.pages import FORM_LIMIT, HTML, hosted_page
-from postern.identity.customers.rules import is_banned
+from postern.identity.customers.rules import caller_for, is_banned
 from postern.identity.customers.sign_in import project_of_call
 from postern.identity.organizations import invitation_store
 from postern.identity.organizations.invitations import (
@@ -28,7 +28,7 @@ from postern.identity.organizations.model import (
 )
 from postern.identity.organizations.operations import lock_organization, require_organization
 from postern.identity.organizations.rules import read_invitation_token
-from postern.kernel.http.call import Call, Caller
+from postern.kernel.http.call import Call
 from postern.kernel.http.operation import RawRequest, get, post
 from postern.kernel.http.problems import Problem
 from postern.kernel.http.responses import HttpResponse
@@ -102,14 +102,7 @@ async def _accept(call: Call, token: str) -> str:
         customer = await find_or_create_verified(tx, call, project, invitation.email, invitation.email_key)
         if is_banned(customer, call.now):
             raise CustomerBanned("This account is blocked.")
-        caller = Caller(
-            kind="customer",
-            actor_type="CUSTOMER",
-            actor_id=customer.id,
-            project_id=call.project_id,
-            environment=call.caller.environment,
-        )
-        customer_call = replace(call, caller=caller)
+        customer_call = replace(call, caller=caller_for(call, customer.id))
         organization = await lock_organization(tx, call, invitation.organization_id)
         row = await lock_invitation(tx, call, invitation.organization_id, invitation.id)
         if row.accepted_by == customer.id:
