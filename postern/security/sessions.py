@@ -96,8 +96,8 @@ Renew = Callable[["World", list[RefreshRequest]], Awaitable[list[Renewal]]]
 """A function that calls `renew_sessions` with its policy."""
 
 
-class OwnSession(Record):
-    """One of the caller's own sessions; `current` marks the session of the request."""
+class SessionFields(Record):
+    """The fields of a session that the API returns."""
 
     id: UUID
     user_agent: str
@@ -106,6 +106,11 @@ class OwnSession(Record):
     created_at: Moment
     last_used_at: Moment
     expires_at: Moment
+
+
+class OwnSession(SessionFields):
+    """One of the caller's own sessions; `current` marks the session of the request."""
+
     current: bool
 
 

@@ -18,6 +18,7 @@ from postern.kernel.http.problems import (
 )
 from postern.kernel.values import Body, DisplayName, Moment, Record, Timestamp
 from postern.security.passwords import PASSWORD_MAX, PASSWORD_MIN
+from postern.security.sessions import SessionFields
 from postern.security.subjects import Subject
 
 IdentityRequestStatus = Literal["PENDING", "APPROVED", "REJECTED"]
@@ -160,16 +161,8 @@ class CustomerIdentity(Record):
     created_at: Moment
 
 
-class CustomerSession(Record):
+class CustomerSession(SessionFields):
     """A session of a customer."""
-
-    id: UUID
-    user_agent: str
-    ip_address: str
-    methods: list[str]
-    created_at: Moment
-    last_used_at: Moment
-    expires_at: Moment
 
 
 class OtherEmail(Record):
@@ -208,53 +201,44 @@ class IdentityRequest(Record):
     decided_at: Moment | None
 
 
-class Customer(Record):
-    """A user of the project's app."""
+class CustomerFields(Record):
+    """The fields of a customer that all operations return."""
 
     id: UUID
+    email: str | None
+    email_verified_at: Moment | None
+    metadata: dict[str, Any]
+    roles: list[str]
+    last_sign_in_at: Moment | None
+    banned_at: Moment | None
+    mfa_enabled_at: Moment | None
+    failed_sign_in_attempts: int
+    sign_in_locked_until: Moment | None
+    identities: list[CustomerIdentity]
+    sessions: list[CustomerSession]
+    created_at: Moment
+    updated_at: Moment
+
+
+class Customer(CustomerFields):
+    """A user of the project's app."""
+
     project_id: UUID
     external_user_id: str | None
     """The customer's identifier in your own system."""
-    email: str | None
-    email_verified_at: Moment | None
     other_emails: list[OtherEmail]
     phone: str | None
     phone_verified_at: Moment | None
     name: str | None
-    metadata: dict[str, Any]
-    roles: list[str]
-    last_sign_in_at: Moment | None
-    banned_at: Moment | None
     ban_reason: str | None
     ban_expires_at: Moment | None
-    mfa_enabled_at: Moment | None
-    failed_sign_in_attempts: int
-    sign_in_locked_until: Moment | None
-    identities: list[CustomerIdentity]
-    sessions: list[CustomerSession]
-    created_at: Moment
-    updated_at: Moment
 
 
-class EndUser(Record):
+class EndUser(CustomerFields):
     """A customer as the operations under `/apps/{appId}/end-users` return it. These are additional paths of operations
     on customers, in which a project is called an app."""
 
-    id: UUID
     app_id: UUID
-    email: str | None
-    email_verified_at: Moment | None
-    metadata: dict[str, Any]
-    roles: list[str]
-    last_sign_in_at: Moment | None
-    banned_at: Moment | None
-    mfa_enabled_at: Moment | None
-    failed_sign_in_attempts: int
-    sign_in_locked_until: Moment | None
-    identities: list[CustomerIdentity]
-    sessions: list[CustomerSession]
-    created_at: Moment
-    updated_at: Moment
 
 
 class CustomerRow(Record):

@@ -23,17 +23,9 @@ class CapturedMessage(Record):
     captured_at: Moment
 
 
-class CapturedRow(Record):
+class CapturedRow(CapturedMessage):
     """A row of `captured_messages` with the complete message (RFC 5322)."""
 
-    id: UUID
-    send_id: UUID
-    mail_from: str
-    recipients: list[str]
-    sender: str
-    subject: str
-    size: int
-    captured_at: Moment
     message: bytes
     """The message; one-time codes and links are replaced by `[removed]`."""
     sealed: bytes | None

@@ -1,24 +1,17 @@
 """SQL of the events of one record: reading, moving and erasing them."""
 
-from typing import Any
 from uuid import UUID
 
 from postern.kernel.database.statements import Queries, Transaction, statement
-from postern.kernel.values import Moment, Record
+from postern.kernel.values import Moment
+from postern.platform.events.model import EventContent
 
 
-class PastEvent(Record):
-    """A stored event. `erased_at` is the time at which its data was erased, or null."""
+class PastEvent(EventContent):
+    """A stored event of a record."""
 
-    id: UUID
-    type: str
-    subject_id: UUID | None
-    actor_type: str
-    actor_id: UUID | None
-    actor_label: str | None
-    data: dict[str, Any]
-    occurred_at: Moment
     erased_at: Moment | None
+    """When its data was erased; None if it was not."""
 
 
 # Up to `limit` events of a record, newest first, before the position (`before`, `before_id`) unless `before` is None.

@@ -15,10 +15,9 @@ class EventContact(Record):
     """The address of the contact; null if the contact has been deleted."""
 
 
-class EventFields(Record):
-    """What is stored of an event and callers see."""
+class EventContent(Record):
+    """An event without its project."""
 
-    project_id: UUID
     id: UUID
     type: str
     """A name in `EVENT_NAMES`, or the name of a custom event."""
@@ -29,6 +28,12 @@ class EventFields(Record):
     actor_label: str | None
     data: dict[str, Any]
     occurred_at: Moment
+
+
+class EventFields(EventContent):
+    """The stored fields of an event that the API returns."""
+
+    project_id: UUID
 
 
 class EventRow(EventFields):
