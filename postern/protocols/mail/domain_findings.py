@@ -7,7 +7,7 @@ because then nothing is known.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, Literal, get_args
 
 from postern.protocols.mail import dmarc, spf
@@ -266,6 +266,17 @@ def _tags(text: str) -> list[tuple[str, str]]:
     return [(name.strip().lower(), value.strip()) for name, equals, value in parts if equals]
 
 
+def _unrecognised_records(
+    kind: str, name: str, texts: list[str], similar: re.Pattern[str], is_record: Callable[[str], bool]
+) -> list[Finding]:
+    """A finding for each TXT record that is meant as a record of this kind, but that receivers do not recognise."""
+    return [
+        domain_finding(f"{kind}_quoted" if is_record(text.strip(' "')) else f"{kind}_version", name, [text])
+        for text in texts
+        if similar.match(text) and not is_record(text)
+    ]
+
+
 # SPF ---------------------------------------------------------------------------------------------------------
 
 
@@ -274,11 +285,7 @@ async def inspect_spf(resolver: Resolver, domain: str) -> list[Finding]:
     DnsUnavailable."""
     texts = await texts_of(resolver, domain)
     records = [text for text in texts if spf.is_spf(text)]
-    findings = [
-        domain_finding("spf_quoted" if spf.is_spf(text.strip(' "')) else "spf_version", domain, [text])
-        for text in texts
-        if _LIKE_SPF.match(text) and not spf.is_spf(text)
-    ]
+    findings = _unrecognised_records("spf", domain, texts, _LIKE_SPF, spf.is_spf)
     if not records:
         return findings or [domain_finding("spf_missing", domain)]
     if len(records) > 1:
@@ -434,11 +441,7 @@ async def inspect_dmarc(resolver: Resolver, domain: str) -> tuple[list[Finding],
     name = f"_dmarc.{policy.domain if policy else domain}"
     texts = await texts_of(resolver, name)
     records = [text for text in texts if dmarc.parse(text)]
-    findings = [
-        domain_finding("dmarc_quoted" if dmarc.parse(text.strip(' "')) else "dmarc_version", name, [text])
-        for text in texts
-        if _LIKE_DMARC.match(text) and not dmarc.parse(text)
-    ]
+    findings = _unrecognised_records("dmarc", name, texts, _LIKE_DMARC, lambda text: dmarc.parse(text) is not None)
     if len(records) > 1:
         findings.append(domain_finding("dmarc_several", name, records, number=len(records)))
     if policy is None:

@@ -54,18 +54,20 @@ class DarkScheme:
 
     def text(self, color: str, background: str) -> str:
         """The class of a text with the links in it."""
-        light, area = self._colors(color, background)
-        if light is None or area is None or _luminance(area) < DARK_LUMINANCE:
+        colors = self._colors_on_light(color, background)
+        if colors is None:
             return ""
+        light, area = colors
         wanted = min(max(_contrast(light, area), READABLE), STRONGEST)
         dark = _hex(_lightened(light, _dark_background(area), wanted))
         return self._class(f"& div,& h1,& h2,& h3,& a{{color:{dark}!important}}")
 
     def line(self, color: str, background: str) -> str:
         """The class of a divider."""
-        light, area = self._colors(color, background)
-        if light is None or area is None or _luminance(area) < DARK_LUMINANCE:
+        colors = self._colors_on_light(color, background)
+        if colors is None:
             return ""
+        light, area = colors
         dark_background = _dark_background(area)
         dark = _hex(_lightened(_with_lightness(light, dark_background), dark_background, _contrast(light, area)))
         return self._class(f"& p{{border-top-color:{dark}!important}}")
@@ -80,20 +82,23 @@ class DarkScheme:
 
     def button(self, color: str, background: str) -> str:
         """The class of a button of this color, if it would be hard to see on the dark background."""
-        light, area = self._colors(color, background)
-        if light is None or area is None or _luminance(area) < DARK_LUMINANCE:
+        colors = self._colors_on_light(color, background)
+        if colors is None:
             return ""
+        light, area = colors
         dark_background = _dark_background(area)
         if _contrast(light, dark_background) >= VISIBLE:
             return ""
         dark = _hex(_lightened(light, dark_background, VISIBLE))
         return self._class(f"& table td,& a{{background:{dark}!important}}")
 
-    def _colors(self, color: str, background: str) -> tuple[Color | None, Color | None]:
+    def _colors_on_light(self, color: str, background: str) -> tuple[Color, Color] | None:
+        """The two colors; None if the background is dark already. One that cannot be parsed disables the scheme."""
         light, area = _parse(color), _parse(background)
         if light is None or area is None:
             self._enabled = False
-        return light, area
+            return None
+        return None if _luminance(area) < DARK_LUMINANCE else (light, area)
 
     def _class(self, body: str) -> str:
         return self._classes.setdefault(body, f"dark{len(self._classes) + 1}") if self._enabled else ""

@@ -70,20 +70,9 @@ def _is_address(recipient: str) -> bool:
 
 def _result(recipient: str, is_valid: bool, spent: timedelta) -> Result:
     if not is_valid:
-        return Rejected(
-            recipient=recipient,
-            code=553,
-            enhanced="5.1.3",
-            text="This is not a valid e-mail address.",
-            host=HOST,
-            duration=spent,
-        )
+        text = "This is not a valid e-mail address."
+        return Rejected(recipient=recipient, code=553, enhanced="5.1.3", text=text, host=HOST, duration=spent)
+    text = "Captured and not sent."
     return Accepted(
-        recipient=recipient,
-        code=250,
-        enhanced="2.0.0",
-        text="Captured and not sent.",
-        host=HOST,
-        duration=spent,
-        delivered=True,
+        recipient=recipient, code=250, enhanced="2.0.0", text=text, host=HOST, duration=spent, delivered=True
     )

@@ -31,6 +31,7 @@ from postern.protocols.mail.transports.transport import (
     Result,
     defer_all,
     reject_all,
+    same_results,
 )
 
 LARGEST_REQUEST = 40 * 1024 * 1024
@@ -460,10 +461,7 @@ def _outcome_of(
         code, enhanced, text = 451, SERVER_CODE, f"Amazon SES replied with HTTP status {response.status}."
         retry_after = _retry_after(response, None)
     return DeliveryOutcome(
-        results=tuple(
-            kind(recipient=recipient, code=code, enhanced=enhanced, text=text, host=host, duration=spent)
-            for recipient in envelope.recipients
-        ),
+        results=same_results(kind, envelope, code, enhanced, text, host, spent),
         host=host,
         duration=spent,
         retry_after=retry_after,

@@ -157,16 +157,26 @@ class Transport(Protocol):
         ...
 
 
+def same_results(
+    kind: type[Accepted | Deferred | Rejected],
+    envelope: Envelope,
+    code: int,
+    enhanced: str,
+    text: str,
+    host: str,
+    duration: timedelta,
+) -> tuple[Result, ...]:
+    """The same result for each recipient of the envelope."""
+    return tuple(
+        kind(recipient=recipient, code=code, enhanced=enhanced, text=text, host=host, duration=duration)
+        for recipient in envelope.recipients
+    )
+
+
 def reject_all(envelope: Envelope, code: int, enhanced: str, text: str, host: str) -> DeliveryOutcome:
     """The outcome that rejects all recipients for the same reason, without contacting a server."""
-    return DeliveryOutcome(
-        results=tuple(
-            Rejected(recipient=recipient, code=code, enhanced=enhanced, text=text, host=host, duration=NO_TIME)
-            for recipient in envelope.recipients
-        ),
-        host=host,
-        duration=NO_TIME,
-    )
+    results = same_results(Rejected, envelope, code, enhanced, text, host, NO_TIME)
+    return DeliveryOutcome(results=results, host=host, duration=NO_TIME)
 
 
 def defer_all(
@@ -184,10 +194,7 @@ def defer_all(
 ) -> DeliveryOutcome:
     """The outcome that defers all recipients for the same reason."""
     return DeliveryOutcome(
-        results=tuple(
-            Deferred(recipient=recipient, code=code, enhanced=enhanced, text=text, host=host, duration=duration)
-            for recipient in envelope.recipients
-        ),
+        results=same_results(Deferred, envelope, code, enhanced, text, host, duration),
         host=host,
         duration=duration,
         no_server_contacted=no_server_contacted,
