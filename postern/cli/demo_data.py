@@ -579,16 +579,12 @@ def _text(moment: datetime) -> str:
 
 def _certificate() -> str:
     """A self-signed certificate in PEM, as an identity provider has one. Nobody has its private key."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
 
+    from postern.protocols.self_signed import self_signed
+
     key, now = ec.generate_private_key(ec.SECP256R1()), _now()
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "idp.example.org")])
-    builder = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-    builder = builder.serial_number(x509.random_serial_number()).not_valid_before(now)
-    certificate = builder.not_valid_after(now + timedelta(days=365)).sign(key, hashes.SHA256())
-    return certificate.public_bytes(serialization.Encoding.PEM).decode()
+    return self_signed(key, "idp.example.org", not_before=now, not_after=now + timedelta(days=365))
 
 
 def _png(width: int, height: int) -> bytes:

@@ -5,21 +5,19 @@ import os
 import ssl
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 import structlog
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
 
 from postern.messaging.certificates import store
 from postern.messaging.certificates.authority import key_context
 from postern.messaging.certificates.model import CERTIFICATES_LIMIT, ServedCertificate
+from postern.protocols.self_signed import private_key_pem, self_signed
 from postern.security.secrets import SealBroken
 
 if TYPE_CHECKING:
@@ -139,17 +137,5 @@ def _readable(content: bytes) -> Generator[str]:
 def temporary_certificate(name: str, now: datetime) -> tuple[bytes, bytes]:
     """A self-signed certificate and its key, both in PEM."""
     key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name[:64])])
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(subject)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now.astimezone(UTC) - timedelta(days=1))
-        .not_valid_after(now.astimezone(UTC) + TEMPORARY_LIFE)
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    return certificate.public_bytes(pem), private
+    certificate = self_signed(key, name, not_before=now - timedelta(days=1), not_after=now + TEMPORARY_LIFE)
+    return certificate.encode(), private_key_pem(key).encode()

@@ -12,10 +12,10 @@ from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
-from cryptography.x509.oid import NameOID
 
 from postern.kernel.http.problems import BadRequest
 from postern.kernel.values import Record
+from postern.protocols.self_signed import private_key_pem, self_signed
 
 MIN_RSA_BITS = 2048
 MAX_RSA_BITS = 8192
@@ -26,8 +26,6 @@ SP_CERTIFICATE_LIFE = timedelta(days=3650)
 CLOCK_SLACK = timedelta(hours=1)
 """How long before its creation the validity of a new certificate begins, for peers whose clocks are behind."""
 MAX_CERTIFICATE_CHARS = 16_384
-MAX_COMMON_NAME_CHARS = 64
-"""RFC 5280 appendix A.1, ub-common-name."""
 
 _PEM = re.compile(r"-----BEGIN CERTIFICATE-----(.+?)-----END CERTIFICATE-----", re.DOTALL)
 
@@ -63,30 +61,12 @@ def new_key() -> rsa.RSAPrivateKey:
 def new_sp_certificate(common_name: str, *, now: datetime) -> KeyPair:
     """Create an RSA-2048 key and a self-signed certificate that is valid for ten years.
 
-    `common_name` is cut to MAX_COMMON_NAME_CHARS.
+    `common_name` is cut to 64 characters.
     """
     key = new_key()
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name[:MAX_COMMON_NAME_CHARS])])
     not_after = (now + SP_CERTIFICATE_LIFE).astimezone(UTC).replace(microsecond=0)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - CLOCK_SLACK)
-        .not_valid_after(not_after)
-        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    private_key = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    return KeyPair(
-        private_key=private_key.decode("ascii"),
-        certificate=certificate.public_bytes(serialization.Encoding.PEM).decode("ascii"),
-        not_after=not_after,
-    )
+    certificate = self_signed(key, common_name, not_before=now - CLOCK_SLACK, not_after=not_after)
+    return KeyPair(private_key=private_key_pem(key), certificate=certificate, not_after=not_after)
 
 
 def read_certificate(text: str) -> Certificate:
