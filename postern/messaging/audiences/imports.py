@@ -121,21 +121,24 @@ ids_of = import_store.ids_of
 """Ids of the contacts with normalised addresses, in no particular order; addresses without a contact are omitted."""
 
 
+UPLOAD_PROBLEMS = [
+    ContactAttributeDeclared,
+    HeaderTooLarge,
+    ImportFileInvalid,
+    TooManyContactAttributes,
+    UploadBroken,
+    UnsupportedMediaType,
+]
+"""Problems of a CSV file that is uploaded."""
+
+
 @post(
     "/projects/{project_id}/contacts/import",
     needs="contacts:write",
     status=201,
     body_limit=IMPORT_LIMIT,
     takes="text/csv",
-    problems=[
-        ContactAttributeDeclared,
-        HeaderTooLarge,
-        ImportFileInvalid,
-        TooManyContactAttributes,
-        TooManyImports,
-        UploadBroken,
-        UnsupportedMediaType,
-    ],
+    problems=[*UPLOAD_PROBLEMS, TooManyImports],
     response_example={
         "status": "PENDING",
         "position": 16,
@@ -219,15 +222,7 @@ async def import_contacts(
     needs="contacts:write",
     body_limit=IMPORT_LIMIT,
     takes="text/csv",
-    problems=[
-        ContactAttributeDeclared,
-        HeaderTooLarge,
-        ImportFileInvalid,
-        TooManyContactAttributes,
-        TooManyPreviews,
-        UploadBroken,
-        UnsupportedMediaType,
-    ],
+    problems=[*UPLOAD_PROBLEMS, TooManyPreviews],
 )
 async def preview_contact_import(
     call: Call,

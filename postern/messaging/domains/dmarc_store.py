@@ -1,6 +1,7 @@
 """SQL statements of DMARC reports."""
 
 from datetime import date
+from typing import Final
 from uuid import UUID
 
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
@@ -12,6 +13,16 @@ from postern.messaging.domains.model import (
     DmarcSource,
     StoredDmarcReport,
 )
+
+COUNTS: Final = """
+    sum(messages)::bigint as messages,
+    coalesce(sum(messages) filter (where dkim or spf), 0)::bigint as aligned,
+    coalesce(sum(messages) filter (where dkim), 0)::bigint as dkim_aligned,
+    coalesce(sum(messages) filter (where spf), 0)::bigint as spf_aligned,
+    coalesce(sum(messages) filter (where disposition = 'QUARANTINE'), 0)::bigint as quarantined,
+    coalesce(sum(messages) filter (where disposition = 'REJECT'), 0)::bigint as rejected
+"""
+"""The columns of `DmarcRowCounts` over rows of `dmarc_sources`."""
 
 
 # Insert a report; False if the domain has it already.
@@ -103,13 +114,8 @@ async def count_rows(
 async def delete_expired(tx: Transaction, *, project_id: UUID, domain_id: UUID, before: date, limit: int) -> None: ...
 
 
-@statement("""
-    select day, sum(messages)::bigint as messages,
-           coalesce(sum(messages) filter (where dkim or spf), 0)::bigint as aligned,
-           coalesce(sum(messages) filter (where dkim), 0)::bigint as dkim_aligned,
-           coalesce(sum(messages) filter (where spf), 0)::bigint as spf_aligned,
-           coalesce(sum(messages) filter (where disposition = 'QUARANTINE'), 0)::bigint as quarantined,
-           coalesce(sum(messages) filter (where disposition = 'REJECT'), 0)::bigint as rejected
+@statement(f"""
+    select day, {COUNTS}
     from dmarc_sources
     where project_id = %(project_id)s and domain_id = %(domain_id)s and day >= %(since)s
     group by day order by day
@@ -118,13 +124,8 @@ async def days(db: Queries, *, project_id: UUID, domain_id: UUID, since: date) -
 
 
 # The hosts with the most messages.
-@statement("""
-    select host(source_ip) as source_ip, sum(messages)::bigint as messages,
-           coalesce(sum(messages) filter (where dkim or spf), 0)::bigint as aligned,
-           coalesce(sum(messages) filter (where dkim), 0)::bigint as dkim_aligned,
-           coalesce(sum(messages) filter (where spf), 0)::bigint as spf_aligned,
-           coalesce(sum(messages) filter (where disposition = 'QUARANTINE'), 0)::bigint as quarantined,
-           coalesce(sum(messages) filter (where disposition = 'REJECT'), 0)::bigint as rejected,
+@statement(f"""
+    select host(source_ip) as source_ip, {COUNTS},
            max(day) as last_day
     from dmarc_sources
     where project_id = %(project_id)s and domain_id = %(domain_id)s and day >= %(since)s
@@ -134,13 +135,8 @@ async def sources(db: Queries, *, project_id: UUID, domain_id: UUID, since: date
 
 
 # The receivers that reported the most messages.
-@statement("""
-    select organization, nullif(reporter, '') as reporter, sum(messages)::bigint as messages,
-           coalesce(sum(messages) filter (where dkim or spf), 0)::bigint as aligned,
-           coalesce(sum(messages) filter (where dkim), 0)::bigint as dkim_aligned,
-           coalesce(sum(messages) filter (where spf), 0)::bigint as spf_aligned,
-           coalesce(sum(messages) filter (where disposition = 'QUARANTINE'), 0)::bigint as quarantined,
-           coalesce(sum(messages) filter (where disposition = 'REJECT'), 0)::bigint as rejected,
+@statement(f"""
+    select organization, nullif(reporter, '') as reporter, {COUNTS},
            max(day) as last_day
     from dmarc_sources
     where project_id = %(project_id)s and domain_id = %(domain_id)s and day >= %(since)s
