@@ -103,9 +103,11 @@ class SessionFields(Record):
     user_agent: str
     ip_address: str
     methods: list[str]
+    """The authentication methods of the sign-in, as in the claim `amr` (RFC 8176)."""
     created_at: Moment
     last_used_at: Moment
     expires_at: Moment
+    """When the session ends if its tokens are not refreshed before."""
 
 
 class OwnSession(SessionFields):

@@ -12,7 +12,7 @@ from postern.security.challenges import Payload
 
 
 class SignInContext(Record):
-    """What a sign-in that a later request completes must remember of its first request."""
+    """Data of the request that began a sign-in, for the later request that completes it."""
 
     via: str | None = None
     """The source of the sign-in, such as a single sign-on connection; recorded in the event `customer.signed_in`."""
@@ -60,7 +60,7 @@ class PendingSecondFactor(Payload, SignInContext, tag="MFA"):
 
 
 class PendingEnrollment(Payload, SignInContext, tag="MFA_ENROLLMENT"):
-    """A sign-in that still needs a second factor to be set up."""
+    """A sign-in of a customer who must set up a second factor first."""
 
     methods: list[str]
     """The authentication methods used so far (RFC 8176)."""
@@ -116,7 +116,7 @@ class ProviderSignIn(Payload, tag="PROVIDER"):
 
 
 class ProvenAccount(Payload, tag="IDENTITY"):
-    """Step 3 of linking: an account that was signed in to at a provider; only the session `session_id` can link it."""
+    """Step 3 of linking: an account that the customer has signed in to at a provider. Only `session_id` can link it."""
 
     session_id: UUID
     code_challenge: str

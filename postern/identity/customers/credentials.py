@@ -95,9 +95,9 @@ async def request_password_reset(call: Call, data: SignInLinkRequest) -> None:
 async def reset_password(call: Call, data: PasswordReset) -> None:
     """Set a new password with the token from the mail, and mark the address as verified.
 
-    All sessions and any lockout of the password end. If this is the first verified address of the account, the second
-    factor, passkeys and linked accounts are removed too, because another person may have added them. The customer is
-    notified by mail.
+    All sessions end, and so does a lockout after wrong passwords. If this is the first verified address of the account,
+    the second factor, passkeys and linked accounts are removed too, because another person may have added them. The
+    customer is notified by mail.
     """
     throttle(call, ATTEMPTS, data.token)
     project = await project_of_call(call)
@@ -182,7 +182,7 @@ async def request_email_change(call: Call, data: EmailOnly) -> ChallengeSent:
     example={"challengeId": CHALLENGE_ID_EXAMPLE, "code": "123456"},
 )
 async def verify_email(call: Call, data: CodeVerification) -> CurrentCustomer:
-    """Verify an address with the code that was sent to it. It becomes the primary address of your account.
+    """Verify an address with the code that was sent to it. The address becomes the primary one of your account.
 
     If the primary address changes, the old one gets a notice. Only the customer who requested the code can use it.
     """

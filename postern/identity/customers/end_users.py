@@ -1,4 +1,4 @@
-"""End users: operations on customers with additional paths, `/apps/{app_id}/end-users`, where they return `EndUser`."""
+"""End users: the operations on customers a second time, under `/apps/{app_id}/end-users`. They return `EndUser`."""
 
 from postern.identity.customers import operations
 from postern.identity.customers.model import Customer, EndUser

@@ -60,21 +60,24 @@ async def find_or_create_customer(
     may_sign_up: bool | None = None,
     hold: bool = False,
 ) -> CustomerRow:
-    """The customer for an account at a provider, whose row is locked: the linked one, the one with its address, or a
-    new one.
+    """Find or create the customer for an account at a provider. Returns the customer's row, locked.
 
-    A linked customer may get a new verified address from the provider (`_update_address`). The customer with the
-    address of the account is linked to it, and the address is verified (see `address_proofs.verify_address`). Otherwise
-    a new customer is created if the project's `signUp` is set, or if the provider has verified the address and it is
-    invited; `may_sign_up` overrides this. Records the events and mails the notices.
+    1. If the account is linked to a customer, that customer. Its primary address may change (`_update_address`).
+    2. Otherwise the customer with the address of the account. The account is linked to this customer, and the address
+       is marked as verified (`address_proofs.verify_address`).
+    3. Otherwise a new customer, if the project's `signUp` is set, or if the provider has verified the address and the
+       address is invited. `may_sign_up` overrides this condition.
 
-    Raises AccountNotLinked if a customer has the address, but the provider has not verified it, or if a concurrent
-    request registered the address; IdentityTaken if a concurrent request linked the account (the next attempt finds the
-    customer); CustomerSignUpClosed; PlanLimitReached; and IdentityConflict if the customer with the address is linked
-    to another account of this provider and issuer, because the address may have been reassigned to another person.
+    Records the events and mails the notices. Raises:
 
-    With `hold`, IdentityHeld is raised instead of IdentityConflict, unless an administrator has rejected the account
-    before; the caller then adds a request (`identity_requests.request_identity`).
+    - AccountNotLinked if a customer has the address, but the provider has not verified it, or if a concurrent request
+      registered the address;
+    - IdentityTaken if a concurrent request linked the account (the next attempt finds the customer);
+    - IdentityConflict if the customer with the address is linked to another account of this provider and issuer,
+      because the address may have been reassigned to another person. With `hold` IdentityHeld instead, unless an
+      administrator has rejected the account before; the caller of IdentityHeld adds a request
+      (`identity_requests.request_identity`);
+    - CustomerSignUpClosed and PlanLimitReached.
     """
     linked = await store.lock_by_identity(tx, identity, project_id=call.project_id)
     email, key = _address_of(identity)
@@ -117,9 +120,10 @@ async def _update_address(
     email: str | None,
     key: str | None,
 ) -> CustomerRow:
-    """Update a linked customer's primary address when the provider reports a new verified one.
+    """Change a linked customer's primary address to the new verified address that the provider reports.
 
-    Only if the primary address is the last one that the provider reported, and no other customer has the new one.
+    Does so only if the primary address is the one that the provider reported before, and no other customer has the new
+    one. Returns the customer's row.
     """
     if email is None or key is None or not identity.email_verified:
         return customer

@@ -130,6 +130,6 @@ async def request_identity(
 
 
 def _request_view(row: IdentityRequest) -> IdentityRequest:
-    """The request with the issuer as the provider names itself: the stored one of a single sign-on connection is
-    "<connection id> <entity id>"."""
+    """The request as the API returns it. For a single sign-on connection, the stored issuer is
+    `<connection id> <entity id>`; the API returns only the entity id."""
     return replace(row, issuer=row.issuer.partition(" ")[2]) if row.connection_id else row

@@ -41,7 +41,8 @@ SALT_MAX = 256
 HASH_BYTES = range(16, 129)
 """Accepted sizes of a hash without its salt, in bytes."""
 REFUSAL_FACTOR = 2
-"""How many checks of the slowest hash a failed sign-in lasts. A check may take twice as long on a busy machine."""
+"""How long a failed sign-in takes, as a multiple of the time to check the slowest hash. On a busy machine, a check may
+take twice as long as measured."""
 
 _BCRYPT = re.compile(r"^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$")
 _SCRYPT = re.compile(r"^\$scrypt\$ln=(\d{1,2}),r=(\d{1,3}),p=(\d{1,3})\$([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+)$")

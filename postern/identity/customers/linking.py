@@ -24,7 +24,13 @@ from postern.identity.customers.identities import (
     record_linked_identity,
 )
 from postern.identity.customers.model import CUSTOMER, PROVIDER_LIFE, CustomerRow, NotFresh, Token, Url
-from postern.identity.customers.providers import RESERVED_KEYS, CodeChallenge, CodeVerifier, ProviderMissing, State
+from postern.identity.customers.providers import (
+    RESERVED_KEYS,
+    CodeChallenge,
+    CodeVerifier,
+    OpaqueParameter,
+    ProviderMissing,
+)
 from postern.identity.customers.requirements import LastSignInMethod, require_another_sign_in_method
 from postern.identity.customers.rules import require_redirect
 from postern.identity.customers.sessions import bearer_of, locked_customer, require_fresh
@@ -51,7 +57,7 @@ class IdentityLinkRequest(Body):
 
     redirect_url: Url
     code_challenge: CodeChallenge
-    state: State = ""
+    state: OpaqueParameter = ""
 
 
 class IdentityLinkStart(Record):

@@ -13,16 +13,18 @@ from postern.security.attempt_store import AttemptCount
 from postern.security.attempts import ALL_NETWORKS
 
 MAILS_BY_NETWORK, MAILS_BY_NETWORK_WINDOW = 10, timedelta(minutes=30)
-"""Mails of one purpose that one network may request for one address."""
+"""How many mails of one purpose one network may request for one address within the window."""
 MAILS_BY_ALL, MAILS_BY_ALL_WINDOW = 30, timedelta(hours=1)
-"""Mails of one purpose that all networks together may request for one address."""
+"""How many mails of one purpose all networks together may request for one address within the window."""
 WRONG_CODES, WRONG_CODES_WINDOW = 100, timedelta(days=1)
 """Wrong codes for one address within the window. After that many, new codes for the address can be requested only from
 networks that the customer has signed in from."""
 CODE_PURPOSES = frozenset(("SIGN_UP", "CODE", "VERIFY"))
 """Purposes of mails that contain a code. Mails of the other purposes contain a link."""
 COUNT_RETENTION = timedelta(days=1)
+"""How long after the last mail or wrong code a count is deleted."""
 COUNTERS = (*(f"asked {purpose}" for purpose in (*sorted(CODE_PURPOSES), "LINK", "RESET")), "wrong codes")
+"""Names of the counters of an address: requested mails by purpose, and wrong codes."""
 
 
 async def throttle_mail(call: Call, purpose: str, identifier: bytes, email_key: str) -> None:

@@ -71,9 +71,9 @@ async def mail_challenge(
     """Store a challenge for an address, and queue the mail with its code or link. Returns its id and expiry time.
 
     `secret` verifies the challenge. For a code, pass it as both `secret` and `code`; for a link, `secret` becomes part
-    of the token that is appended to the URL `target`. The mail goes to the address as the customer has stored it, not
-    as the request spells it. For an address without an account, no mail is sent and the stored challenge can never be
-    verified, unless `mail_unknown_addresses` is set and the address may sign up. Raises Invalid, SsoRequired and
+    of the token that is appended to the URL `target`. The mail goes to the address as it is stored for the customer,
+    not as the request spells it. For an address without an account, no mail is sent and the stored challenge can never
+    be verified, unless `mail_unknown_addresses` is set and the address may sign up. Raises Invalid, SsoRequired and
     TooManyRequests.
     """
     purpose = challenges.purpose_of(kind)

@@ -38,7 +38,7 @@ ATTEMPTS = 8
 NOTICE_LIFE = timedelta(days=1)
 """How long a security notice may stay queued; it is not sent later."""
 LIVES = {"SIGN_UP": CODE_LIFE, "CODE": CODE_LIFE, "VERIFY": CODE_LIFE, "LINK": SIGN_IN_LINK_LIFE, "RESET": RESET_LIFE}
-"""How long the code or link in an e-mail is valid; the e-mail is not sent later."""
+"""How long the code or link in an e-mail of this kind is valid; the e-mail is not sent later."""
 
 
 class MailContent(Record):
@@ -48,7 +48,7 @@ class MailContent(Record):
     to: str | None
     values: dict[str, str]
     test: bool = False
-    """Whether a TEST key set the e-mail off; then it is captured."""
+    """Whether a TEST key caused the e-mail; then it is captured instead of delivered."""
 
 
 async def enqueue_security_mail(
@@ -56,8 +56,8 @@ async def enqueue_security_mail(
 ) -> None:
     """Queue an e-mail and wake the worker, which sends it, when this transaction commits.
 
-    `kind` is a key of `LIVES` or a security notice. It names the template, which shows `values`. Nothing is sent if
-    `to` is None.
+    `kind` names the template, which shows `values`: `NEW_DEVICE` is the template `customers/new-device`. If `to` is
+    None, the same row is stored, but the worker sends nothing.
     """
     test = is_trusted_test(call.caller) if kind in SECURITY_MAILS else call.caller.environment == "TEST"
     content = MailContent(kind=kind, to=to, values=values, test=test)
@@ -188,8 +188,8 @@ async def send_rendered(
 ) -> None:
     """Render a template of `web/templates/mail` with `values`, and send it from the project's sender (`sender_of`).
 
-    `expires_at` is the time after which the mail is not delivered any more. With `test` it is captured. Raises the
-    problems of `send_project_mail`.
+    The mail is not delivered after `expires_at`. With `test` it is captured instead of delivered. Raises the problems
+    of `send_project_mail`.
     """
     project = await projects.require_project(world.db, project_id)
     mail = render_mail(template, app=app_name(project), accent=project.settings.sign_in.accent_color, **values)

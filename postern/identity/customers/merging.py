@@ -59,9 +59,8 @@ async def link_customer(call: Call, data: CustomerLink) -> CustomerLinkResult:
     The identities, passkeys, memberships, events and e-mail addresses of the merged customer move to this one, and the
     sessions of the merged customer end. This customer gets the roles of both, its own first, at most 100. It gets the
     metadata of both, and keeps its own value for a key that both have. A verified address is preferred as the primary
-    one. If this customer has no name, phone number, password or second factor, it gets that of the merged customer, a
-    second factor together with its recovery codes. A new second factor ends the sessions of this customer, which began
-    without it.
+    one. If this customer has no name, phone number, password or second factor (with its recovery codes), it gets that
+    of the merged customer. If it gets a second factor, its sessions end, because they began without one.
     """
     for _ in range(LINK_TRIES):
         # A concurrent request may have given the identifier to another customer after it was read: try again.
@@ -101,11 +100,12 @@ async def _merge(tx: Transaction, call: Call, survivor: CustomerRow, loser: Cust
     await end_sessions(tx, call, loser.id)
     await store.move_identities(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await passkeys.move(tx, survivor.subject, loser.subject)
-    # The requests to link another account at a provider, which an administrator decides (`identity_requests`).
+    # Requests to link another account at a provider, which an administrator approves or rejects (`identity_requests`).
     await store.move_identity_requests(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await _merge_second_factor(tx, call, survivor, loser)
     await store.repoint_earlier_merges(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
-    # Former addresses find the e-mails to erase later. Copied before the loser and its former addresses are deleted.
+    # An erasure later needs the former addresses to find the e-mails. Deleting the loser deletes them, so copy them
+    # now.
     await store.copy_former_addresses(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     # Other addresses are the secondary ones, which can be used to sign in.
     await store.move_other_addresses(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
@@ -148,7 +148,7 @@ async def _merge_second_factor(tx: Transaction, call: Call, survivor: CustomerRo
 async def _merge_addresses(tx: Transaction, call: Call, survivor: CustomerRow, loser: CustomerRow) -> CustomerRow:
     """Choose the primary address: the verified one, or the survivor's if both or neither are verified.
 
-    The other address becomes a secondary one.
+    The other address becomes a secondary one. Returns the survivor's row.
     """
     if loser.email is None or loser.email_key is None:
         return survivor

@@ -42,7 +42,9 @@ IMPORT_LIMIT = 1_000
 
 ACCESS_TOKEN_LIFE = timedelta(minutes=5)
 SESSION_LIFE = timedelta(days=30)
+"""How long after the sign-in a session ends, even if it is used."""
 SESSION_IDLE = timedelta(days=7)
+"""How long after the last refresh of its tokens a session ends."""
 FRESH_SIGN_IN_AGE = timedelta(hours=1)
 """Changes that concern security, such as a new password, require a sign-in that is at most this old."""
 
@@ -384,7 +386,8 @@ class CustomerImportError(Record):
 
 
 class CustomerImportResult(Record):
-    """Result of an import."""
+    """How many customers were created, how many were skipped because their address or external identifier is taken, and
+    how many failed. `faults` has the reason for each of the failed ones."""
 
     created: int
     skipped: int

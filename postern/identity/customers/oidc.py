@@ -77,6 +77,7 @@ async def discover(world: "World", issuer: str) -> dict[str, Any]:
     """
     document = await _document(world, f"{issuer.rstrip('/')}/.well-known/openid-configuration", DOCUMENT_LIFE)
     document_issuer = document.get("issuer")
+    # Microsoft's document for all tenants has a placeholder in its issuer, and so never equals the configured one.
     if document_issuer != issuer and not (
         isinstance(document_issuer, str)
         and TENANT_PLACEHOLDER in document_issuer

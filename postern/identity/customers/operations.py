@@ -267,7 +267,7 @@ async def change_customer(call: Call, id: UUID, data: CustomerChange) -> Custome
         if changed:
             await events.record(tx, call, "customer.updated", id, changed=changed)
             if customer.email_verified_at is not None and "emailVerifiedAt" in changed:
-                # Recorded after the change, so that subscribers to verified addresses read the new address.
+                # Recorded after the change, so that the reactions to this event read the new address.
                 await events.record(tx, call, "customer.email_verified", id, changed="email" in changed)
             await audit.record(tx, call, "customer.updated", "Customer", id, changed=changed)
     return await customer_view(call, customer)
@@ -590,9 +590,9 @@ async def add_identity(tx: Transaction, call: Call, customer: CustomerRow, metho
 
 
 async def remove_second_factor(tx: Transaction, call: Call, customer: CustomerRow) -> CustomerRow:
-    """Delete the second factor, its recovery codes, and sign-ins that wait for it. Returns the changed row.
+    """Delete the second factor, if there is one, its recovery codes, and sign-ins that wait for it.
 
-    There need not be one. Records no event.
+    Returns the changed row. Records no event.
     """
     await second_factor.delete(tx, customer.subject)
     await challenges.revoke(tx, call.project_id, customer.id, (PendingSecondFactor, PendingEnrollment))

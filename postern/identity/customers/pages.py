@@ -92,7 +92,7 @@ FIELDS = {
     "mfaToken": "Token for the second factor, from the previous page.",
     "credential": "Credential from the browser's `navigator.credentials`, as JSON.",
     "pageToken": "One-time token of this page, from its hidden form field.",
-    "redirectUrl": "Where the browser goes after sign-in; one of the project's redirect addresses.",
+    "redirectUrl": "Where the browser goes after sign-in; one of the project's `redirectUrls`.",
     "codeChallenge": "S256 code challenge (RFC 7636).",
     "state": "Value of the app, returned to `redirectUrl` unchanged.",
     "then": "`passkey` to offer adding a passkey after sign-in.",
@@ -454,10 +454,10 @@ async def _process_form(
     needs_flow: bool = True,
     **values: str,
 ) -> HttpResponse:
-    """Process a form with `act`. If that raises a problem, show the form again with an error message.
+    """Read a form and return the response of `act`. If `act` raises a problem, show the form again with a message.
 
-    `act` gets the fields and the flow; without `needs_flow`, the flow is None if the form has none. `values` are for
-    the template.
+    `act` gets the fields and the flow. Without `needs_flow`, the flow is None if the form has no `redirectUrl`.
+    `template` is the page with the form, `values` are for this template.
     """
     form = await read_form(request)
     flow = await _read_flow(call, form) if needs_flow or "redirectUrl" in form else None
@@ -488,7 +488,7 @@ async def _process_form(
 
 
 async def _form_page(call: Call, template: str, query: Any) -> HttpResponse:
-    """An empty form of the flow whose parameters are in the query."""
+    """A page with an empty form. `query` has the parameters of the flow. Raises Invalid."""
     parameters = {name: str(query.get(name, "")) for name in ("redirectUrl", "codeChallenge", "state", "then")}
     return await hosted_page(call, template, await _read_flow(call, parameters))
 
@@ -566,7 +566,8 @@ async def _consume_page_token(call: Call, challenge: Challenge[PasskeyPage], cus
 async def _sso_page(call: Call, flow: HostedFlow, sso: SsoEntry) -> HttpResponse:
     """A page that forwards the browser to the identity provider.
 
-    Not a redirect: browsers check redirects after a form against `form-action`, which cannot list the provider.
+    It is not a redirect: browsers also check a redirect after a form against the `form-action` of the page with the
+    form, which does not list the provider.
     """
     url = f"{sso.login_url}?{urlencode(flow.return_parameters())}"
     return await hosted_page(call, "sso-redirect.html", flow, url=url, organization=sso.name)

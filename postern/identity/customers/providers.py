@@ -125,8 +125,8 @@ Scopes = Annotated[
         description="OAuth scopes separated by single spaces, such as `openid email profile`.",
     ),
 ]
-State = Annotated[str, msgspec.Meta(max_length=1_000)]
-"""A query parameter whose content does not matter here, such as the `state` of an app."""
+OpaqueParameter = Annotated[str, msgspec.Meta(max_length=1_000)]
+"""A parameter whose content this server does not interpret, such as the `state` of an app."""
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
@@ -181,11 +181,13 @@ class ProviderSettings(Body):
     """Domains whose addresses count as verified when this provider reports them: for your own directory that does not
     send `email_verified`."""
     team_id: Annotated[str, msgspec.Meta(max_length=100)] | None = None
+    """Only for Apple: the id of your team in Apple's developer program."""
     key_id: Annotated[str, msgspec.Meta(max_length=100)] | None = None
+    """Only for Apple: the id of the private key."""
     acr_values: Annotated[list[AcrValue], msgspec.Meta(max_length=10)] = []
     """Accepted authentication contexts: the ID token's `acr` must be one of these."""
     max_age_seconds: Annotated[int, msgspec.Meta(ge=0, le=31_536_000)] | None = None
-    """Maximum age of the authentication at the provider, in seconds; with `0` the provider asks each time."""
+    """Maximum age of the authentication at the provider, in seconds; `0` requires a new one at each sign-in."""
     on_new_subject: OnNewSubject = "REFUSE"
     """How to treat an account with the address of a customer who is linked to another account of this provider: REFUSE
     it, or HOLD it in `identity-requests` until an administrator approves it."""
@@ -197,7 +199,8 @@ class AuthorizationCodeGrant(Body):
 
     code: Token
     code_verifier: CodeVerifier | None = None
-    """Left out only by the project's server with its secret key, for single sign-on that the app did not begin."""
+    """Required, except for a single sign-on that the app did not begin: the project's server exchanges such a code with
+    its secret key."""
 
 
 @get("/projects/{project_id}/auth/providers", needs="projects:read")
@@ -279,7 +282,7 @@ async def start_provider(
     key: str,
     redirect_url: Url,
     code_challenge: CodeChallenge,
-    state: State = "",
+    state: OpaqueParameter = "",
     link: Token | None = None,
     hosted: bool = False,
 ) -> HttpResponse:
@@ -351,9 +354,9 @@ async def provider_callback(
     call: Call,
     request: RawRequest,
     state: Token,
-    code: State | None = None,
-    error: State | None = None,
-    iss: State | None = None,
+    code: OpaqueParameter | None = None,
+    error: OpaqueParameter | None = None,
+    iss: OpaqueParameter | None = None,
 ) -> HttpResponse:
     """The redirect URI of providers. Redirects the browser to the app's `redirectUrl` with `code`, or with `error`."""
     try:
@@ -486,7 +489,7 @@ async def _consume_link_token(call: Call, key: str, token: str) -> LinkingSessio
 
 
 async def _issue_link_code(call: Call, identity: ExternalIdentity, flow: ProviderSignIn) -> str:
-    """Issue a code with which the session that began to link the account finishes it. Nothing is linked yet."""
+    """Issue a code with which the session that began to link the account completes the link. Nothing is linked yet."""
     assert flow.linking is not None
     token, _ = await challenges.issue_token(
         call.db,
@@ -530,9 +533,9 @@ async def issue_grant(
 ) -> str:
     """Issue a code, valid for two minutes, that the app exchanges for a session of this customer.
 
-    If `code_challenge` is None, only the project's server can exchange it, with its secret key. `methods` are the
-    authentication methods (RFC 8176), `context` is that of the sign-in. Ban and requirements are checked when
-    the code is exchanged.
+    If `code_challenge` is None, only the project's server can exchange the code, with its secret key. `methods` are the
+    authentication methods (RFC 8176), `context` is that of the sign-in. The exchange of the code checks the ban and the
+    sign-in requirements.
     """
     context = context or SignInContext()
     token, _ = await challenges.issue_token(

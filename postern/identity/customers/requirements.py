@@ -59,10 +59,11 @@ class SignInRequirement(Record):
 
 
 class RequirementsOfCustomers(Protocol):
-    """Reads the requirements of customers: those of the organizations of which a customer is a member, and of those
-    that have verified the domain of one of its addresses.
+    """Reads the requirements of customers.
 
-    `project_id` and `customer_id` are parallel lists. The result may lack customers without requirements.
+    For each customer, these are the requirements of two kinds of organizations: those it is a member of, and those that
+    have verified the domain of one of its addresses. `project_id` and `customer_id` are parallel lists. The result may
+    lack customers without requirements.
     """
 
     def __call__(
@@ -128,9 +129,9 @@ async def check_sso_requirement(
     """Check that a sign-in meets the requirement of single sign-on, and return all requirements of the customer's
     organizations; the caller must check the second factor.
 
-    `sso_organization_id` is the organization whose single sign-on the customer has used, or None. Raises SsoRequired if
-    an organization requires single sign-on and the customer has not used that of such an organization, or if only the
-    project requires it and the customer has used none.
+    `sso_organization_id` is the organization whose single sign-on the customer has used, or None. Raises SsoRequired
+    in two cases: organizations require single sign-on, and `sso_organization_id` is not one of them; or only the
+    project requires it, and `sso_organization_id` is None.
     """
     required = await _requirement_of(tx, call.project_id, customer.id)
     if not meets_sso_requirement(
@@ -141,7 +142,7 @@ async def check_sso_requirement(
 
 
 def is_multi_factor(methods: Collection[str]) -> bool:
-    """Whether a sign-in used more than one factor. A password and a code by mail count as one."""
+    """Whether a sign-in used more than one factor. A password and a mailed code together count as one."""
     return bool(SECOND_FACTORS.intersection(methods)) or VERIFIED_PASSKEY.issubset(methods)
 
 

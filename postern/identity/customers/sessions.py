@@ -189,5 +189,5 @@ async def require_fresh(tx: Transaction, call: Call) -> None:
 
 
 def session_view(row: SessionRow) -> CustomerSession:
-    """A session as developers see it."""
+    """A session as the API returns it to developers."""
     return build_view(CustomerSession, row, expires_at=row.idle_expires_at)

@@ -1,7 +1,7 @@
 """Sign-in of customers with a password, or with a code or link sent by mail, and the steps that all methods share.
 
-Responses do not reveal whether an address has an account: status, body and work are the same for known and unknown
-addresses.
+Responses do not reveal whether an address has an account: status, body and duration are the same for addresses with and
+without an account.
 """
 
 import asyncio

@@ -98,7 +98,7 @@ async def sign_up_customer(call: Call, data: CustomerSignUp) -> CustomerSignUpRe
     await reject_if_sso_required(call, project, key)
     if not await is_sign_up_open(call.db, call, project, key):
         raise CustomerSignUpClosed
-    # Checked for known and unknown addresses, so that the response does not reveal which one this is.
+    # Checked whether or not the address has an account, so that the response does not reveal it.
     await require_quota(call.db, call, "customers")
     if data.password is not None:
         rules.require_method(project, "PASSWORD")
@@ -124,7 +124,7 @@ async def sign_up_customer(call: Call, data: CustomerSignUp) -> CustomerSignUpRe
 async def resend_sign_up_code(call: Call, data: CodeResend) -> ChallengeSent:
     """Send another code for a sign-up of the last ten minutes. Earlier codes stay valid.
 
-    Send the new code with the new `challengeId`. Limits on mails are those of `sign-up`.
+    Send the new code with the new `challengeId`. The limits on mails are those of `sign-up`.
     """
     throttle(call, ATTEMPTS)
     project = await project_of_call(call)
@@ -175,7 +175,7 @@ async def verify_sign_up(call: Call, data: CodeVerification) -> CustomerSignInRe
 async def _mail_sign_up(call: Call, identifier: bytes, sign_up: SignUp) -> tuple[UUID, Moment]:
     """Queue the mail with the code that completes a sign-up, and return the id and expiry time of its challenge.
 
-    An address with an account gets a mail without a code, and a challenge that nothing answers.
+    If the address has an account, the mail says so and has no code, and no code can answer the challenge.
     """
     holder = await store.find_by_email(call.db, project_id=call.project_id, email_key=sign_up.key)
     code = new_code(call)

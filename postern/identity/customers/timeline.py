@@ -105,18 +105,18 @@ async def timeline(call: Call, customer: CustomerRow, limit: int, cursor: str | 
     """
     scope = f"customer-timeline|{customer.id}"
     before, before_id = _position(call, scope, cursor)
-    part: dict[str, Any] = {"before": before, "before_id": before_id, "limit": limit + 1}
+    page: dict[str, Any] = {"before": before, "before_id": before_id, "limit": limit + 1}
     past_events = await history_store.of_subject(
         call.db,
         project_id=call.project_id,
         subject_id=customer.id,
-        **part,
+        **page,
         # These appear as entries of the audit log, so their events are left out.
         audited_types=AUDITED,
     )
-    sessions = await session_store.sessions_of(call.db, project_id=call.project_id, subject_id=customer.id, **part)
+    sessions = await session_store.sessions_of(call.db, project_id=call.project_id, subject_id=customer.id, **page)
     merged_ids = await store.merged_ids_of(call.db, project_id=call.project_id, customer_id=customer.id)
-    changes = await audit.entries_before(call.db, call.project_id, [customer.id, *merged_ids], **part)
+    changes = await audit.entries_before(call.db, call.project_id, [customer.id, *merged_ids], **page)
     sent: list[MailHistoryEntry] = []
     for address in await store.addresses_of(call.db, project_id=call.project_id, id=customer.id):
         contact = await contacts.contact_of(call.db, call.project_id, address)
@@ -125,7 +125,7 @@ async def timeline(call: Call, customer: CustomerRow, limit: int, cursor: str | 
             project_id=call.project_id,
             address=address,
             contact_id=contact.id if contact else None,
-            **part,
+            **page,
         )
     entries = [
         *(_event_entry(event, customer) for event in past_events),
@@ -146,7 +146,7 @@ async def erase(tx: Transaction, call: Call, customer: CustomerRow, transfer_own
     """
     project_id = call.project_id
     merged_ids = await store.merged_ids_of(tx, project_id=project_id, customer_id=customer.id)
-    # Recorded before the deletion: subscribers in other packages delete their rows, and need the customer for that.
+    # Recorded before the deletion: the reactions of other packages delete their rows, and need the customer for that.
     event_data = {} if transfer_ownership_to is None else {"ownershipTransferredTo": str(transfer_ownership_to)}
     await events.record(tx, call, "customer.deleted", customer.id, **event_data)
     await webhooks.erase_events(tx, project_id, [customer.id, *merged_ids], call.now)

@@ -30,8 +30,9 @@ class SigningKey(Record):
     retired_at: Moment | None
 
 
-_TOO_MANY: LiteralString = "251"
-"""So many permissions are too large for the limit: the shortest key (`a:b`) needs six bytes."""
+MAX_PERMISSIONS_READ: LiteralString = "251"
+"""How many permissions are read at most. So many exceed `tokens.PERMISSIONS_LIMIT` in any case, because the shortest
+key (`a:b`) takes six bytes in JSON."""
 
 MAY_ACTIVATE = SQL("""exists (
     select from organization_members member
@@ -51,20 +52,20 @@ def _declared_metadata(row: LiteralString, owner: LiteralString) -> LiteralStrin
         from jsonb_array_elements_text({keys}) as declared (key) where {row}.metadata ? declared.key), '{{}}') end"""
 
 
-# Read with the renewal of a session, from the snapshot of that statement. The version of the entitlements is the sum
-# of the counters of the organization and the project, and of the overrides whose expiry has passed and that the worker
-# has not deleted yet: deleting one increments the organization's counter.
+# A part of the statement that renews a session. `entitlementsVersion` is the sum of three numbers: the counter of the
+# organization, the counter of the project, and the number of overrides that have expired but are not deleted yet. When
+# the worker deletes such an override, it increments the organization's counter, so the sum does not change.
 SUBJECT = SQL(f"""(
     select jsonb_build_object(
         'roles', customer.roles, 'email', customer.email, 'emailVerified', customer.email_verified_at is not null,
         'requiresSso', coalesce((project.settings #>> '{{signIn,requireSso}}')::boolean, false),
         'requiresMfa', coalesce((project.settings #>> '{{signIn,requireMfa}}')::boolean, false),
-        'permissions', {grants.permissions_in_project(_TOO_MANY)},
+        'permissions', {grants.permissions_in_project(MAX_PERMISSIONS_READ)},
         'metadata', {_declared_metadata("customer", "customer")},
         'organization', (
             select jsonb_build_object(
                 'id', organization.id, 'slug', organization.slug, 'name', organization.name, 'roles', member.roles,
-                'permissions', {grants.permissions_in_organization(_TOO_MANY)},
+                'permissions', {grants.permissions_in_organization(MAX_PERMISSIONS_READ)},
                 'entitlementsVersion', organization.entitlements_version
                     + coalesce((select version from entitlement_versions counter
                                 where counter.project_id = organization.project_id), 0)
@@ -101,9 +102,9 @@ async def token_bearers(
 ) -> list[TokenBearer]: ...
 
 
-# The organization that is active in a new session: that of the single sign-on; else the only organization; else that of
-# the customer's most recent session. Only ACTIVE organizations of which the customer is a member count. None without
-# one.
+# The organization that is active in a new session: the one whose single sign-on was used; else the customer's only
+# organization; else that of the customer's most recent session; else None. Only ACTIVE organizations of which the
+# customer is a member count.
 @statement("""
     with member as materialized (
         select member.organization_id from organization_members member
@@ -162,7 +163,7 @@ async def insert_key(
 async def key(db: Queries, *, project_id: UUID, id: UUID) -> SigningKey | None: ...
 
 
-# Keys that are not retired, including those that do not sign yet; the one that signs last comes first.
+# Keys that are not retired, including those that do not sign yet, with the latest `active_at` first.
 @statement("""
     select * from customer_signing_keys
     where project_id = %(project_id)s and (retired_at is null or retired_at > %(now)s)

@@ -88,7 +88,7 @@ CACHE_SIZE = 10_000
 """Entries of each cache of a process; the oldest are dropped first."""
 JWKS_MAX_AGE = timedelta(minutes=5)
 PERMISSIONS_LIMIT = 1_500
-"""Maximum size of the two lists of permissions together as JSON, in bytes."""
+"""Maximum size of the permissions in the project and in the active organization together as JSON, in bytes."""
 METADATA_CLAIMS_LIMIT = 1_024
 """Maximum size of `metadata` and `org.metadata` together as JSON, in bytes."""
 
@@ -176,11 +176,12 @@ class CustomerClaims(Record):
     requires_sso: bool
     requires_mfa: bool
     permissions: list[str]
-    """In the project. This list and that of the organization are cut off where they are too large for a token."""
+    """Permissions in the project. This list and `organization.permissions` have at most
+    `token_store.MAX_PERMISSIONS_READ` entries: so many are too large for a token (PERMISSIONS_LIMIT) in any case."""
     metadata: dict[str, Any] | None
     """The declared keys that the customer has; None if the project has declared none."""
     organization: OrganizationClaims | None
-    """The active organization; None without one, also if the customer is no longer a member or it is suspended."""
+    """The active organization; None if there is none, if it is suspended, or if the customer is no longer a member."""
 
 
 @post(
@@ -198,10 +199,12 @@ async def refresh_customer_tokens(call: Call, data: CustomerTokenRefresh) -> Cus
 
     A refresh token works once. If it is sent again within 30 seconds, the response has the same new tokens, so that a
     lost response does no harm. A token that is used again later must have been copied, so the session ends. The session
-    also ends if an organization or the project requires more of sign-ins now (`requireSso`, `requireMfa`).
+    also ends if its sign-in does not meet the current requirements of the project and of the customer's organizations
+    (`requireSso`, `requireMfa`).
 
-    `organizationId` switches the active organization, which the access token describes; null is no organization. If the
-    customer is not a member of it, or it is suspended, nothing changes (403): the refresh token still works.
+    `organizationId` switches the active organization, which the access token describes; null switches to none. If the
+    customer is not a member of the organization, or the organization is suspended, the response is 403 and nothing
+    changes: the refresh token still works.
     """
     organization_id = data.organization_id
     try:
@@ -276,9 +279,9 @@ async def start_session(
 ) -> SessionRow:
     """Begin a session of a customer whose row is locked in `tx`. `issue_first_tokens` issues its tokens.
 
-    It ends at `until` at the latest, if the identity provider set an end. `sso_organization_id` is the organization
-    whose single sign-on connection was used. Sets `lastSignInAt`, but checks no requirements and records no event; see
-    `sign_in.complete_sign_in`.
+    `until` is the latest end of the session, if the identity provider has set one. `sso_organization_id` is the
+    organization whose single sign-on connection was used. Sets `lastSignInAt`, but checks no requirements and records
+    no event; see `sign_in.complete_sign_in`.
     """
     session = await begin_session(
         tx, call, call.project_id, customer.id, SESSIONS, methods, until=until, sso_organization_id=sso_organization_id
@@ -292,7 +295,7 @@ async def issue_first_tokens(
 ) -> CustomerSignInResult:
     """Choose the active organization of a session that has begun in `tx`, and issue its first tokens.
 
-    Call this after the sign-in was recorded, because customers join organizations in reaction to it.
+    Call this after `customer.signed_in` was recorded: reactions to that event add the customer to organizations.
     """
     organization_id = await token_store.first_organization(
         tx,
@@ -422,9 +425,9 @@ def issuer_of(world: "World", project_id: UUID) -> str:
 def _context_claims(claims: CustomerClaims, issuer: str) -> dict[str, Any]:
     """The claims about permissions, organization and metadata, within their limits.
 
-    If the lists of permissions are too large together, the larger one is null, or both, and `permissions_url` says
-    where to get them. Metadata that is too large is left out, the largest value first, and listed in
-    `metadata_omitted`.
+    If the two lists of permissions exceed PERMISSIONS_LIMIT together, the larger one is null, or both if each exceeds
+    it; `permissions_url` is where to get them. Metadata that is too large is left out, the largest value first, and
+    listed in `metadata_omitted`.
     """
     organization = claims.organization
     permissions, organization_permissions = _limited_permissions(
@@ -458,7 +461,7 @@ def _context_claims(claims: CustomerClaims, issuer: str) -> dict[str, Any]:
 def _limited_permissions(
     in_project: list[str], in_organization: list[str] | None
 ) -> tuple[list[str] | None, list[str] | None]:
-    """The two lists within PERMISSIONS_LIMIT: the larger one, or both, become None if necessary."""
+    """The two lists. If they exceed PERMISSIONS_LIMIT together, the larger one is None, or both if each exceeds it."""
     sizes = [_json_size(in_project), 0 if in_organization is None else _json_size(in_organization)]
     if sum(sizes) <= PERMISSIONS_LIMIT:
         return in_project, in_organization

@@ -58,13 +58,13 @@ class CustomerRecoveryCodes(Record):
 
 
 class EnrollmentToken(Body):
-    """The token from the sign-in."""
+    """The `mfaToken` that the sign-in returned."""
 
     mfa_token: Token
 
 
 class EnrollmentProof(Body):
-    """The token from the sign-in, and the code that the app shows."""
+    """The `mfaToken` that the sign-in returned, and the code that the app shows."""
 
     mfa_token: Token
     code: SixDigits
@@ -84,7 +84,7 @@ class TotpCode(Body):
 
 
 class SecondFactorSignIn(Body):
-    """The token from the sign-in, and either a code of the app or a recovery code."""
+    """The `mfaToken` that the sign-in returned, and either a code of the app or a recovery code."""
 
     mfa_token: Token
     code: SixDigits | None = None
@@ -296,7 +296,7 @@ async def _pending_customer(call: Call, challenge: Challenge[PendingEnrollment])
 async def _record_turned_on(
     tx: Transaction, call: Call, project: Project, customer: CustomerRow, *, but: UUID | None = None
 ) -> None:
-    """Mark the second factor as on, end all sessions except `but`, record this, and notify the customer by mail."""
+    """Set `mfa_enabled_at`, end all sessions except `but`, record the events, and notify the customer by mail."""
     await store.set_mfa(tx, project_id=call.project_id, id=customer.id, mfa_enabled_at=call.now, now=call.now)
     await end_sessions(tx, call, customer.id, but=but)
     await events.record(tx, call, "customer.mfa_enabled", customer.id, method="TOTP")
@@ -325,7 +325,8 @@ async def _use_second_factor(
     tx: Transaction, call: Call, customer: CustomerRow, code: str | None, recovery_code: str | None
 ) -> UsedFactor | None:
     if recovery_code is not None:
-        # Recovery codes are hashed with the id of their customer, and those of a merged customer stay valid.
+        # A recovery code is hashed with the id of its customer. The codes of a merged customer stay valid, so they are
+        # checked with the id of that customer.
         merged_ids = await store.merged_ids_of(tx, project_id=call.project_id, customer_id=customer.id)
         return await second_factor.consume_code(tx, call, customer.subject, recovery_code, former_ids=merged_ids)
     return None if code is None else await second_factor.consume_code(tx, call, customer.subject, code)

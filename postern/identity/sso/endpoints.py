@@ -18,7 +18,7 @@ import msgspec
 
 from postern.identity.customers.mailed_challenges import EmailOnly
 from postern.identity.customers.model import SIGN_IN_CALLERS, Url
-from postern.identity.customers.providers import CodeChallenge, State
+from postern.identity.customers.providers import CodeChallenge, OpaqueParameter
 from postern.identity.customers.requirements import SsoEntry
 from postern.identity.customers.rules import require_redirect
 from postern.identity.organizations.rules import domain_of
@@ -178,7 +178,7 @@ async def begin_sso(
     conn_id: UUID,
     redirect_url: Url | None = None,
     code_challenge: CodeChallenge | None = None,
-    state: State = "",
+    state: OpaqueParameter = "",
     test: Annotated[str, msgspec.Meta(max_length=200)] | None = None,
 ) -> HttpResponse:
     """Start single sign-on: redirect the browser to the identity provider.
