@@ -23,10 +23,10 @@ from postern.kernel.values import build_view, fields_set, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 
-HERE = "/projects/{project_id}/b2b/features"
+FEATURES = "/projects/{project_id}/b2b/features"
 
 
-@get(HERE, needs="entitlements:read")
+@get(FEATURES, needs="entitlements:read")
 async def list_features(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Feature]:
     """List the features that the project has declared, newest first."""
     page = await newest_first(call, "features", cursor, limit, store.features)
@@ -34,7 +34,7 @@ async def list_features(call: Call, limit: ListLimit = 1_000, cursor: Cursor | N
 
 
 @post(
-    HERE,
+    FEATURES,
     needs="entitlements:write",
     status=201,
     problems=(FeatureExists, LimitNotTaken, TooManyFeatures),
@@ -58,7 +58,7 @@ async def create_feature(call: Call, data: NewFeature) -> Feature:
     return build_view(Feature, row)
 
 
-@get(f"{HERE}/{{key}}", needs="entitlements:read", problems=(FeatureMissing,))
+@get(f"{FEATURES}/{{key}}", needs="entitlements:read", problems=(FeatureMissing,))
 async def get_feature(call: Call, key: str) -> Feature:
     """Get a feature by its key."""
     row = await store.feature(call.db, project_id=call.project_id, key=key)
@@ -66,7 +66,7 @@ async def get_feature(call: Call, key: str) -> Feature:
 
 
 @patch(
-    f"{HERE}/{{key}}",
+    f"{FEATURES}/{{key}}",
     needs="entitlements:write",
     problems=(FeatureMissing, LimitNotTaken),
     example={"defaultLimit": 10},
@@ -87,7 +87,7 @@ async def change_feature(call: Call, key: str, data: FeatureChange) -> Feature:
     return build_view(Feature, row)
 
 
-@delete(f"{HERE}/{{key}}", needs="entitlements:write", problems=(FeatureMissing,))
+@delete(f"{FEATURES}/{{key}}", needs="entitlements:write", problems=(FeatureMissing,))
 async def delete_feature(call: Call, key: str) -> None:
     """Delete a feature and its entries in plans and overrides. Later checks of the feature are denied.
 

@@ -38,11 +38,11 @@ from postern.kernel.values import Deleted, build_view, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 
-HERE = "/projects/{project_id}/b2b/plans"
+PLANS = "/projects/{project_id}/b2b/plans"
 EXAMPLE_PLAN = {"key": "pro", "name": "Pro", "features": [{"featureKey": "seats", "limit": 50}, {"featureKey": "sso"}]}
 
 
-@get(HERE, needs="entitlements:read")
+@get(PLANS, needs="entitlements:read")
 async def list_plans(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Plan]:
     """List the plans of the project, newest first, with the features and the number of organizations of each."""
     page = await newest_first(call, "plans", cursor, limit, store.plans, key=None)
@@ -50,7 +50,7 @@ async def list_plans(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None
 
 
 @post(
-    HERE,
+    PLANS,
     needs="entitlements:write",
     status=201,
     problems=(PlanExists, FeatureUndeclared, LimitNotTaken, TooManyPlans),
@@ -73,14 +73,14 @@ async def create_plan(call: Call, data: NewPlan) -> Plan:
         return build_view(Plan, await _require_plan(tx, call, data.key))
 
 
-@get(f"{HERE}/{{key}}", needs="entitlements:read", problems=(PlanMissing,))
+@get(f"{PLANS}/{{key}}", needs="entitlements:read", problems=(PlanMissing,))
 async def get_plan(call: Call, key: str) -> Plan:
     """Get a plan by its key."""
     return build_view(Plan, await _require_plan(call.db, call, key))
 
 
 @patch(
-    f"{HERE}/{{key}}",
+    f"{PLANS}/{{key}}",
     needs="entitlements:write",
     problems=(PlanMissing, FeatureUndeclared, LimitNotTaken),
     example={"features": [{"featureKey": "seats", "limit": 100}]},
@@ -105,7 +105,7 @@ async def change_plan(call: Call, key: str, data: PlanChange) -> Plan:
         return build_view(Plan, await _require_plan(tx, call, key))
 
 
-@delete(f"{HERE}/{{key}}", needs="entitlements:write", problems=(PlanMissing, PlanInUse))
+@delete(f"{PLANS}/{{key}}", needs="entitlements:write", problems=(PlanMissing, PlanInUse))
 async def delete_plan(call: Call, key: str) -> Deleted:
     """Delete a plan. Returns 409 while organizations have it. Honours `If-Match`."""
     async with call.db.transaction() as tx:

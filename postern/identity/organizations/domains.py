@@ -43,11 +43,11 @@ from postern.security.secrets import new_token
 if TYPE_CHECKING:
     from postern.world import World
 
-HERE = "/projects/{project_id}/b2b/organizations/{organization_id}/domains"
+DOMAINS = "/projects/{project_id}/b2b/organizations/{organization_id}/domains"
 TOKEN_LENGTH = 32
 
 
-@get(HERE, needs="organizations:read", problems=(OrganizationMissing,))
+@get(DOMAINS, needs="organizations:read", problems=(OrganizationMissing,))
 async def list_organization_domains(
     call: Call, organization_id: UUID, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[OrganizationDomain]:
@@ -59,7 +59,7 @@ async def list_organization_domains(
 
 
 @post(
-    HERE,
+    DOMAINS,
     needs="organizations:write",
     status=201,
     problems=(OrganizationMissing, DomainListed, DomainTaken, TooManyOrganizationDomains),
@@ -97,7 +97,7 @@ async def add_organization_domain(call: Call, organization_id: UUID, data: NewOr
 
 
 @post(
-    f"{HERE}/{{domain_id}}/verify",
+    f"{DOMAINS}/{{domain_id}}/verify",
     needs="organizations:write",
     problems=(OrganizationDomainMissing, DomainTaken),
 )
@@ -122,7 +122,7 @@ async def verify_organization_domain(call: Call, organization_id: UUID, domain_i
 
 
 @patch(
-    f"{HERE}/{{domain_id}}",
+    f"{DOMAINS}/{{domain_id}}",
     needs="organizations:write",
     problems=(OrganizationDomainMissing, DomainNotProved),
     example={"autoJoinEnabled": True},
@@ -149,7 +149,7 @@ async def change_organization_domain(
     return _as_view(row)
 
 
-@delete(f"{HERE}/{{domain_id}}", needs="organizations:write", problems=(OrganizationDomainMissing, SsoStillRequired))
+@delete(f"{DOMAINS}/{{domain_id}}", needs="organizations:write", problems=(OrganizationDomainMissing, SsoStillRequired))
 async def remove_organization_domain(call: Call, organization_id: UUID, domain_id: UUID) -> Removed:
     """Remove a domain from an organization. Members stay, but the domain no longer allows joining or single sign-on.
 

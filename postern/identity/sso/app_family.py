@@ -5,8 +5,8 @@ from postern.identity.sso.model import AppSsoConnection, SsoConnection
 from postern.kernel.http.pagination import LinkedList
 from postern.kernel.values import build_view
 
-HERE = "/apps/{app_id}/organizations/{id}/sso-connections"
-CONNECTION = f"{HERE}/{{conn_id}}"
+CONNECTIONS = "/apps/{app_id}/organizations/{id}/sso-connections"
+CONNECTION = f"{CONNECTIONS}/{{conn_id}}"
 
 
 def as_app_connection(row: SsoConnection) -> AppSsoConnection:
@@ -16,8 +16,10 @@ def as_app_connection(row: SsoConnection) -> AppSsoConnection:
 
 # `as_view` adds an operation under another path, and converts its results with `as_app_connection`; `at` adds it
 # without conversion.
-list_app_connections = operations.list_sso_connections.as_view(HERE, as_app_connection, LinkedList[AppSsoConnection])
-create_app_connection = operations.create_sso_connection.as_view(HERE, as_app_connection, AppSsoConnection)
+list_app_connections = operations.list_sso_connections.as_view(
+    CONNECTIONS, as_app_connection, LinkedList[AppSsoConnection]
+)
+create_app_connection = operations.create_sso_connection.as_view(CONNECTIONS, as_app_connection, AppSsoConnection)
 get_app_connection = operations.get_sso_connection.as_view(CONNECTION, as_app_connection, AppSsoConnection)
 change_app_connection = operations.change_sso_connection.as_view(CONNECTION, as_app_connection, AppSsoConnection)
 delete_app_connection = operations.delete_sso_connection.at(CONNECTION)

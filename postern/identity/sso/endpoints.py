@@ -53,7 +53,7 @@ from postern.protocols.saml.response import SamlLogin, read_response
 from postern.protocols.saml.trace import SamlRejected, SamlRejectionReason, SsoTraceStep
 from postern.security.secrets import new_token
 
-HERE = "/sso/saml/{conn_id}"
+SAML_PATH = "/sso/saml/{conn_id}"
 HTML = ("text/html",)
 FORM = "application/x-www-form-urlencoded"
 FORM_LIMIT = 600_000
@@ -153,7 +153,7 @@ async def has_active_connection(call: Call) -> bool:
 
 
 @get(
-    f"{HERE}/metadata.xml",
+    f"{SAML_PATH}/metadata.xml",
     public=True,
     ignore_unknown_query=True,
     media_types=("application/xml",),
@@ -166,7 +166,7 @@ async def get_public_sso_metadata(call: Call, conn_id: UUID) -> HttpResponse:
 
 
 @get(
-    f"{HERE}/login",
+    f"{SAML_PATH}/login",
     public=True,
     ignore_unknown_query=True,
     media_types=HTML,
@@ -221,7 +221,7 @@ async def begin_sso(
 
 
 @post(
-    f"{HERE}/acs",
+    f"{SAML_PATH}/acs",
     public=True,
     ignore_unknown_query=True,
     takes=FORM,
@@ -480,7 +480,7 @@ def _refusal_page(call: Call, reason: str) -> HttpResponse:
     # Only administrators see the details of the message, in the trace.
     return pages.message_page(
         "You could not be signed in",
-        "Your organization's identity provider and this service did not agree. Tell your administrator the reason.",
+        "This service did not accept the answer of your organization's sign-in. Tell your administrator the reason.",
         status=403,
         reason=reason,
         request_id=call.request_id,

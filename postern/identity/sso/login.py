@@ -268,7 +268,8 @@ def _external_identity(row: ConnectionWithOrganization, checked_login: CheckedLo
 async def _add_to_organization(
     tx: Transaction, call: Call, row: ConnectionWithOrganization, customer: CustomerRow, profile: SsoProfile
 ) -> list[str]:
-    """Add the customer as member and update the roles that depend on groups. Returns the roles."""
+    """Add the customer as member, or update the roles that depend on groups. Returns the member's roles; empty if the
+    customer was removed from the organization, and so is not added."""
     current_roles = await roles_in(tx, call, row.organization_id, customer.id)
     role_keys = await access.role_keys(tx, call.project_id, "ORGANIZATION")
     roles = rules.roles_after_sign_on(

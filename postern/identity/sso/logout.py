@@ -14,8 +14,8 @@ from postern.identity.sso import keys, pages, store
 from postern.identity.sso.endpoints import (
     FORM,
     FORM_LIMIT,
-    HERE,
     HTML,
+    SAML_PATH,
     PublicConnection,
     public_connection,
     record_trace,
@@ -99,7 +99,7 @@ async def sign_out_everywhere(call: Call, data: SsoSignOutRequest | None = None)
     )
 
 
-@get(f"{HERE}/slo", public=True, ignore_unknown_query=True, media_types=HTML, problems=[SsoConnectionMissing])
+@get(f"{SAML_PATH}/slo", public=True, ignore_unknown_query=True, media_types=HTML, problems=[SsoConnectionMissing])
 async def receive_saml_logout(call: Call, request: RawRequest, conn_id: UUID) -> HttpResponse:
     """Receive logout messages of the identity provider (SAML HTTP-Redirect binding).
 
@@ -116,7 +116,7 @@ async def receive_saml_logout(call: Call, request: RawRequest, conn_id: UUID) ->
 
 
 @post(
-    f"{HERE}/slo",
+    f"{SAML_PATH}/slo",
     public=True,
     ignore_unknown_query=True,
     takes=FORM,
@@ -195,7 +195,8 @@ async def _end_sessions(call: Call, connection: PublicConnection, incoming_reque
 def _send_logout_response(
     call: Call, connection: PublicConnection, incoming_request: ReceivedLogoutRequest
 ) -> HttpResponse:
-    """Redirect the browser to the identity provider with the logout response."""
+    """Send the browser to the identity provider with the logout response, or show a page if the provider has no logout
+    URL."""
     destination = connection.row.idp_slo_response_url or connection.row.idp_slo_url
     if destination is None:
         return pages.message_page("You are signed out", "You can close this page.")

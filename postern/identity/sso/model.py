@@ -138,7 +138,7 @@ class MetadataUnreachable(BadRequest):
 
 
 class AttributeMapping(Body):
-    """Attribute for each profile field, by `Name` or `FriendlyName`. Omitted fields use the common attribute names."""
+    """For each profile field, the `Name` or `FriendlyName` of its SAML attribute. Omitted fields use common names."""
 
     subject: AttributeName | None = None
     """Persistent identifier of a user; defaults to the NameID."""
@@ -313,7 +313,7 @@ class SsoConnection(Record):
     create_customers: bool
     allow_other_domains: bool
     trust_mfa: bool
-    """Whether every sign-on counts as multi-factor. Otherwise only a sign-on whose assertion states it does."""
+    """Whether every sign-on counts as multi-factor. If false, only a sign-on counts whose assertion says so."""
     on_new_subject: Literal["REFUSE", "HOLD"]
     default_redirect_url: str | None
     tested_at: Moment | None
@@ -385,7 +385,8 @@ class SsoLookup(Record):
 
 
 class SsoSignOut(Record):
-    """URL to sign out at the identity provider too; null if the provider does not support it."""
+    """URL to sign out at the identity provider too. Null if the session was not started by single sign-on, or if the
+    provider does not support logout by redirect."""
 
     url: str | None
 
@@ -394,8 +395,8 @@ class _Settings(Body):
     idp_metadata_xml: MetadataXml | UnsetType = UNSET
     """The identity provider's metadata: sets all fields whose names begin with `idp`."""
     idp_metadata_url: UrlText | None | UnsetType = UNSET
-    """Fetched now and used like `idpMetadataXml`; fetched again every day, so that certificates roll over.
-    While it is set, the fetched metadata overrides fields set one by one."""
+    """URL of the metadata. It is fetched now and used like `idpMetadataXml`, and fetched again every day, so that new
+    certificates are taken over. While it is set, the fetched metadata overrides fields set one by one."""
     idp_entity_id: EntityId | None | UnsetType = UNSET
     idp_sso_url: UrlText | None | UnsetType = UNSET
     idp_sso_binding: BindingName | UnsetType = UNSET
@@ -424,7 +425,7 @@ class _Settings(Body):
     """Whether to accept addresses outside the organization's verified domains (guests). They count as unverified."""
     trust_mfa: bool | UnsetType = UNSET
     """Whether every sign-on counts as multi-factor: set this if the identity provider always requires a second factor.
-    Otherwise only a sign-on whose assertion states it counts (`AuthnContextClassRef`, or Microsoft's
+    If false, only a sign-on counts whose assertion says so (`AuthnContextClassRef`, or Microsoft's
     `authnmethodsreferences`)."""
     on_new_subject: Literal["REFUSE", "HOLD"] | UnsetType = UNSET
     """What to do if a user of the identity provider has the address of a customer who is linked to another user of the

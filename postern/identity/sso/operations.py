@@ -149,8 +149,9 @@ async def change_sso_connection(call: Call, id: UUID, conn_id: UUID, data: SsoCo
     `idpMetadataXml` or `idpMetadataUrl` sets every field whose name begins with `idp` from the metadata; `idp` fields
     in the same request take precedence. `testedAt` becomes null if the change invalidates the test.
 
-    A change that would make an ACTIVE connection incomplete returns 409; deactivate it first. If an ACTIVE connection
-    changes, an active connection of another organization that has lost the domain is deactivated.
+    A change that would make an ACTIVE connection incomplete returns 409; deactivate it first. If this connection is
+    ACTIVE and another organization, which has lost the domain, still has an active connection for it, the connection of
+    the other organization is deactivated.
     """
     await require_organization(call.db, call, id)
     metadata_columns = await _metadata_columns(call, data)
@@ -210,10 +211,10 @@ async def get_sso_metadata(call: Call, id: UUID, conn_id: UUID) -> HttpResponse:
 async def activate_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoConnection:
     """Activate a connection.
 
-    It requires the identity provider's entity id, an https sign-on URL, a certificate that has not expired, and a
-    VERIFIED domain of the organization equal to `domain`; otherwise returns 409 with the missing parts in `errors`.
-    Only one active connection can serve a domain. An active connection of another organization that has lost the domain
-    is deactivated. Honours `If-Match`.
+    The connection needs the identity provider's entity id, an https sign-on URL, a certificate that has not expired,
+    and a VERIFIED domain of the organization equal to `domain`; otherwise the response is 409 with the missing parts in
+    `errors`. Only one active connection can serve a domain. If another organization, which has lost the domain, still
+    has an active connection for it, the connection of the other organization is deactivated. Honours `If-Match`.
     """
     return await _change_status(call, id, conn_id, "ACTIVATE")
 

@@ -17,7 +17,7 @@ def form_post_page(action: str, fields: dict[str, str], *, cookie: str | None = 
     parts = urlsplit(action)
     policy = {**SCRIPT_SOURCES, "form-action": f"https: {parts.scheme}://{parts.netloc}"}
     headers = {"Set-Cookie": cookie} if cookie is not None else None
-    return page("sso/post.html", "Signing on", policy=policy, headers=headers, site="", action=action, fields=fields)
+    return page("sso/post.html", "Signing in", policy=policy, headers=headers, site="", action=action, fields=fields)
 
 
 def message_page(title: str, detail: str, *, status: int = 200, reason: str = "", request_id: str = "") -> HttpResponse:

@@ -475,8 +475,8 @@ HAS_CONNECTIONS: LiteralString = "exists (select from sso_connections where proj
 async def set_session(tx: Transaction, *, project_id: UUID, id: UUID, customer_id: UUID, session_id: UUID) -> None: ...
 
 
-# The sign-ons of a NameID that have a session. `session_indexes` are sessions at the provider: unless the list is
-# empty, only their sign-ons.
+# The sign-ons of a NameID that have a session. If `session_indexes` (sessions at the provider) is not empty, only the
+# sign-ons with one of these session indexes.
 @statement("""
     select * from sso_sign_ons
     where project_id = %(project_id)s and connection_id = %(connection_id)s and name_id = %(name_id)s

@@ -59,18 +59,18 @@ def _warnings(row: ConnectionRow, sp_not_after: Moment, now: Moment) -> list[Eve
 
 
 async def delete_expired_requests(world: "World", rows: list[ExpiringSsoRow]) -> None:
-    """Delete requests that have expired, all of one project."""
+    """Delete expired requests. All `rows` belong to one project."""
     ids = [row.id for row in rows]
     await store.delete_expired_requests(world.db, project_id=rows[0].project_id, ids=ids, now=world.clock())
 
 
 async def delete_expired_sign_ons(world: "World", rows: list[ExpiringSsoRow]) -> None:
-    """Delete sign-ons whose retention has ended, all of one project, with the ids of their assertions."""
+    """Delete sign-ons whose retention has ended, with their assertion ids. All `rows` belong to one project."""
     await store.delete_expired_sign_ons(world.db, project_id=rows[0].project_id, ids=[row.id for row in rows])
 
 
 async def delete_expired_traces(world: "World", rows: list[ExpiringSsoRow]) -> None:
-    """Delete traces whose retention has ended, all of one project."""
+    """Delete traces whose retention has ended. All `rows` belong to one project."""
     await store.delete_expired_traces(world.db, project_id=rows[0].project_id, ids=[row.id for row in rows])
 
 
