@@ -324,7 +324,7 @@ async def lock_invitation(tx: Transaction, call: Call, organization_id: UUID, id
 
 
 def require_action_allowed(row: OrganizationInvitationRow, call: Call, action: InvitationAction) -> None:
-    """Raise InvitationClosed if the status of the invitation, now, does not allow `action`."""
+    """Raise InvitationClosed if the current status of the invitation does not allow `action`."""
     status = row.status_at(call.now)
     if NEXT_INVITATION_STATUS[status, action] is None:
         raise InvitationClosed(f"This invitation is {status}.")

@@ -40,8 +40,8 @@ DOMAIN_JOIN_ROLES = ["MEMBER"]
 async def join_by_domain(call: Call, data: DomainJoinRequest) -> DomainJoin:
     """Add a customer to the organization that has verified the domain of the customer's verified address.
 
-    `reason` is one of JOINED, ALREADY_MEMBER, EMAIL_NOT_VERIFIED, NO_MATCHING_DOMAIN,
-    AUTO_JOIN_DISABLED, PUBLIC_DOMAIN, ORGANIZATION_SUSPENDED, MEMBER_REMOVED (until invited again) or
+    `reason` is one of JOINED, ALREADY_MEMBER, EMAIL_NOT_VERIFIED, NO_MATCHING_DOMAIN, AUTO_JOIN_DISABLED,
+    PUBLIC_DOMAIN, ORGANIZATION_SUSPENDED, MEMBER_REMOVED (until the customer is invited or added again) or
     CUSTOMER_BANNED. Subdomains of a verified domain do not match.
     """
     customer_id = as_id(data.customer_id)
@@ -171,7 +171,7 @@ async def join_at_sign_in(tx: Transaction, sign_in: EventRow, customer_id: UUID)
     """Add a customer to the organization that has verified the domain of the customer's address, if `reason_of` allows
     it. Returns the id of the organization, or None if the customer was not added.
 
-    Raises no problem, so that joining never prevents the sign-in, whose event is `sign_in`.
+    `sign_in` is the event of the sign-in. Raises no problem, so that joining never prevents the sign-in.
     """
     project_id, now = sign_in.project_id, sign_in.occurred_at
     candidates = await store.join_candidates(tx, project_id=project_id, customer_ids=[customer_id], now=now)

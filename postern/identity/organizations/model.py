@@ -20,6 +20,7 @@ DOMAINS_PER_ORGANIZATION = 100
 
 INVITATION_LIFE = timedelta(days=7)
 RESEND_AFTER = timedelta(seconds=60)
+"""Minimum time between two e-mails of an invitation."""
 MAIL_LEASE = timedelta(minutes=2)
 MAIL_ATTEMPTS = 10
 """Attempts to send an invitation e-mail; after the last one, `mailProblem` tells why it failed."""
@@ -160,7 +161,7 @@ class LastOwner(Conflict):
 
 
 class AlreadyInvited(Conflict):
-    """This address has a pending invitation to the organization already; resend or revoke that."""
+    """This address has a pending invitation to the organization already; resend or revoke that invitation."""
 
 
 class InvitationClosed(Conflict):
@@ -341,7 +342,7 @@ class OrganizationInvitation(InvitationFields):
 
 
 class InvitationPreview(Record):
-    """What the token of an invitation shows without signing in."""
+    """What a visitor with the token of an invitation can see without signing in."""
 
     organization: OrganizationRef
     email: str
@@ -415,7 +416,7 @@ class NewOrganization(Body):
 
     name: Name
     slug: Slug | None = None
-    """Defaults to one derived from the name."""
+    """If null, a slug is derived from the name."""
     external_id: ExternalId | None = None
     metadata: dict[str, Any] = {}
 
@@ -457,6 +458,7 @@ class NewOrganizationInvitation(Body):
     accept_url: PageUrl | None = None
     """URL of your page that accepts the invitation; `token` is added to its query. Default: a hosted page."""
     invited_by_end_user_id: str | None = None
+    """The id of the member who invites."""
 
 
 class InvitationToken(Body):

@@ -25,6 +25,7 @@ RECORD_LABEL = "_postern-verification"
 RECORD_PREFIX = "postern-verification="
 MAX_DOMAIN_LENGTH = 253 - len(RECORD_LABEL) - 1
 NUMBERED_SLUGS_END = 5
+"""The numbers from 2 to below this one are tried before random suffixes."""
 SUFFIX_LENGTH = 8
 """Characters of the random suffix of a slug."""
 MAILBOX_BRANDS = frozenset(
@@ -108,8 +109,8 @@ def domain_input(
     """What a DNS check of a domain with `status` means for NEXT_DOMAIN_STATUS. `record_exists` is None if it failed.
 
     `misses` counts successive checks of a VERIFIED domain without the record, this one included; the first was at
-    `missing_since`. In other statuses, the record has been missing too long MAX_PENDING after `watched_since`, which is
-    when the present wait for it began.
+    `missing_since`. In any other status, the record has been missing too long from MAX_PENDING after `watched_since`,
+    the start of the current series of checks.
     """
     if record_exists is None:
         return "UNSURE"
