@@ -175,7 +175,8 @@ class AccessDecision(Record):
     permission: str
     scope: Scope
     roles: list[str]
-    """The roles that were considered: all that the customer has in the scope."""
+    """The customer's roles in the scope. In an organization, also the roles for all organizations that grant the
+    permission."""
     explanation: list[AccessExplanation]
     customer_id: UUID | None
     organization_id: UUID | None
@@ -229,11 +230,11 @@ class GrantedPermissions(Record):
     """All permissions that a customer has."""
 
     permissions: list[str]
-    """In the project."""
+    """The permissions in the project."""
     organization_roles: list[str] | None
     """The roles of the member; None if the customer is no member of an ACTIVE organization with the requested id."""
     organization_permissions: list[str] | None
-    """In the organization; None as `organization_roles` is."""
+    """The permissions in the organization; None in the same cases as `organization_roles`."""
 
 
 class NewPermission(Body):

@@ -272,7 +272,7 @@ async def _access_facts(db: Queries, project_id: UUID, lookups: list[AccessLooku
     return await store.access_facts(
         db,
         project_id=project_id,
-        # No role grants, and no project declares, what is not a permission key: not `*` either.
+        # A text that is not a permission key, such as `*`, cannot be declared or granted. None stands for it.
         permissions=[lookup.permission if is_permission_key(lookup.permission) else None for lookup in lookups],
         customer_ids=[lookup.customer_id for lookup in lookups],
         organization_ids=[lookup.organization_id for lookup in lookups],

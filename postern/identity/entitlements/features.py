@@ -99,7 +99,8 @@ async def delete_feature(call: Call, key: str) -> None:
         await store.delete_feature(tx, project_id=call.project_id, id=row.id)
         await events.record(tx, call, "entitlement.changed", row.id, featureKey=key)
         await audit.record(tx, call, "feature.deleted", "Feature", key)
-        # Two steps: an override of the feature that has expired no longer counts in the version.
+        # Two steps: the version of an organization also counts its expired overrides. If one of them is deleted with
+        # the feature, that lowers the version by one.
         await store.advance_project_version(tx, project_id=call.project_id, steps=2)
 
 

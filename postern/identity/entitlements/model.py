@@ -127,6 +127,7 @@ class Entitlement(Record):
     plan_key: str | None
     """Key of the plan, if the source is PLAN."""
     reason: str | None
+    """The reason of the override, or that the organization is suspended; otherwise null."""
     expires_at: Moment | None
     """When the override ends, if the source is OVERRIDE."""
     organization_id: UUID | None = None

@@ -54,7 +54,7 @@ async def check_entitlement(call: Call, data: EntitlementCheck) -> Entitlement:
     organization the defaults apply.
     """
     organization_id = await _implied_organization(call, data)
-    look_up = call.world.batcher(look_up_all, max_concurrent=CONCURRENT_STATEMENTS)
+    look_up = call.world.batcher(entitlement_rows_of, max_concurrent=CONCURRENT_STATEMENTS)
     row = await look_up(EntitlementLookup(call.project_id, organization_id, data.feature_key))
     if row is None:
         if organization_id is not None:
@@ -74,7 +74,7 @@ class EntitlementLookup(NamedTuple):
     key: str
 
 
-async def look_up_all(world: "World", lookups: list[EntitlementLookup]) -> list[EntitlementRow | None]:
+async def entitlement_rows_of(world: "World", lookups: list[EntitlementLookup]) -> list[EntitlementRow | None]:
     """Look up entitlements for concurrent requests in one statement per project. Nothing is cached.
 
     Returns one row per lookup, in the same order; None if the project has not declared the feature.

@@ -191,9 +191,9 @@ async def unassign_plan(tx: Transaction, *, project_id: UUID, organization_id: U
 # Overrides and entitlements.
 
 
-# Insert or replace the override of an organization and feature; it becomes due when it expires. Returns the number of
-# steps by which the version of the entitlements must advance: one, and one for a replaced override that has expired,
-# because that one no longer counts in the version.
+# Insert or replace the override of an organization and feature; it becomes due when it expires. Returns by how
+# many steps the organization's version of the entitlements must advance: one for the change, and one more if the
+# replaced override had expired. The version counts expired overrides, and this one is gone.
 @statement("""
     insert into entitlement_overrides (project_id, id, organization_id, feature_id, enabled, max_amount, reason,
                                        expires_at, created_at, updated_at, due_at)
@@ -251,8 +251,8 @@ async def expire_override(tx: Transaction, *, project_id: UUID, id: UUID, attemp
 async def advance_project_version(tx: Transaction, *, project_id: UUID, steps: int) -> None:
     """Add `steps` to the counter that is part of the version of the entitlements of every organization.
 
-    The last statement of a transaction that locks a row, so that transactions wait for it as shortly as possible and
-    cannot deadlock.
+    Make this the last statement of a transaction that locks a row: other transactions then wait only briefly for the
+    counter, and cannot deadlock.
     """
 
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 async def expire_override(world: "World", row: OverrideRow) -> None:
     """Delete an expired override and record `entitlement.expired`; does nothing if it was changed since the claim.
 
-    The version of the entitlements stays: it counted the override from `expires_at` on, and now counts its deletion.
+    The version of the entitlements does not change: it counted the expired override, and from now on the organization's
+    counter is higher by one instead.
     """
     now = world.clock()
     async with world.db.transaction() as tx:
