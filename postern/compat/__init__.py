@@ -1,2 +1,2 @@
-"""Parts of the APIs of other companies, so that a program that sends with them can send with Postern by another base
-URL. Each package calls the operations of the other layers; nothing is implemented twice."""
+"""Parts of the APIs of other providers, so that a program that sends mail by one of them can send with Postern after a
+change of the base URL. Each package calls the operations of the other layers; nothing is implemented twice."""

@@ -86,8 +86,11 @@ class PostmarkTemplateBatch(PostmarkBody):
 
 
 class PostmarkOutcome(Record):
-    """What became of a message, as it is stored with an idempotency key: without addresses, which the repeated request
-    has, and with the sentence as `error`, which the erasure of an address removes."""
+    """The result of a message, in the form that is stored with an idempotency key.
+
+    It has no addresses, because a repeated request has them. The text that may name addresses must be in `error`, which
+    the erasure of an address overwrites.
+    """
 
     id: UUID | None = None
     submitted_at: datetime | None = None

@@ -179,7 +179,7 @@ async def _ids_by_alias(call: Call, messages: Sequence[PostmarkEmail | Problem])
 
 
 def _email_of(message: PostmarkEmail | Problem, ids_by_alias: dict[str, list[UUID]] | None) -> Email | Problem:
-    """The e-mail of a message. `ids_by_alias`: None if the message has content of its own."""
+    """The e-mail of a message, or the problem with it. `ids_by_alias` is None if messages have content of their own."""
     if isinstance(message, Problem):
         return message
     try:

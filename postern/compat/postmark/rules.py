@@ -30,7 +30,7 @@ STREAMS = {"outbound": False, "broadcast": True}
 def email_of(message: PostmarkEmail, template_id: str | None) -> Email:
     """The e-mail that a message describes. Raises Invalid with a location in the message.
 
-    `template_id`: the id of its template; None if it has content of its own.
+    `template_id` is the id of its template; None if the message has content of its own.
     """
     to = split_addresses(message.to)
     if not to:
@@ -130,7 +130,7 @@ def _is_unsubscribable(stream: str | None) -> bool:
 
 
 def path_in_message(path: str) -> str:
-    """The location in the message of a location in its e-mail."""
+    """Convert the location of an error in the e-mail into its location in the message: `/html` becomes `/HtmlBody`."""
     field, *rest = path.lstrip("/").split("/")
     if field == "attachments":
         return "/".join(["/Attachments", *rest[:1], *(_ATTACHMENT_FIELDS.get(name, name) for name in rest[1:])])

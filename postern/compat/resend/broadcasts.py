@@ -36,6 +36,7 @@ STATUSES: Mapping[str, str] = {
     "CANCELLED": "canceled",
     "FAILED": "failed",
 }
+"""`status` of a broadcast by the status of its campaign."""
 
 
 class ResendBroadcastChange(LenientBody):

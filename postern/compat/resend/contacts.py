@@ -36,7 +36,7 @@ from postern.messaging.audiences.operations import AudienceChange, NewAudience, 
 from postern.protocols.mail.address import AddressInvalid
 
 FIRST_NAME, LAST_NAME = "firstName", "lastName"
-"""The attributes that have a contact's names."""
+"""The attributes that contain a contact's names."""
 SEGMENTS_LIMIT = 50
 """Segments that a new contact can be added to in one request."""
 Unset = msgspec.UnsetType
@@ -98,7 +98,7 @@ class ResendProperty(LenientBody):
 async def create_resend_contact(call: Call, data: ResendContact) -> dict[str, Any]:
     """Create a contact, or change the one with this address, and add it to segments.
 
-    `unsubscribed: false` does not subscribe a contact again that exists: for that, change the contact with PATCH.
+    `unsubscribed: false` does not subscribe an existing contact again: change the contact with PATCH to do that.
     Values that are null are ignored here. `topics` are refused. Segments need the permission `audiences:write`.
     """
     return await _create(call, data, [*_segment_ids(data.segments), *([data.audience_id] if data.audience_id else [])])
@@ -306,7 +306,7 @@ async def _create(call: Call, data: ResendContact, segment_ids: list[str]) -> di
     ids = [as_id(segment_id) for segment_id in segment_ids]
     if ids:
         call.require("audiences:write")
-    for segment_id in ids:  # Checked before the contact is created, so that nothing is done if one cannot be used.
+    for segment_id in ids:  # Checked first, so that no contact is created if a segment cannot be used.
         if (await audiences.require_audience(call.db, call.project_id, segment_id)).type != "STATIC":
             raise AudienceDynamic
     values = {name: value for name, value in _attributes(data).items() if value is not None}

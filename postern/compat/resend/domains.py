@@ -33,12 +33,14 @@ RECORD_STATUSES: Mapping[str, str] = {
     "WRONG": "failed",
     "UNKNOWN": "temporary_failure",
 }
+"""`status` of a DNS record by the status of our record."""
 STATUSES: Mapping[str, str] = {
     "PENDING": "pending",
     "VERIFIED": "verified",
     "DEGRADED": "partially_failed",
     "FAILED": "failed",
 }
+"""`status` of a domain by the status of our domain."""
 
 
 class ResendCapabilities(LenientBody):
@@ -65,7 +67,9 @@ async def create_resend_domain(call: Call, data: ResendDomain) -> dict[str, Any]
     if data.tls == "enforced":
         raise NotOffered("Enforced TLS is a setting of the relay that delivers the mail, not of a domain.")
     if data.capabilities and data.capabilities.receiving == "enabled":
-        raise NotOffered("Postern receives no mail.")
+        raise NotOffered(
+            "Receiving is not a setting of a domain: add an address with POST …/inbound/routes of our API."
+        )
     if (data.open_tracking or False) > settings.track_opens or (data.click_tracking or False) > settings.track_clicks:
         raise NotOffered("Tracking is a setting of the project, not of a domain: it is switched off.")
     domain = await domains.create_domain(call, build_validated(NewDomain, domain=data.name))

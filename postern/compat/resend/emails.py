@@ -80,7 +80,7 @@ class DownloadLink(msgspec.Struct, frozen=True, array_like=True):
     index: int
     """The position of the attachment in the e-mail."""
     expires_at: int
-    """In seconds since 1970."""
+    """Unix time in seconds."""
 
 
 class ResendAttachmentMissing(Missing):
@@ -138,7 +138,7 @@ async def list_resend_emails(call: Call, query: ResendListQuery) -> dict[str, An
 
 @get("/emails/{id}", needs="emails:read", compatible_api=RESEND)
 async def get_resend_email(call: Call, id: UUID) -> dict[str, Any]:
-    """An e-mail with its content; `html` and `text` are null once that is no longer stored."""
+    """An e-mail with its content; `html` and `text` are null once the content is no longer stored."""
     send = await emails.require_send(call.db, call.project_id, id)
     content = await emails.stored_content(call.db, send)
     html, text = (content.html, content.text) if content else (None, None)
@@ -277,8 +277,8 @@ class AttachmentFetcher:
     async def fetch(self, url: str, error_path: str, max_bytes: int) -> bytes:
         """The file at a URL.
 
-        Raises Invalid at `error_path` if it cannot be read, is larger than `max_bytes`, or exceeds what is left of the
-        size or time of the request.
+        Raises Invalid at `error_path` if it cannot be read, is larger than `max_bytes`, or exceeds the remaining size
+        or time of the request.
         """
         max_bytes = min(max_bytes, self._capacity)
         try:

@@ -14,11 +14,12 @@ from postern.kernel.values import NO_ID, QueryString, as_id
 
 LIST_DEFAULT, LIST_MAX = 20, 100
 ANY_PAGE_NUMBER = 2
-"""The cursors of a Page begin with a page number, which the responses here do not have."""
+"""The cursor of a Page begins with a page number. The responses here show none, so any number will do."""
 
 Listed = TypeVar("Listed")
 ReadChunk = Callable[[UUID | None, int], Awaitable[LinkedList[Listed]]]
-"""Reads at most so many items of one of our lists that follow the item with an id (None: from its beginning)."""
+"""Takes an id and a limit. Reads at most `limit` items of one of our lists, beginning after the item with the id, or at
+the beginning of the list if the id is None."""
 
 
 class ResendListQuery(QueryString):
@@ -99,9 +100,9 @@ async def _read_before(read: ReadChunk[Listed], id: UUID, limit: int) -> tuple[l
     """The `limit` items that precede the item with this id, and whether there are more. Raises Invalid if the item is
     not in the list.
 
-    Our lists can only be read towards older ids. So bisection looks for an id to start from, such that one chunk has
-    the item and at least `limit` items before it. From `low` there are too few before it; from `high` the chunk ends
-    before the item.
+    Our lists can only be read from newer to older ids. So bisection looks for an id to start from, such that one chunk
+    has the item and at least `limit` items before it. A chunk that starts at `low` has too few items before it; a chunk
+    that starts at `high` ends before the item.
     """
     low, high, begin = id.int, 2**128, None
     while high - low > 1:

@@ -8,7 +8,7 @@ from postern.kernel.http.compatible_api import NotOffered
 from postern.kernel.http.operation import Operation, operation
 
 API_KEYS = "API keys are created and deleted with a developer's token, never with a secret key."
-RECEIVING = "Postern sends mail and receives none."
+RECEIVING = "Received mail is not in this API: read it with GET …/inbound of our API."
 SHARE = "E-mails cannot be shared by link: read the message with GET …/emails/logs/{id}/message of our API."
 METRICS = "Read the statistics with GET …/analytics of our API."
 DOMAIN_UPDATE = "Domains have no settings: tracking is a setting of the project, TLS one of its relay."
@@ -22,7 +22,7 @@ EVENTS = "Events need no declaration: send them with /events/send."
 AUTOMATIONS = "Automations have other steps here: create them with our API."
 LOGS = "Requests to the API are not stored: the log of e-mails is at /emails."
 OAUTH = "Postern grants no access to its API by OAuth."
-INBOXES = "Postern has no inboxes: it sends mail and receives none."
+INBOXES = "This API has no inboxes: read received mail with GET …/inbound of our API."
 USAGE = "Read the usage with GET /account/auth-billing of our API."
 
 _CRUD = (("POST", ""), ("GET", ""), ("GET", "/{id}"), ("PATCH", "/{id}"), ("DELETE", "/{id}"))

@@ -37,6 +37,7 @@ def parse_schedule(text: str, now: Moment, path: str = "/scheduled_at") -> datet
 
 
 def _at_time_of_day(match: re.Match[str], now: datetime) -> datetime | None:
+    """The time that DAY_AND_TIME has matched; without a time of day, the present one. None if the hour is not valid."""
     hour, minute = int(match[2] or now.hour), int(match[3] or (0 if match[2] else now.minute))
     if match[4]:
         if not 1 <= hour <= 12:

@@ -52,7 +52,7 @@ class ResendSuppressionRemoval(LenientBody):
 
 
 class ResendEvent(LenientBody):
-    """Something that happened in the caller's product."""
+    """A custom event of a contact, which is given by its id or its address."""
 
     event: str
     contact_id: str | None = None

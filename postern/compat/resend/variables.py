@@ -30,7 +30,7 @@ def from_resend_variables(
     text: str | None, fallbacks: Mapping[str, Any] | None = None, names: Mapping[str, str] | None = None
 ) -> str | None:
     """Convert Resend's variables in a text to tags of our template engine. `fallbacks` has values for variables without
-    a fallback of their own, by name; `names` has other names for variables.
+    a fallback of their own, by name. `names` maps Resend's names of variables to ours.
 
     Values are escaped in HTML, also those in three braces.
     """

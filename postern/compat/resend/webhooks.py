@@ -182,8 +182,8 @@ async def write_payloads(world: "World", project_id: UUID, events: list[EventRow
         rows = await contacts.contacts_with_ids(world.db, project_id, contact_ids)
         contacts_by_id = {contact.id: contact for contact in rows}
     if domain_ids:
-        found = await domains.sending_domains(world.db, project_id, domain_ids)
-        domains_by_id = {domain.id: domain for domain in found}
+        domain_rows = await domains.sending_domains(world.db, project_id, domain_ids)
+        domains_by_id = {domain.id: domain for domain in domain_rows}
     bodies: dict[UUID, dict[str, Any]] = {}
     for event in events:
         if event.type.startswith("email."):

@@ -17,7 +17,7 @@ PREFIXES: tuple[tuple[type[Problem], str], ...] = (
     (PermissionMissing, "access forbidden."),
     (DomainNotVerified, "The from address does not match a verified Sender Identity."),
 )
-"""Sentences of SendGrid that programs look for; ours follows."""
+"""SendGrid's sentence for a kind of problem, which programs look for. The message of the problem follows it."""
 
 
 def render_problem(problem: Problem) -> tuple[int, Any]:

@@ -21,10 +21,11 @@ SUBSTITUTIONS_BYTES: Final = 10_000
 CUSTOM_ARGS_BYTES: Final = 10_000
 """The largest size of the custom arguments of one message, in octets."""
 SUBSTITUTIONS_LIMIT: Final = 10_000
-SEARCHED_IN_MESSAGE: Final = 50_000_000
-"""The largest product of the characters of a message and the number of its substitution tags."""
-SEARCHED_IN_REQUEST: Final = 500_000_000
-"""The largest sum of these products over the messages of one request."""
+SEARCHED_PER_MESSAGE: Final = 50_000_000
+"""Maximum number of characters that are searched for substitution tags in one message. Each tag is a search of the
+whole text."""
+SEARCHED_PER_REQUEST: Final = 500_000_000
+"""Maximum number of characters that are searched for substitution tags in all messages of one request."""
 LAST_SECOND: Final = 253_402_300_799
 """The last second of the year 9999 in Unix time."""
 

@@ -70,8 +70,8 @@ async def _check(call: Call, data: SendGridMail) -> emails.CheckedBatch:
 
 
 async def _template(call: Call, mail: SendGridMail, context: SubmissionContext) -> TemplateContent | None:
-    """The content of the template, also kept in `context` for the checks; None without a template. Raises Invalid for
-    an unknown template."""
+    """The content of the template, which is also stored in `context` for the later checks; None without a template.
+    Raises Invalid for an unknown template."""
     template_id = template_id_of(mail)
     if template_id is None:
         return None

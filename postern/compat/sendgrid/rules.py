@@ -9,8 +9,8 @@ from postern.compat.sendgrid.model import (
     CATEGORY_CHARACTERS,
     CUSTOM_ARGS_BYTES,
     REFUSED,
-    SEARCHED_IN_MESSAGE,
-    SEARCHED_IN_REQUEST,
+    SEARCHED_PER_MESSAGE,
+    SEARCHED_PER_REQUEST,
     SUBSTITUTIONS_BYTES,
     TOTAL_RECIPIENTS_LIMIT,
     SendGridAddress,
@@ -39,7 +39,10 @@ class TooLargeTogether(ContentTooLarge):
 
 
 def require_valid(mail: SendGridMail) -> None:
-    """Raises Invalid for what the request must not have, whatever its content is."""
+    """Raises Invalid if the request sets a refused field, lacks a required one, or has too many or repeated recipients.
+
+    Does not check addresses and content.
+    """
     for field, sentence in REFUSED.items():
         if _is_set(mail, field):
             raise Invalid.at("/" + field.replace(".", "/"), sentence, "not_offered")
@@ -101,9 +104,10 @@ def template_id_of(mail: SendGridMail) -> UUID | None:
 
 
 def emails_of(mail: SendGridMail, template: TemplateContent | None) -> Iterator[Email]:
-    """The e-mail of each personalization of a valid request. `template`: the content of its template.
+    """The e-mail of each personalization of a request that `require_valid` has accepted.
 
-    Raises Invalid with a location in the request, or TooLargeTogether.
+    `template` is the content of its template, or None. Raises Invalid with a location in the request, or
+    TooLargeTogether.
     """
     text, html = _contents(mail)
     if template is not None:  # A template always has content, which wins.
@@ -116,17 +120,17 @@ def emails_of(mail: SendGridMail, template: TemplateContent | None) -> Iterator[
     tracking = mail.tracking_settings or SendGridTrackingSettings()
     for index, personalization in enumerate(mail.personalizations):
         path = f"/personalizations/{index}"
-        fill = _Filler(mail, personalization, path, budget)
+        substitute = _Substituter(mail, personalization, path, budget)
         subject = personalization.subject if personalization.subject is not None else mail.subject
         email = Email(
             from_=_mailbox(personalization.from_ or mail.from_, "/from"),
             to=_mailboxes(personalization.to, f"{path}/to"),
             cc=_mailboxes(personalization.cc, f"{path}/cc") or None,
             bcc=_mailboxes(personalization.bcc, f"{path}/bcc") or None,
-            reply_to=_reply_to(mail, fill) or None,
-            subject=None if template is not None and template.subject is not None else fill(subject),
-            text=fill(text),
-            html=fill(html),
+            reply_to=_reply_to(mail, substitute) or None,
+            subject=None if template is not None and template.subject is not None else substitute(subject),
+            text=substitute(text),
+            html=substitute(html),
             template_id=None if template_id is None else str(template_id),
             engine="none" if template_id is None else None,
             variables=personalization.dynamic_template_data or {} if template_id is not None else {},
@@ -143,7 +147,10 @@ def emails_of(mail: SendGridMail, template: TemplateContent | None) -> Iterator[
 
 
 def path_in_request(mail: SendGridMail, index: int, path: str) -> str:
-    """The location in the request of a location in the e-mail of a personalization."""
+    """Convert the location of an error in the e-mail of the personalization `index` into its location in the request.
+
+    For example, `/scheduledAt` becomes `/personalizations/0/send_at`.
+    """
     field, *rest = path.lstrip("/").split("/")
     personalization, own = mail.personalizations[index], f"/personalizations/{index}"
     if field in ("to", "cc", "bcc"):
@@ -171,7 +178,7 @@ _ATTACHMENT_FIELDS = {"contentType": "type", "contentId": "content_id"}
 
 
 class SizeBudget:
-    """The characters that the messages of one request may have together, and the search for substitution tags."""
+    """Counts, over all messages of one request, the characters that are stored and those that are searched for tags."""
 
     def __init__(self, mail: SendGridMail) -> None:
         self._is_single = len(mail.personalizations) == 1
@@ -179,15 +186,15 @@ class SizeBudget:
         self._searched = 0
 
     def search(self, searched: int, added: int) -> int:
-        """Count characters that are searched for a tag; `searched` are those of the same message until now, which are
-        returned with the added ones. Raises TooLargeTogether."""
+        """Count `added` characters that are searched for a tag. `searched` is the count of this message so far; returns
+        its new count. Raises TooLargeTogether beyond the limits."""
         self._searched += added
-        if searched + added > SEARCHED_IN_MESSAGE or self._searched > SEARCHED_IN_REQUEST:
+        if searched + added > SEARCHED_PER_MESSAGE or self._searched > SEARCHED_PER_REQUEST:
             raise TooLargeTogether("There are too many substitutions for messages of this size. Send fewer at a time.")
         return searched + added
 
     def count(self, email: Email, template: TemplateContent | None) -> None:
-        """Count what is stored for an e-mail. Raises TooLargeTogether."""
+        """Count the characters that are stored for an e-mail. Raises TooLargeTogether beyond the limit."""
         files = sum(len(attachment.content) for attachment in email.attachments or [])
         texts = [email.html, email.text, *((template.html, template.text) if template is not None else ())]
         size = sum(len(text) for text in texts if text is not None) + files
@@ -197,7 +204,7 @@ class SizeBudget:
             raise TooLargeTogether
 
 
-class _Filler:
+class _Substituter:
     """Replaces the substitution tags of one personalization."""
 
     def __init__(
@@ -268,10 +275,12 @@ def _mailboxes(addresses: list[SendGridAddress] | None, path: str) -> list[str]:
     return [_mailbox(address, f"{path}/{number}") for number, address in enumerate(addresses or [])]
 
 
-def _reply_to(mail: SendGridMail, fill: _Filler) -> list[str]:
+def _reply_to(mail: SendGridMail, substitute: _Substituter) -> list[str]:
     addresses = [mail.reply_to] if mail.reply_to is not None else mail.reply_to_list or []
-    filled = [SendGridAddress(email=fill(address.email) or "", name=fill(address.name)) for address in addresses]
-    return _mailboxes(filled, "/reply_to_list" if mail.reply_to is None else "/reply_to")
+    substituted = [
+        SendGridAddress(email=substitute(address.email) or "", name=substitute(address.name)) for address in addresses
+    ]
+    return _mailboxes(substituted, "/reply_to_list" if mail.reply_to is None else "/reply_to")
 
 
 def _headers(mail: SendGridMail, personalization: SendGridPersonalization) -> dict[str, str]:
