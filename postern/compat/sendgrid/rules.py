@@ -142,7 +142,7 @@ def emails_of(mail: SendGridMail, template: TemplateContent | None) -> Iterator[
             track_clicks=_is_enabled(tracking.click_tracking),
             unsubscribable=_is_enabled(tracking.subscription_tracking) is True,
         )
-        budget.count(email, template)
+        budget.count_stored(email, template)
         yield email
 
 
@@ -185,7 +185,7 @@ class SizeBudget:
         self._stored = 0
         self._searched = 0
 
-    def search(self, searched: int, added: int) -> int:
+    def count_searched(self, searched: int, added: int) -> int:
         """Count `added` characters that are searched for a tag. `searched` is the count of this message so far; returns
         its new count. Raises TooLargeTogether beyond the limits."""
         self._searched += added
@@ -193,7 +193,7 @@ class SizeBudget:
             raise TooLargeTogether("There are too many substitutions for messages of this size. Send fewer at a time.")
         return searched + added
 
-    def count(self, email: Email, template: TemplateContent | None) -> None:
+    def count_stored(self, email: Email, template: TemplateContent | None) -> None:
         """Count the characters that are stored for an e-mail. Raises TooLargeTogether beyond the limit."""
         files = sum(len(attachment.content) for attachment in email.attachments or [])
         texts = [email.html, email.text, *((template.html, template.text) if template is not None else ())]
@@ -225,7 +225,7 @@ class _Substituter:
             return None
         for values in self._rounds:
             for tag, value in values.items():
-                self._searched = self._budget.search(self._searched, len(text))
+                self._searched = self._budget.count_searched(self._searched, len(text))
                 count = text.count(tag)
                 if count and len(text) + count * (len(value) - len(tag)) > BODY_CHARACTERS:
                     raise Invalid.at(self._path, "The message becomes too large with these substitutions.", "too_large")

@@ -31,7 +31,13 @@ from postern.identity.customers.model import (
 )
 from postern.identity.customers.operations import add_identity, clear_lockout, set_primary_email
 from postern.identity.customers.requirements import SsoRequired
-from postern.identity.customers.sessions import bearer_of, customer_of, end_sessions, locked_customer, require_fresh
+from postern.identity.customers.sessions import (
+    bearer_of,
+    customer_of,
+    end_sessions,
+    lock_calling_customer,
+    require_fresh,
+)
 from postern.identity.customers.sign_in import ATTEMPTS, project_of_call, require_password
 from postern.identity.customers.tokens import CurrentCustomer, me_of
 from postern.kernel.database.statements import Transaction
@@ -138,7 +144,7 @@ async def change_customer_password(call: Call, data: CustomerPasswordChange) -> 
     )
     password_hash = await hash_password(data.new_password)
     async with call.db.transaction() as tx:
-        customer = await locked_customer(tx, call)
+        customer = await lock_calling_customer(tx, call)
         if customer.password_hash != checked_hash:
             raise CustomerSignInFailed
         if customer.password_hash is None:
@@ -170,7 +176,7 @@ async def request_email_change(call: Call, data: EmailOnly) -> ChallengeSent:
     """
     address, key = rules.read_email(data.email)
     async with call.db.transaction() as tx:
-        customer = await locked_customer(tx, call)
+        customer = await lock_calling_customer(tx, call)
         await require_fresh(tx, call)
     return await _mail_verification(call, customer, address, key)
 
@@ -193,7 +199,7 @@ async def verify_email(call: Call, data: CodeVerification) -> CurrentCustomer:
         raise CodeInvalid
     address = challenge.payload
     async with call.db.transaction() as tx:
-        customer = await locked_customer(tx, call)
+        customer = await lock_calling_customer(tx, call)
         await challenges.consume(tx, challenge)
         holder = await store.lock_by_email(tx, project_id=call.project_id, email_key=address.key)
         if holder is not None and holder.id != customer.id:

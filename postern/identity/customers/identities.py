@@ -145,6 +145,8 @@ async def _update_address(
 async def _require_no_other_subject(
     tx: Transaction, call: Call, customer: CustomerRow, identity: ExternalIdentity, *, hold: bool
 ) -> None:
+    """Raise IdentityConflict, or IdentityHeld with `hold`, if the customer is linked to another account of this
+    provider and issuer. An account that an administrator has rejected before raises IdentityConflict in any case."""
     if not (await store.has_other_subject(tx, identity, project_id=call.project_id, customer_id=customer.id)).found:
         return
     rejected = (

@@ -33,7 +33,7 @@ from postern.identity.customers.providers import (
 )
 from postern.identity.customers.requirements import LastSignInMethod, require_another_sign_in_method
 from postern.identity.customers.rules import require_redirect
-from postern.identity.customers.sessions import bearer_of, locked_customer, require_fresh
+from postern.identity.customers.sessions import bearer_of, lock_calling_customer, require_fresh
 from postern.identity.customers.sign_in import project_of_call
 from postern.identity.customers.tokens import CurrentCustomer, me_of
 from postern.kernel.database.statements import Transaction
@@ -95,7 +95,7 @@ async def begin_identity_link(call: Call, key: str, data: IdentityLinkRequest) -
         raise ProviderMissing
     customer_id, session_id = bearer_of(call)
     async with call.db.transaction() as tx:
-        await locked_customer(tx, call)
+        await lock_calling_customer(tx, call)
         await require_fresh(tx, call)
         token, expires_at = await challenges.issue_token(
             tx, call, PendingIdentityLink(session_id=session_id, key=key), PROVIDER_LIFE, subject_id=customer_id
@@ -127,7 +127,7 @@ async def finish_identity_link(call: Call, data: IdentityLinkCompletion) -> Curr
     # Without the profile: linking proves who owns the account, and must not change the customer's address or name.
     identity = build_view(ExternalIdentity, proof.account, email=None, email_verified=False, name=None)
     async with call.db.transaction() as tx:
-        customer = await locked_customer(tx, call)
+        customer = await lock_calling_customer(tx, call)
         await challenges.consume(tx, challenge)
         await require_fresh(tx, call)
         customer = await _link(tx, call, project, customer, identity)
@@ -146,7 +146,7 @@ async def unlink_identity(call: Call, key: str) -> None:
     """
     project = await project_of_call(call)
     async with call.db.transaction() as tx:
-        customer = await locked_customer(tx, call)
+        customer = await lock_calling_customer(tx, call)
         await require_fresh(tx, call)
         # `providers` also has Postern's own sign-in methods and SAML, which cannot be unlinked here.
         if key in RESERVED_KEYS or key not in customer.providers:

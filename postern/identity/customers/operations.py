@@ -187,7 +187,7 @@ async def export_customers(
     call: Call, q: str | None = None, status: Status | None = None, provider: str | None = None
 ) -> HttpResponse:
     """All customers as CSV, newest first. Takes the filters of the list."""
-    where = rules.condition(q, status, rules.read_provider_filter(provider), call.now)
+    where = rules.filter_condition(q, status, rules.read_provider_filter(provider), call.now)
 
     async def rows() -> AsyncIterator[Sequence[Any]]:
         async with call.db.transaction() as tx:
@@ -687,7 +687,7 @@ async def _search(
 ) -> tuple[Sequence[CustomerRow], int]:
     """A page of the customers that match the filters (text, status, provider), and the number of all that match."""
     q, status, provider = filters
-    where, offset = rules.condition(q, status, provider, call.now), position.offset
+    where, offset = rules.filter_condition(q, status, provider, call.now), position.offset
     if position.after is not None:
         where_after = SQL("c.id < {} and {}").format(Literal(position.after), where)
         rows = await store.list_customers(call.db, project_id=call.project_id, where=where_after, limit=limit, offset=0)
@@ -710,7 +710,7 @@ async def _search(
 async def _count(call: Call, status: str | None, provider: str | None) -> int:
     """How many customers match: from the counts in `customer_facets` if they have the status, else by counting rows."""
     if status in ("banned", "locked"):
-        where = rules.condition(None, status, provider, call.now)
+        where = rules.filter_condition(None, status, provider, call.now)
         return await store.count_customers(call.db, project_id=call.project_id, where=where)
     count = await store.count_facets(
         call.db,
@@ -720,7 +720,7 @@ async def _count(call: Call, status: str | None, provider: str | None) -> int:
         provider=provider,
     )
     if status == "active":
-        where = rules.condition(None, "banned", provider, call.now)
+        where = rules.filter_condition(None, "banned", provider, call.now)
         count -= await store.count_customers(call.db, project_id=call.project_id, where=where)
     return count
 

@@ -22,7 +22,7 @@ from postern.identity.customers.requirements import (
     requires_mfa,
 )
 from postern.identity.customers.rules import require_method
-from postern.identity.customers.sessions import bearer_of, customer_of, locked_customer, require_fresh
+from postern.identity.customers.sessions import bearer_of, customer_of, lock_calling_customer, require_fresh
 from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_of_call
 from postern.identity.customers.tokens import CustomerSignInResult
 from postern.kernel.http.call import Call
@@ -55,7 +55,7 @@ async def begin_passkey_registration(call: Call) -> PasskeyOptions:
     project = await project_of_call(call)
     require_method(project, "PASSKEY")
     async with call.db.transaction() as tx:
-        customer = await locked_customer(tx, call)
+        customer = await lock_calling_customer(tx, call)
         await require_fresh(tx, call)
         account = customer.email or str(customer.id)
         return await passkeys.begin_registration(
@@ -81,7 +81,7 @@ async def add_passkey(call: Call, data: NewPasskey) -> Passkey:
     customer_id, _ = bearer_of(call)
     registration = await passkeys.verify_registration(call, customer_id, relying_party(call, project), data)
     async with call.db.transaction() as tx:
-        customer = await locked_customer(tx, call)
+        customer = await lock_calling_customer(tx, call)
         await require_fresh(tx, call)
         passkey = await passkeys.add(tx, call, customer.subject, registration)
         await add_identity(tx, call, customer, "PASSKEY")
@@ -111,7 +111,7 @@ async def remove_passkey(call: Call, id: UUID) -> None:
     """
     project = await project_of_call(call)
     async with call.db.transaction() as tx:
-        customer = await locked_customer(tx, call)
+        customer = await lock_calling_customer(tx, call)
         await require_fresh(tx, call)
         await passkeys.remove(tx, customer.subject, id)
         if not await passkeys.passkeys_of(tx, customer.subject):

@@ -562,6 +562,8 @@ async def revoke_grants(tx: Transaction, call: Call, customer_id: UUID) -> None:
 
 
 def _may_exchange(call: Call, challenge: str | None, verifier: str | None) -> bool:
+    """Whether the caller may exchange a code: with the verifier of its code challenge or, if the code was issued
+    without a challenge, with a secret key."""
     if challenge is None:
         return call.caller.kind == "secret_key"
     return verifier is not None and matches_challenge(verifier, challenge)

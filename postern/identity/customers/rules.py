@@ -97,7 +97,7 @@ def read_provider_filter(provider: str | None) -> str | None:
     return provider.upper()
 
 
-def condition(q: str | None, status: str | None, provider: str | None, now: Moment) -> Composable:
+def filter_condition(q: str | None, status: str | None, provider: str | None, now: Moment) -> Composable:
     """The SQL condition of the filters of customer lists, for a statement that reads `customers c`.
 
     `q` is the search text. None and blank values do not filter. `provider` was read by `read_provider_filter`.

@@ -72,7 +72,7 @@ async def get_current_customer(call: Call) -> CurrentCustomer:
 async def change_current_customer(call: Call, data: CurrentCustomerChange) -> CurrentCustomer:
     """Change your name; null removes it. Honours `If-Match`."""
     async with call.db.transaction() as tx:
-        customer = await locked_customer(tx, call)
+        customer = await lock_calling_customer(tx, call)
         call.require_match(customer.updated_at)
         if data.name != customer.name:
             customer = await store.set_profile(tx, replace(customer, name=data.name), now=call.now)
@@ -167,7 +167,7 @@ def customer_of(call: Call) -> CustomerRow:
     return call.caller.customer
 
 
-async def locked_customer(tx: Transaction, call: Call) -> CustomerRow:
+async def lock_calling_customer(tx: Transaction, call: Call) -> CustomerRow:
     """Lock the rows of the calling customer and of their session (for update), and return the customer.
 
     Raises CredentialInvalid if, since the request was authenticated, the session has ended or a ban has begun.

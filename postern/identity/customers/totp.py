@@ -22,7 +22,13 @@ from postern.identity.customers.model import (
 )
 from postern.identity.customers.operations import remove_second_factor, require_customer
 from postern.identity.customers.requirements import MfaStillRequired, SsoRequired, requires_mfa
-from postern.identity.customers.sessions import bearer_of, customer_of, end_sessions, locked_customer, require_fresh
+from postern.identity.customers.sessions import (
+    bearer_of,
+    customer_of,
+    end_sessions,
+    lock_calling_customer,
+    require_fresh,
+)
 from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_of_call
 from postern.identity.customers.tokens import CustomerSignInResult
 from postern.kernel.database.statements import Transaction
@@ -106,7 +112,7 @@ async def enrol_totp(call: Call) -> TotpEnrolment:
     """
     project = await project_of_call(call)
     async with call.db.transaction() as tx:
-        customer = await locked_customer(tx, call)
+        customer = await lock_calling_customer(tx, call)
         await require_fresh(tx, call)
         secret = await second_factor.enrol(tx, call, customer.subject)
         if secret is None:
@@ -134,7 +140,7 @@ async def confirm_totp(call: Call, data: TotpCode) -> CustomerRecoveryCodes:
         raise MfaAlreadyOn
     await _require_second_factor(call, customer_id, data.code, None)
     async with call.db.transaction() as tx:
-        customer = await locked_customer(tx, call)
+        customer = await lock_calling_customer(tx, call)
         await require_fresh(tx, call)
         codes = await second_factor.confirm(tx, call, customer.subject, enrolled)
         if codes is None:
@@ -221,7 +227,7 @@ async def disable_totp(call: Call, data: SecondFactorProof) -> None:
         raise MfaStillRequired
     await _require_second_factor(call, customer_id, data.code, data.recovery_code)
     async with call.db.transaction() as tx:
-        customer = await remove_second_factor(tx, call, await locked_customer(tx, call))
+        customer = await remove_second_factor(tx, call, await lock_calling_customer(tx, call))
         await events.record(tx, call, "customer.mfa_disabled", customer.id, method="TOTP")
         await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change="The second factor was turned off")
 
@@ -237,7 +243,7 @@ async def renew_recovery_codes(call: Call, data: TotpCode) -> CustomerRecoveryCo
     project = await project_of_call(call)
     await _require_second_factor(call, await _require_turned_on(call), data.code, None)
     async with call.db.transaction() as tx:
-        customer = await locked_customer(tx, call)
+        customer = await lock_calling_customer(tx, call)
         codes = await second_factor.renew_recovery_codes(tx, call, customer.subject)
         await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change="New recovery codes were created")
     return CustomerRecoveryCodes(codes=codes)

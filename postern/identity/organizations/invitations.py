@@ -9,7 +9,7 @@ from postern.identity.access.model import RoleUnknown
 from postern.identity.customers.address_proofs import is_address_of, is_verified_address_of
 from postern.identity.customers.model import CUSTOMER, SIGN_IN_CALLERS
 from postern.identity.customers.rules import read_email
-from postern.identity.customers.sessions import locked_customer
+from postern.identity.customers.sessions import lock_calling_customer
 from postern.identity.organizations import invitation_store, store
 from postern.identity.organizations.members import join
 from postern.identity.organizations.model import (
@@ -220,7 +220,7 @@ async def accept_invitation(call: Call, data: InvitationToken) -> AcceptedInvita
     error.
     """
     async with call.db.transaction() as tx:
-        customer = await locked_customer(tx, call)
+        customer = await lock_calling_customer(tx, call)
         invitation = await invitation_store.get_invitation(
             tx, project_id=call.project_id, id=read_invitation_token(data.token)
         )
