@@ -547,6 +547,8 @@ async def add_customer(tx: Transaction, call: Call, data: NewCustomer, password_
     `password_hash` is the hash to store; the password in `data` is ignored. Does not check the quota. Raises
     CustomerEmailTaken, ExternalIdTaken, RoleUnknown, CustomerMetadataTooLarge and Invalid.
     """
+    if data.phone_verified and data.phone is None:
+        raise Invalid.at("/phoneVerified", "Send the phone number that is verified.", "required")
     address, key = rules.read_email(data.email) if data.email is not None else (None, None)
     await access.require_roles(tx, call.project_id, "PROJECT", data.roles)
     customer = await insert_customer(
@@ -562,8 +564,6 @@ async def add_customer(tx: Transaction, call: Call, data: NewCustomer, password_
         roles=list(dict.fromkeys(data.roles)),
         password_hash=password_hash,
     )
-    if data.phone_verified and data.phone is None:
-        raise Invalid.at("/phoneVerified", "Send the phone number that is verified.", "required")
     if customer is not None and data.phone_verified:
         customer = await store.set_phone(
             tx, project_id=call.project_id, id=customer.id, phone=data.phone, verified_at=call.now, now=call.now

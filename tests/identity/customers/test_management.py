@@ -357,3 +357,11 @@ async def test_an_import_skips_existing_customers_and_reports_faults(project):
         (4, "password_common"),
         (5, "role_unknown"),
     ]
+
+
+async def test_an_import_creates_no_customer_whose_verified_phone_number_is_missing(project):
+    address = new_address()
+    body = {"customers": [{"email": address, "phoneVerified": True}]}
+    result = (await project.client.post("/customers/import", body)).json()
+    assert (result["created"], result["failed"]) == (0, 1)
+    assert (await project.client.get(f"/customers?q={address}")).json()["data"] == []
