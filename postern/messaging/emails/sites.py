@@ -404,7 +404,7 @@ async def postpone_sends(world: "World", sends: list[Send]) -> list[Send]:
             continue
         if obstacle is None:
             text = f"The messages before this one are sent to {control.key.name} first."
-            obstacle = Obstacle(control.cause_of_delay, text, control.slot(bulk=bulk))
+            obstacle = Obstacle(control.cause_of_delay, text, control.retry_delay(bulk=bulk))
         if rules.retry_period_is_over(send, obstacle.cause, now):
             deliverable.append(send)  # Tried for the last time, or given up.
             continue

@@ -334,7 +334,7 @@ def _parse_relay(text: str) -> RelayServer:
         port=port or (465 if url.scheme == "smtps" else 587),
         tls=Tls(tls),
         verify=options.get("verify", "yes") != "no",
-        takes_instructions=options.get("provider-headers") == "yes",
+        allows_provider_headers=options.get("provider-headers") == "yes",
         user=unquote(url.username) if url.username else None,
         password=unquote(url.password or ""),
         weight=weight,

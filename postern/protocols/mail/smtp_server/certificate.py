@@ -34,7 +34,7 @@ class ServerCertificate:
         return True
 
     def _read_version(self) -> tuple[tuple[int, int, int], ...]:
-        """What changes with the files: for each, its inode, size and time of modification."""
+        """Inode, size and time of modification of each file; a change means that a file was replaced."""
         try:
             stats = [path.stat() for path in (self._certificate, self._key)]
         except OSError as error:
@@ -45,7 +45,7 @@ class ServerCertificate:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         try:
-            # Without a password, an encrypted key would be asked for on the terminal.
+            # Without a password function, OpenSSL would ask on the terminal for the password of an encrypted key.
             context.load_cert_chain(self._certificate, self._key, password=_refuse_password)
         except (OSError, ValueError) as error:
             reason = error.reason if isinstance(error, ssl.SSLError) else str(error)

@@ -1,8 +1,8 @@
 """The connection of one SMTP client to a server.
 
 It uses asyncio's protocol interface instead of streams: an idle connection has neither a task nor a timer, and the
-replies to pipelined commands are one write. A command for the handler runs in a task, and the next command is processed
-after it.
+replies to pipelined commands are sent in one write. While the handler executes a command in a task, further commands
+wait.
 """
 
 import asyncio
@@ -56,7 +56,7 @@ RATE_WINDOW_SECONDS: Final = 60.0
 HTTP_METHODS = frozenset(("GET", "POST", "PUT", "HEAD", "CONNECT", "OPTIONS", "PATCH", "DELETE"))
 """First words of HTTP requests, which browsers can be made to send to a mail server."""
 PERMANENT_ERROR: Final = 500
-"""The least code of a permanent error (RFC 5321 §4.2.1)."""
+"""The lowest code of a permanent error (RFC 5321 §4.2.1)."""
 AUTH_UNAVAILABLE: Final = 454
 """The code for a credential that cannot be checked at present (RFC 4954 §6)."""
 SERVICE_NOT_AVAILABLE: Final = 421
@@ -168,7 +168,8 @@ class SmtpServerConnection(asyncio.Protocol):
             self._advance()
 
     def eof_received(self) -> bool:
-        """Keep the connection for the replies to what the client has sent, which TLS does not allow."""
+        """Keep the connection while a command is being executed, so that its reply can be sent. asyncio does not allow
+        that with TLS."""
         self._has_ended = True
         keeps = self._task is not None and not self.session.is_encrypted and self._mode is not Mode.CLOSING
         if not keeps:
@@ -213,20 +214,20 @@ class SmtpServerConnection(asyncio.Protocol):
         """Close the connection if the client is slower than the limits allow; `now` is the event loop's time."""
         waited = now - self._phase_began_at
         limits = self._limits
-        patience = limits.busy_command_seconds if self._server.is_busy else limits.command_seconds
+        longest_wait = limits.busy_command_seconds if self._server.is_busy else limits.command_seconds
         if self._mode is Mode.HANDSHAKE or (self._task is not None and not self._is_write_paused):
             return
         if self._mode is Mode.CLOSING:
             if waited > LINGER_SECONDS:
                 self._transport.abort()
         elif self._is_write_paused:
-            if waited > patience:
+            if waited > longest_wait:
                 self.abort()
         elif self._content is not None and now - self._content_began_at > limits.message_seconds:
             self._end(TOO_SLOW)
         elif self._mode in (Mode.DATA, Mode.CHUNK):
             self._end_if_slow(now)
-        elif waited > patience:
+        elif waited > longest_wait:
             self._end(IDLE)
         elif now - self._began_at > limits.session_seconds:
             self._end(SESSION_TOO_LONG)
@@ -431,8 +432,8 @@ class SmtpServerConnection(asyncio.Protocol):
 
     async def _shake_hands(self) -> None:
         context, transport = self._options.tls, None
-        # Whatever was received so far was not encrypted: an attacker may have added it, and it must not be executed as
-        # if it had arrived encrypted (CVE-2011-0411). From the call of `start_tls` on, all octets are from TLS.
+        # Octets received before the handshake were not encrypted, so an attacker may have inserted them. They must not
+        # be executed as if they had arrived encrypted (CVE-2011-0411). After `start_tls`, all octets are from TLS.
         self._discard_buffer()
         try:
             if context is not None and self._mode is not Mode.CLOSING:
@@ -445,7 +446,7 @@ class SmtpServerConnection(asyncio.Protocol):
                     ssl_shutdown_timeout=LINGER_SECONDS,
                 )
         except (OSError, TimeoutError, asyncio.CancelledError):
-            pass  # The client has no more to expect: below, the connection is closed.
+            pass  # The handshake failed: the connection is closed below.
         self._task = None
         if transport is None or self._mode is Mode.CLOSING:
             self.abort()
@@ -536,7 +537,7 @@ class SmtpServerConnection(asyncio.Protocol):
 
         def finish(reply: SmtpReply) -> None:
             if reply.is_success:
-                self._end_transaction()  # BDAT outside of a transaction may have left a refusal.
+                self._end_transaction()  # A BDAT before MAIL may have left a ContentReader with a refusal.
                 session.sender, session.parameters = path.address, path.parameters
             self._reply(reply)
 
@@ -583,7 +584,7 @@ class SmtpServerConnection(asyncio.Protocol):
         try:
             self._chunk_left, self._chunk_is_last = parse_chunk(argument)
         except CommandRefused as refused:
-            # Where the content of the command ends is not known, so it could be taken for commands.
+            # The end of the command's content is unknown, so its content could be executed as commands.
             self._end(refused.reply)
             return
         content = self._enter_content(Mode.CHUNK)

@@ -18,7 +18,7 @@ class BareLineEnd(Exception):
 
 
 class TooMuchContent(Exception):
-    """A refused message does not end."""
+    """A refused message does not end within DISCARDED_OCTETS."""
 
 
 class ContentBudget:
@@ -66,7 +66,7 @@ class ContentReader:
         self._limit_size()
         if end < 0:
             return False
-        # Of each line that begins with a dot, the client has doubled it (RFC 5321 §4.5.2).
+        # The client has doubled the dot at the beginning of a line (RFC 5321 §4.5.2).
         if b"\r\n." in content:
             self._content = content.replace(b"\r\n.", b"\r\n")
         return True

@@ -72,7 +72,7 @@ class SmtpServer:
     async def _accept_with_tls(self, listener: socket.socket, counters: SmtpCounters) -> None:
         """Accept connections that begin with a TLS handshake.
 
-        They are counted before the handshake, where asyncio's own server would not call the protocol yet.
+        They are counted before the handshake; asyncio's own server calls the protocol only after it.
         """
         loop = asyncio.get_running_loop()
         while True:
@@ -101,8 +101,8 @@ class SmtpServer:
             self.remove(connection)
 
     async def stop(self, seconds: float) -> None:
-        """Stop listening and close all connections: idle ones at once, others after their message. What is left after
-        `seconds` is aborted."""
+        """Stop listening and close all connections: idle ones at once, others after their message. Connections that are
+        still open after `seconds` are aborted."""
         self.is_stopping = True
         for listener in self._listeners:
             listener.close()
@@ -128,7 +128,7 @@ class SmtpServer:
             self._next_sweep.cancel()
 
     def run_in_background(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Start a task of a connection, which `stop` waits for."""
+        """Start a task of a connection. `stop` waits for it."""
         task = asyncio.create_task(work)
         self._tasks.add(task)  # The event loop has only weak references to tasks.
         task.add_done_callback(self._tasks.discard)

@@ -54,9 +54,9 @@ class SmtpOptions(msgspec.Struct, frozen=True, kw_only=True):
     """For STARTTLS and implicit TLS; None if there is no certificate."""
     offers_auth: bool = False
     offers_require_tls: bool = False
-    """Whether clients may require TLS for the rest of the message's way (REQUIRETLS, RFC 8689), over TLS."""
+    """Whether the server offers REQUIRETLS over TLS, by which clients require TLS for all further hops (RFC 8689)."""
     requires_auth: bool = False
-    """Whether MAIL needs AUTH before."""
+    """Whether clients must authenticate before MAIL."""
     allows_plain_auth: Callable[[str], bool] = lambda _peer: False
     """Whether a client with this IP address may authenticate without TLS."""
 
@@ -114,7 +114,7 @@ class SmtpHandler(Protocol):
     """
 
     async def authenticate(self, session: SmtpSession, user: str, password: str) -> SmtpReply:
-        """Check a credential; 235 if it is right."""
+        """Check a credential. Returns the reply 235 if it is valid."""
         ...
 
     async def mail(self, session: SmtpSession, address: str, parameters: dict[str, str]) -> SmtpReply:
@@ -128,6 +128,6 @@ class SmtpHandler(Protocol):
     async def message(self, session: SmtpSession, content: bytes) -> SmtpReply:
         """Take responsibility for a message; 250 after it is stored. All its lines end with CRLF.
 
-        It is called to its end even if the client closes the connection meanwhile.
+        The call is not cancelled if the client closes the connection meanwhile.
         """
         ...

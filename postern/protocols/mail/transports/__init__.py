@@ -1,1 +1,1 @@
-"""Transports, which deliver messages to a relay or capture them. Each tries once and never retries."""
+"""Transports: each passes a message on to the next hop, or captures it, in one attempt. The caller retries."""

@@ -1,7 +1,7 @@
 """The direct transport: each message goes to the mail servers of its recipients' domains (RFC 5321 §5.1).
 
-The domains whose mail servers are the same, and are protected in the same way, are a site. A site has its own
-connections, queue, rate shaper and circuit breaker, so that a slow or unreachable one does not delay the others.
+A site consists of the domains that have the same mail servers and the same requirements for TLS. Each site has its own
+connections, queue, rate shaper and circuit breaker, so that a slow or unreachable site does not delay the others.
 """
 
 import asyncio
@@ -70,9 +70,10 @@ MAX_SITES = 2_000
 MAX_CONNECTIONS = 500
 """Open connections of one transport, idle ones included; below the common limit of 1,024 file descriptors."""
 RESERVED_CONNECTIONS = 100
-"""As many are left to tenants that have fewer open: one whose recipients have slow servers must not stop the others."""
-FULL_DELAY = timedelta(seconds=5)
-"""When a message is tried again for which there was no connection left."""
+"""A tenant that has this many connections open leaves the same number unused for the other tenants, so that slow
+servers of its recipients do not stop their mail."""
+NO_CONNECTION_DELAY = timedelta(seconds=5)
+"""After this time, a message for which no connection was left is tried again."""
 MAX_SOURCES = 64
 """Maximum source addresses of one transport."""
 SITE_LIMITS = PoolLimits(
@@ -85,7 +86,7 @@ FindRoute: TypeAlias = Callable[[str], Awaitable[MailRoute]]
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """A local address to connect from, and which mail it is for."""
+    """A local IP address to connect from, and the mail that may use it."""
 
     address: str
     name: str
@@ -93,11 +94,11 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     lane: Lane | None = None
     """The kind of mail; None for both."""
     tenant: str | None = None
-    """The tenant whose mail it is reserved for."""
+    """The tenant for whose mail the address is reserved; None if it is shared."""
 
 
 class NoSourceLeft(Exception):
-    """None of the source addresses of a message may be used now: why, and when to try again."""
+    """No source address of a message may be used now; `text` says why, `retry_after` how long to wait."""
 
     def __init__(self, text: str, retry_after: timedelta) -> None:
         super().__init__(text)
@@ -109,7 +110,7 @@ ChooseSources: TypeAlias = Callable[[Envelope], Awaitable[tuple[str, ...] | None
 
 
 class NoConnectionLeft(Exception):
-    """The transport has as many open connections as the tenant may have it open, and none of them is idle."""
+    """No connection can be opened for the tenant: the limit is reached, and no open connection is idle."""
 
 
 class TlsDemand(Enum):
@@ -142,8 +143,9 @@ class _SiteKey(NamedTuple):
     sources: tuple[Source, ...]
     demand: TlsDemand
     authenticated: bool
-    """Whether the names of the servers are authenticated with DNSSEC, for messages that require TLS: a connection for
-    a domain whose MX records are signed must not be used for one whose are not (RFC 8689 §4.2.1)."""
+    """Whether the message requires TLS and the names of the servers are authenticated with DNSSEC. A connection that
+    was opened for a domain with signed MX records must not be used for a domain with unsigned ones (RFC 8689
+    §4.2.1)."""
 
 
 class _Site:
@@ -285,7 +287,7 @@ class DirectTransport:
                 pool.label,
                 no_server_contacted=True,
                 wait_cause=WaitCause.CAPACITY,
-                retry_after=FULL_DELAY,
+                retry_after=NO_CONNECTION_DELAY,
             )
         if site.demand is TlsDemand.REQUIRED and not outcome.exchange:
             outcome = _rejected_without_tls(envelope, outcome)
@@ -370,7 +372,8 @@ class DirectTransport:
         try:
             connection = await self._dial_first(site)
         except TlsRequired as failure:
-            # A policy or the message demands that. The servers can be reached, and each message needs this reason.
+            # The servers can be reached, so the circuit breaker stays closed: if it opened, the next messages would
+            # get its reason instead of this one.
             failure.counts_against_server = False
             raise
         finally:
@@ -381,7 +384,7 @@ class DirectTransport:
         return connection
 
     def _require_room(self, tenant: str | None) -> None:
-        """Raise NoConnectionLeft if no connection can be opened for a tenant; closes idle connections before."""
+        """Close idle connections until the tenant may open one. Raises NoConnectionLeft if that is not enough."""
         if self._has_room(tenant):
             return
         self._forget_closed()
@@ -432,12 +435,12 @@ class DirectTransport:
             else:
                 without_requiretls = connection
         if without_requiretls:
-            return without_requiretls  # It refuses the message without sending it.
+            return without_requiretls  # Its `send` rejects the message, because REQUIRETLS is missing.
         raise failure or Unreachable(f"{site.route.domain} has no mail server that can be used.")
 
     def _candidates(self, site: _Site) -> Iterator[tuple[MailHost, Peer | TlsRequired]]:
-        """The servers of the site in the order in which they are tried, with each of their addresses; or why a server
-        must not be used."""
+        """The addresses of the site's servers, in the order in which they are tried. A server that must not be used is
+        there once, with the reason instead of an address."""
         for host in self._in_random_order(site.route.hosts):
             try:
                 peer = self._peer(site.route, host, site.demand)
@@ -446,7 +449,8 @@ class DirectTransport:
                 continue
             for address in host.addresses:
                 source = self._source_for(address, site.sources)
-                # Sent from an address of the operating system's choice, mail would count as spam.
+                # Without a source, the operating system would choose an address, perhaps one that receivers treat as
+                # a source of spam.
                 if source is not None or not site.sources:
                     yield host, _at(peer, address, source, self._ehlo_host)
 
@@ -479,7 +483,8 @@ class DirectTransport:
     def _report(
         self, site: _Site, host: MailHost, fault: TlsFault | None, sending_ip: str = "", receiving_ip: str | None = None
     ) -> None:
-        """Report the result of TLS under the policy of the domain; what a message demands is no failure of it."""
+        """Report the result of TLS, unless the message overrides the domain's policy: a failure that only the message's
+        demand caused is not a failure of the policy."""
         if site.demand is TlsDemand.BY_POLICY:
             session = session_result(site.route, host, fault, sending_ip=sending_ip, receiving_ip=receiving_ip or "")
             self._report_session(session)
@@ -547,9 +552,10 @@ def _at(peer: Peer, address: str, source: Source | None, ehlo_host: str) -> Peer
 
 
 def _decisive(former: ConnectionFailed | None, failure: ConnectionFailed, demand: TlsDemand) -> ConnectionFailed:
-    """The failure that decides what becomes of the message: the last one, unless the message requires TLS.
+    """The failure that determines the outcome of the message: the last one, unless the message requires TLS.
 
-    Such a message is rejected if TLS failed with all servers (RFC 8689 §4.2.1), and retried if one was unreachable.
+    A message that requires TLS is rejected if TLS failed with all servers (RFC 8689 §4.2.1), and retried if a server
+    was unreachable.
     """
     if demand is TlsDemand.REQUIRED and isinstance(failure, TlsRequired):
         failure.enhanced = NOT_AUTHENTICATED.enhanced
@@ -558,7 +564,11 @@ def _decisive(former: ConnectionFailed | None, failure: ConnectionFailed, demand
 
 
 def select_sources(sources: Sequence[Source], *, tenant: str | None, bulk: bool) -> tuple[Source, ...]:
-    """The sources for a message: those of its tenant if there are any, and among them those of its lane if any."""
+    """The sources for a message: the first of these groups that is not empty.
+
+    The tenant's for the message's lane, the tenant's for both lanes, the shared ones for its lane, the shared ones for
+    both lanes, all of the tenant's, all shared ones.
+    """
     lane: Lane = "marketing" if bulk else "transactional"
     own = [source for source in sources if source.tenant is not None and source.tenant == tenant]
     shared = [source for source in sources if source.tenant is None]
@@ -578,7 +588,7 @@ def _domain_of(recipient: str) -> str | RouteFailure:
         if domain.startswith("["):
             return RouteFailure(550, "5.1.2", "Mail to an IP address instead of a domain is not delivered.")
         name = idna.encode(domain, uts46=True).decode() if not domain.isascii() else domain
-    except ValueError:  # An IDNAError is one.
+    except ValueError:  # IDNAError is a subclass.
         return RouteFailure(NO_ADDRESS.code, NO_ADDRESS.enhanced, NO_ADDRESS.text)
     return name.lower().removesuffix(".")
 

@@ -1,4 +1,4 @@
-"""Fail-over: several transports in order, of which the next is used if those before it cannot be reached."""
+"""Failover: several transports in order; the next one is used if the ones before it cannot be reached."""
 
 from collections.abc import Mapping
 
@@ -44,7 +44,7 @@ class FailoverTransport:
         return msgspec.structs.replace(reported, retry_after=min(retries, default=None))
 
     async def aclose(self) -> None:
-        """Does nothing: who created the transports closes them."""
+        """Does nothing: the code that created the transports closes them."""
 
 
 def _is_unreachable(transport: Transport, outcome: DeliveryOutcome) -> bool:

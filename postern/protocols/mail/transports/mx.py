@@ -26,14 +26,12 @@ CheckAddresses: TypeAlias = Callable[[Sequence[str]], object]
 """Raises ValueError with a readable message if one of these addresses must not be connected to."""
 FindPolicy: TypeAlias = Callable[[str], Awaitable[StsPolicy | None]]
 """Returns the MTA-STS policy of a domain, None if it has none."""
-
-
 ReceivesMail: TypeAlias = Callable[[str], Awaitable[bool]]
-"""Returns whether this server receives mail for a domain, so that delivering to it is no loop."""
+"""Returns whether this server receives mail for a domain; then delivering the domain's mail to itself is no loop."""
 
 
 class RouteFailure(Exception):
-    """No mail server of a domain was found: the reply code, the enhanced code and the reason."""
+    """A domain has no mail server that can be used. `code`, `enhanced` and `text` are the result for its recipients."""
 
     def __init__(self, code: int, enhanced: str, text: str) -> None:
         super().__init__(text)
@@ -47,11 +45,11 @@ class MailHost(msgspec.Struct, frozen=True, kw_only=True):
     preference: int
     """Servers with a smaller number are tried first."""
     addresses: tuple[str, ...]
-    """IPv6 first."""
+    """IP addresses, IPv6 first."""
     tlsa: tuple[TlsaRecord, ...] = ()
     """Its TLSA records, authenticated with DNSSEC; if there are any, TLS is required (RFC 7672 §2.2)."""
     tlsa_base: str = ""
-    """The name that has them: that of the server, or the one for which it is an alias (RFC 7672 §2.2.3)."""
+    """The host name of the TLSA records: that of the server, or the name for which it is an alias (RFC 7672 §2.2.3)."""
 
 
 class MailRoute(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,7 +62,8 @@ class MailRoute(msgspec.Struct, frozen=True, kw_only=True):
     policy: StsPolicy | None = None
     """The MTA-STS policy, if its mode is `enforce` or `testing`."""
     authenticated: bool = False
-    """Whether the names of the mail servers are authenticated with DNSSEC, or the only one is that of the domain."""
+    """Whether the names of the mail servers are authenticated with DNSSEC, or the domain is its own only mail server,
+    so that no record names another one."""
 
 
 class MailRoutes:
@@ -83,7 +82,7 @@ class MailRoutes:
         receives_mail_for: ReceivesMail | None = None,
         report_tlsa_failure: Callable[[str, str], object] = lambda _domain, _host: None,
     ) -> None:
-        """`port` is that of the mail servers. Servers with one of `own_names` or `own_addresses` are this one.
+        """`port` is that of the mail servers. A mail server with one of `own_names` or `own_addresses` is this server.
         Without `receives_mail_for`, this server receives mail for no domain.
 
         `report_tlsa_failure` is called with a domain and a mail server whose TLSA records could not be looked up.
@@ -161,7 +160,7 @@ class MailRoutes:
             tlsa: list[TlsaRecord] = []
             base = name
             if is_authenticated and found.authenticated:
-                # RFC 7672 §2.2.2: other names have no TLSA records that could be authenticated.
+                # RFC 7672 §2.2.2: only an authenticated name can have authenticated TLSA records.
                 base = found.canonical_name
                 tlsa = await self._tlsa(domain, base)
                 if not tlsa and base != name:
@@ -202,8 +201,8 @@ class MailRoutes:
 
 
 _HOST_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
-"""A host name in lower case (RFC 1123 §2.1), also with underscores, which are in use. The DNS allows any octet, but the
-name becomes that of a site, and with it a part of URLs, replies and logs."""
+"""A host name in lower case (RFC 1123 §2.1), also with underscores, which some servers have. The DNS allows any octet,
+but a site gets the name of its server, which then appears in URLs, replies and logs."""
 
 
 def _has_failed(route: asyncio.Future[MailRoute]) -> bool:

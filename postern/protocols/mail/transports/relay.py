@@ -54,8 +54,8 @@ Resolve: TypeAlias = Callable[[str], Awaitable[Sequence[str]]]
 """Looks up the IP addresses of a host to connect to. Raises ValueError or LookupError with a readable message."""
 
 Lease: TypeAlias = Callable[[str, float], Awaitable[float | None]]
-"""Leases the next span (in seconds) of a named rate that several processes share. Returns the seconds until
-the span begins; None if it would begin too late."""
+"""Leases the next span of a rate that several processes share. Arguments: the name of the rate and the span in seconds.
+Returns the seconds until the span begins; None if it would begin too late."""
 
 
 class PoolLimits(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,15 +83,15 @@ class RelayServer(PoolLimits, frozen=True, kw_only=True):
     password: str = ""
     weight: int = 1
     """The relay's share of the messages, relative to the weights of the other relays."""
-    takes_instructions: bool = True
-    """Whether messages may have header fields that providers obey (INSTRUCTIONS)."""
+    allows_provider_headers: bool = True
+    """Whether messages may have PROVIDER_HEADERS."""
 
 
-INSTRUCTIONS = re.compile(
+PROVIDER_HEADERS = re.compile(
     rb"^(?:x-(?:ses|mailgun|mc|pm|mj|mailin|mailjet)-|x-smtpapi|x-msys-api)[^\r\n:]*", re.IGNORECASE | re.MULTILINE
 )
-"""Header fields that Amazon SES, Mailgun, Mandrill, Postmark, Mailjet, Brevo, SendGrid and SparkPost obey. With some of
-them, a message gets other recipients or is charged to another account."""
+"""Header fields that instruct Amazon SES, Mailgun, Mandrill, Postmark, Mailjet, Brevo, SendGrid or SparkPost. Some of
+them change the recipients of a message, or the account that it is charged to."""
 
 
 class RelayTransport:
@@ -114,13 +114,13 @@ class RelayTransport:
         """`ehlo_host` is the host name for EHLO, `context` replaces the system's CAs, `chance` gives 0 ≤ x < 1.
 
         With `resolve`, only the addresses that it returns are connected to; without it, the system resolves names and
-        any address is allowed. `lease` shares the relays' rates with other processes,
-        and `controls` the limits of their sites, which belong to the tenant `scope`.
+        any address is allowed. `lease` shares the relays' rates with other processes, and `controls` the limits of
+        their sites, whose keys get the `scope` (see SiteKey). Raises ValueError for too few or too many relays.
         """
         if not 1 <= len(relays) <= MOST_RELAYS:
             raise ValueError(f"A transport must have 1 to {MOST_RELAYS} relays.")
         self._chance = chance
-        self._takes_instructions = all(relay.takes_instructions for relay in relays)
+        self._allows_provider_headers = all(relay.allows_provider_headers for relay in relays)
         self._pools: list[tuple[int, ConnectionPool]] = []
         for relay in relays:
             peer = Peer(
@@ -148,10 +148,11 @@ class RelayTransport:
     async def deliver(self, envelope: Envelope, message: bytes, hooks: DeliveryHooks = NO_HOOKS) -> DeliveryOutcome:
         """See `Transport.deliver`."""
         first, *others = self._order()
-        instruction = None if self._takes_instructions else INSTRUCTIONS.search(message.partition(b"\r\n\r\n")[0])
-        if instruction:
-            # The relay is that of all projects, and one must not change what applies to the others.
-            name = instruction[0].decode("ascii", "replace")
+        head = message.partition(b"\r\n\r\n")[0]
+        field = None if self._allows_provider_headers else PROVIDER_HEADERS.search(head)
+        if field:
+            # All projects share the relay's account at the provider, which no project may change.
+            name = field[0].decode("ascii", "replace")
             text = f"Header fields like {name} are not allowed: the provider of this server's relay may obey them."
             return reject_all(envelope, 554, "5.6.0", text, first.label)
         outcome = await first.deliver(envelope, message, hooks)
@@ -201,7 +202,8 @@ async def _connect(peer: Peer, resolve: Resolve | None, _tenant: str | None) -> 
 LONGEST_QUEUE = 1_024
 """Maximum messages that wait in memory for one relay or site; others stay in the database."""
 BUSY_DELAY = timedelta(seconds=15)
-"""When a message is tried again whose site has finished no message while it waited."""
+"""After this time, a message that had to wait too long is tried again if its site has finished no other message
+meanwhile."""
 LONGEST_WAIT_SECONDS = 5.0
 """A message that the rate limit would delay for longer is deferred instead of waiting."""
 IDLE_BEFORE_NOOP_SECONDS = 15.0
@@ -211,7 +213,7 @@ IDLE_SECONDS = 60.0
 LEASED_SECONDS = 0.25
 """The span of a shared rate that a process leases at a time."""
 SHORTEST_QUEUE = 250
-"""With `longest_wait_seconds`, so many messages may wait even if no message was finished for a while."""
+"""With `longest_wait_seconds`, this many messages may wait even if none was finished for a while."""
 
 
 class ConnectionPool:
@@ -278,7 +280,7 @@ class ConnectionPool:
         try:
             if not self.shaper.allows_attempt(self._clock()):
                 return self._defer_while_open(envelope)
-            # Other messages may have been answered while this one waited.
+            # While this message waited, replies to others may have slowed the site down.
             if refused := self._refusal_of_site(envelope):
                 return refused
             outcome = await self._attempt(envelope, message, hooks)
@@ -352,12 +354,11 @@ class ConnectionPool:
             self.label,
             no_server_contacted=True,
             wait_cause=self._cause_of_delay,
-            retry_after=max(BUSY_DELAY if is_slow else timedelta(seconds=1), self._slot(envelope.bulk)),
+            retry_after=max(BUSY_DELAY if is_slow else timedelta(seconds=1), self._retry_delay(envelope.bulk)),
         )
 
-    def _slot(self, bulk: bool) -> timedelta:
-        """When to try a message again that cannot be sent now."""
-        return self.control.slot(bulk=bulk) if self.control else NO_TIME
+    def _retry_delay(self, bulk: bool) -> timedelta:
+        return self.control.retry_delay(bulk=bulk) if self.control else NO_TIME
 
     def _defer_while_open(self, envelope: Envelope) -> DeliveryOutcome:
         return defer_all(
@@ -383,7 +384,7 @@ class ConnectionPool:
                 self.label,
                 no_server_contacted=True,
                 wait_cause=self._cause_of_delay,
-                retry_after=max(timedelta(seconds=max(delay, of_site)), self._slot(envelope.bulk)),
+                retry_after=max(timedelta(seconds=max(delay, of_site)), self._retry_delay(envelope.bulk)),
             )
         delay = max(delay, of_site)
         self.shaper.acquire(now)
@@ -434,7 +435,7 @@ class ConnectionPool:
                 except StaleConnection:
                     connection = None
             if self.control:
-                # This connection is counted already.
+                # `make_room` adds the new connection to `open`, which counts it already.
                 self.control.open -= 1
                 self.control.make_room()
                 self.control.open += 1
@@ -460,9 +461,9 @@ class ConnectionPool:
                 self._put_back(connection)
 
     async def _wait_for_closing(self) -> None:
-        """Wait until the server has closed connections that would exceed a limit together with a new one.
+        """Wait until enough connections are closed that the new one, which is counted already, exceeds no limit.
 
-        This connection is counted already. Each waits at most as long as the server may take to reply to QUIT.
+        The wait ends with the time limit for the server's reply to QUIT.
         """
         while self._closing and self._in_use + len(self._idle) + len(self._closing) > self.shaper.connections:
             await asyncio.wait(self._closing, return_when=asyncio.FIRST_COMPLETED)
@@ -608,7 +609,7 @@ class ConnectionPool:
             return False
 
     async def _acquire_slot(self, bulk: bool) -> bool:
-        """Wait until a connection can be used; returns False if the message shall not wait any more (`shed`)."""
+        """Wait until a connection can be used; returns False if `shed` returns the message to the database before."""
         queue = self._waiting[bulk]
         if queue or not self._has_room(bulk=bulk):
             slot: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
@@ -649,8 +650,8 @@ class ConnectionPool:
                 self._stop_waiting()
 
     def shed(self, keep: int) -> int:
-        """Let at most `keep` messages wait, those that came first; the others go back. Returns how many wait."""
-        for queue in reversed(self._waiting):  # Bulk mail goes back first.
+        """See `WaitingPool.shed`. The messages that came last are returned first, and bulk mail before other mail."""
+        for queue in reversed(self._waiting):
             while queue and sum(map(len, self._waiting)) > keep:
                 slot = queue.pop()
                 if not slot.done():

@@ -205,7 +205,7 @@ def _refusal(envelope: Envelope, message: bytes, host: str) -> DeliveryOutcome |
     head = message.partition(b"\r\n\r\n")[0]
     instruction = _SES_HEADER.search(head)
     if instruction:
-        # These fields are instructions to SES: with them, a project could change what applies to all projects.
+        # SES takes these fields as instructions, by which one project could change settings of the shared account.
         name = instruction[0].decode("ascii", "replace")
         return reject_all(envelope, 554, "5.6.0", f"Header fields like {name} are not allowed: SES obeys them.", host)
     if envelope.needs_smtputf8:
@@ -216,10 +216,8 @@ def _refusal(envelope: Envelope, message: bytes, host: str) -> DeliveryOutcome |
 
 
 class RequestQueue(ConnectionPool):
-    """The requests to SES, whose rate, number at a time and circuit breaker are handled like those of a relay.
-
-    httpx keeps the connections.
-    """
+    """The requests to SES. A ConnectionPool limits their rate and number and has the circuit breaker, but its slots are
+    for requests: httpx keeps the connections."""
 
     def __init__(
         self,
@@ -356,7 +354,8 @@ class RequestBody:
         self.request_line = f"POST {SEND_PATH} HTTP/1.1\r\nHost: {request.headers['Host']}\r\n".encode()
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """The octets. The hooks are awaited in between: a server cannot process a request without its last octets."""
+        """The octets of the body. `admit` is awaited before the first ones, and `before_dot` before the last ones,
+        without which SES cannot process the request."""
         body = self.request.body
         self.begun = True
         if self._hooks.admit:
@@ -457,7 +456,7 @@ def _outcome_of(
         # The access key, its permissions or the configuration set: the operator has to act.
         code, enhanced, text = 454, CREDENTIALS_CODE, reply or f"HTTP status {response.status}"
     else:
-        # The text is not that of the server, so that it is not taken for a reply about the recipient.
+        # The server's text is left out, so that it is not classified as a reply about the recipient.
         code, enhanced, text = 451, SERVER_CODE, f"Amazon SES replied with HTTP status {response.status}."
         retry_after = _retry_after(response, None)
     return DeliveryOutcome(
@@ -470,12 +469,12 @@ def _outcome_of(
     )
 
 
-def ses_message_id(reference: str) -> str | None:
-    """The id of the message that a `Message-ID` of SES has, in lower case; None for any other `Message-ID`.
+def ses_message_id(header: str) -> str | None:
+    """The id that SES gave to a message, in lower case, from its `Message-ID` field; None if SES did not write it.
 
-    SES replaces it by `<id@region.amazonses.com>`, and by `<id@email.amazonses.com>` in the region us-east-1.
+    SES replaces the field by `<id@region.amazonses.com>`, and by `<id@email.amazonses.com>` in the region us-east-1.
     """
-    match = _SES_MESSAGE_ID.fullmatch(reference)
+    match = _SES_MESSAGE_ID.fullmatch(header)
     return match[1].lower() if match else None
 
 

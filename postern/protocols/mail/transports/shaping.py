@@ -1,4 +1,4 @@
-"""Shaping: how many connections and messages a destination gets, and how it is slowed down when it asks for less mail.
+"""Shaping: the limits of connections and messages per destination, and their reduction when it asks for less mail.
 
 A site is a destination with common limits: a provider, the mail servers of a domain, or a relay. All processes share
 the limits of a site. This module has the limits and the state of a site in one process, a SiteControl. How processes
@@ -34,7 +34,7 @@ MAX_FILE_OCTETS = 1_000_000
 """The largest shaping file that is read."""
 PATTERN_CHARACTERS = 500
 REPLY_CHARACTERS = 500
-"""How much of a reply is matched and kept."""
+"""Maximum characters of a reply that are matched and kept."""
 
 Count = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
 PerMinute = Annotated[float, msgspec.Meta(gt=0, le=10_000_000)]
@@ -53,7 +53,7 @@ class ThrottleRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class LimitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The limits of an entry of a shaping file; those that are None are the defaults."""
+    """The limits in an entry of a shaping file; None for the default."""
 
     connections: Count | None = None
     messages_per_connection: Count | None = None
@@ -67,6 +67,7 @@ class ShapedProvider(LimitSettings, frozen=True, kw_only=True, forbid_unknown_fi
     mx: Annotated[list[str], msgspec.Meta(max_length=100)] = []
     """Domains of its mail servers."""
     sources: list[str] = []
+    """URLs of the pages on which the provider documents its limits."""
     throttled: Annotated[list[ThrottleRule], msgspec.Meta(max_length=100)] = []
 
 
@@ -109,6 +110,7 @@ class SiteRules(msgspec.Struct, frozen=True, kw_only=True):
     throttled: tuple[tuple[re.Pattern[str], timedelta], ...]
     """Patterns of replies that ask for less mail, each with the shortest pause after it."""
     provider: str | None = None
+    """The name of the provider; None if the site is not a provider's."""
 
 
 class ShapingTable:
@@ -140,10 +142,11 @@ class ShapingTable:
         return SiteRules(limits=_limits(self._direct), throttled=self._throttled)
 
     def for_mail_servers(self, hosts: Sequence[str]) -> tuple[str, SiteRules]:
-        """The name and the rules of the site of a domain's mail servers (lower case), the preferred ones first.
+        """The name and the rules of the site of a domain's mail servers; `hosts` in lower case, preferred ones first.
 
-        Whoever publishes MX records can name any server in them. So the name and the limits of a provider or of a
-        company are only those of domains all of whose servers are theirs: the others would be charged to them.
+        Anybody can publish MX records that name a provider's servers together with others. So a domain belongs to the
+        site of a provider, or of an organization, only if all its servers do: otherwise, the replies of the other
+        servers could slow that site down for all domains.
         """
         found = [self._of_mail_server(host) for host in hosts]
         if found[0].provider and all(rules.provider == found[0].provider for rules in found):
@@ -234,19 +237,20 @@ def _compiled(rules: Sequence[ThrottleRule]) -> tuple[tuple[re.Pattern[str], tim
 # The state of a site in one process ---------------------------------------------------
 
 RATE_WAIT_SECONDS = 1.0
-"""A message that the rate of its site would delay for longer goes back to the database."""
+"""A message that the rate of its site would delay for longer is returned to the database."""
 BURST_SECONDS = 0.05
 """Messages can be sent this much earlier than an even distribution requires."""
-LONGEST_SLOT = timedelta(minutes=15)
-"""The latest time at which a message that went back is tried again; then its site may have recovered."""
+LONGEST_RETRY_DELAY = timedelta(minutes=15)
+"""A message that was returned to the database is tried again after this time at the latest, because its site may have
+recovered."""
 READY_MESSAGES = 1_024
 """Maximum messages of a site without a rate that a process holds in memory."""
 READY_AT_LEAST = 4
-"""How many messages of a slow site a process may hold in memory."""
+"""Messages of a site that a process may hold in memory, however slow the site is."""
 WINDOW_SECONDS = 10.0
 """The period over which the share of deferred messages is measured."""
 WINDOW_MESSAGES = 10
-"""The fewest messages of which the share is measured."""
+"""The share is not measured with fewer messages in a window."""
 DEFERRED_SHARE = 0.5
 """With this share of deferred messages, a site is slowed down, whatever the text of its replies."""
 SLOW_DOWN_CODES = frozenset({421, 450, 451, 452})
@@ -263,7 +267,7 @@ NOT_OVERLOADED = frozenset(
 RESERVED_SHARE = 5
 """One in this many connections, and at least one, is reserved for mail that is not bulk mail."""
 SUSPENDED_CHECK = timedelta(hours=1)
-"""When a message to a site that is suspended without an end is looked at again."""
+"""The longest time after which a message to a suspended site is tried again."""
 
 
 class SiteSuspension(msgspec.Struct, frozen=True):
@@ -280,18 +284,18 @@ class Obstacle(NamedTuple):
     cause: WaitCause
     text: str
     delay: timedelta
-    """When to try again."""
+    """The time until the next attempt."""
 
 
 class SiteObserver(Protocol):
-    """What a SiteControl tells the code that shares sites between processes."""
+    """The code that shares sites between processes, as a SiteControl uses it."""
 
     async def share(self, control: "SiteControl") -> None:
         """Get this process's share of a site's limits: sets `connections_share` and the other shared values."""
         ...
 
     def throttled(self, control: "SiteControl", reply: str, pause: timedelta) -> None:
-        """The site has asked for less mail."""
+        """The site has asked for less mail with `reply`. It gets none during `pause`, which may be zero."""
         ...
 
 
@@ -307,7 +311,7 @@ class WaitingPool(Protocol):
         ...
 
     def shed(self, keep: int) -> int:
-        """Let at most `keep` messages wait; returns how many do."""
+        """Return waiting messages to the database, so that at most `keep` wait. Returns how many still wait."""
         ...
 
 
@@ -342,9 +346,9 @@ class SiteControl:
         self.throttled_until: datetime | None = None
         """Until when nothing is sent."""
         self.suspension: SiteSuspension | None = None
-        """Of all tenants."""
+        """The suspension for all tenants."""
         self.suspensions: dict[str, SiteSuspension] = {}
-        """By tenant."""
+        """The suspensions for the mail of one tenant, by tenant."""
         self.open = 0
         """Connections, including those being opened or closed."""
         self._closing: set[asyncio.Task[None]] = set()
@@ -361,14 +365,15 @@ class SiteControl:
         self.waiting_pools: dict[WaitingPool, None] = {}
         self.idle_pools: dict[WaitingPool, None] = {}
         self._next_send_at = 0.0
-        self._next_slots = {False: 0.0, True: 0.0}
-        """By whether the messages are bulk mail."""
+        self._next_retries_at = {False: 0.0, True: 0.0}
+        """The latest time of `clock` that `retry_delay` has given to a message, by whether it is bulk mail."""
         self._window_began = 0.0
         self._window_deferrals = self._window_others = 0
-        """Deferrals that count, and other results, since the window began; it begins again with a later deferral."""
+        """The deferrals that indicate overload, and the other results, since the window began. The first such deferral
+        after WINDOW_SECONDS begins a new window."""
 
     async def prepare(self) -> None:
-        """Wait until this process has a share of the site's limits. Raises errors of the database."""
+        """Wait until this process has a share of the site's limits. Raises what `SiteObserver.share` raises."""
         self.used_at = self._clock()
         if not self.is_shared or self.has_expired:
             await self._observer.share(self)
@@ -376,7 +381,7 @@ class SiteControl:
     # Whether and when a message may be sent.
 
     def obstacle(self, tenant: str | None, *, bulk: bool) -> Obstacle | None:
-        """Why no message of a tenant is sent to the site at present; None if it is sent."""
+        """Why no message of a tenant may be sent to the site at present; None if it may."""
         if not (self.suspension or self.suspensions or self.throttled_until or self.connections_share == 0):
             return None
         now = self._now()
@@ -386,7 +391,7 @@ class SiteControl:
                 text = f"The site {self.key.name} is suspended: {suspension.reason}"
                 return Obstacle(WaitCause.SITE_SUSPENDED, text, delay)
         if self.throttled_until is not None and self.throttled_until > now:
-            delay = self.throttled_until - now + self.slot(bulk=bulk)
+            delay = self.throttled_until - now + self.retry_delay(bulk=bulk)
             return Obstacle(WaitCause.SITE_SLOWED, f"The site {self.key.name} has asked for less mail.", delay)
         if self.connections_share == 0:
             text = f"Other processes have all connections to the site {self.key.name}."
@@ -406,7 +411,7 @@ class SiteControl:
 
     @property
     def cause_of_delay(self) -> WaitCause:
-        """Why messages wait that the limits of the site do not allow yet."""
+        """The cause for messages that wait because of the site's limits."""
         return WaitCause.SITE_SLOWED if self.is_slow else WaitCause.CAPACITY
 
     def delay(self) -> float:
@@ -418,21 +423,23 @@ class SiteControl:
         if self.per_second:
             self._next_send_at = max(self._next_send_at, self._clock()) + 1 / self.per_second
 
-    def slot(self, *, bulk: bool) -> timedelta:
-        """When to try a message again that cannot be sent now: each gets a time of its own, as the rate allows.
+    def retry_delay(self, *, bulk: bool) -> timedelta:
+        """The time until a message that cannot be sent now is tried again.
 
-        Bulk mail and other mail do not wait for one another.
+        Each call reserves the next time that the rate allows, so that the messages do not come back together. Bulk mail
+        and other mail are counted separately.
         """
         if not self.per_second:
             return timedelta()
         earliest = self._clock() + RATE_WAIT_SECONDS
-        latest = self._clock() + LONGEST_SLOT.total_seconds()
-        slot = self._next_slots[bulk] = min(max(self._next_slots[bulk], earliest) + 1 / self.per_second, latest)
-        return timedelta(seconds=slot - self._clock())
+        latest = self._clock() + LONGEST_RETRY_DELAY.total_seconds()
+        retry_at = min(max(self._next_retries_at[bulk], earliest) + 1 / self.per_second, latest)
+        self._next_retries_at[bulk] = retry_at
+        return timedelta(seconds=retry_at - self._clock())
 
     @property
     def most_ready(self) -> int:
-        """How many of its messages this process may hold in memory, of bulk mail and of other mail each."""
+        """How many messages of the site this process may hold in memory, of bulk mail and of other mail each."""
         if not self.per_second:
             return READY_AT_LEAST if self.is_slow else READY_MESSAGES
         return min(READY_MESSAGES, max(READY_AT_LEAST, round(self.per_second * RATE_WAIT_SECONDS)))
@@ -448,12 +455,14 @@ class SiteControl:
 
     # Slots: the permission to use a connection.
 
-    def most_connections(self, most: int) -> int:
-        """How many of the connections that a pool may have it can use: fewer while a site is slow that has no limit of
-        connections for all processes."""
+    def most_connections(self, pool_limit: int) -> int:
+        """How many connections a pool with the limit `pool_limit` may use at present.
+
+        A slow site gets fewer, unless its connections have a limit for all processes, which is reduced instead.
+        """
         if self.connections_share is None and self.is_slow:
-            return max(1, int(most * self.factor))
-        return most
+            return max(1, int(pool_limit * self.factor))
+        return pool_limit
 
     def has_slot(self, *, bulk: bool) -> bool:
         """Whether another connection may be used; bulk mail cannot use the reserved ones."""
@@ -476,17 +485,18 @@ class SiteControl:
             pool.wake()
 
     def shed(self) -> None:
-        """Let the messages go back that cannot be sent soon: they must not occupy the worker while the site is slow."""
+        """Return the waiting messages that cannot be sent soon to the database, so that they do not occupy the worker
+        while the site is slow."""
         keep = 0 if self.throttled_until is not None and self.throttled_until > self._now() else self.most_ready
         for pool in list(self.waiting_pools):
             keep -= pool.shed(keep)
 
     def make_room(self) -> None:
-        """Begin to close idle connections, so that with one more there are no more than allowed."""
+        """Begin to close idle connections if the share does not allow to open one more."""
         self._close_idle(more=1)
 
     def _close_idle(self, more: int = 0) -> None:
-        """Begin to close idle connections, as many as are needed to open `more` others."""
+        """Begin to close idle connections until the share allows to open `more` others."""
         share = self.connections_share
         while share is not None and self.open - len(self._closing) + more > share and self.idle_pools:
             if not next(iter(self.idle_pools)).close_idle():
@@ -514,7 +524,8 @@ class SiteControl:
 
     @property
     def held(self) -> int:
-        """The connections that this process may have at present, or still has."""
+        """The connections that other processes must not use: the share of this process, or its open ones if these are
+        more."""
         return self.open if self.has_expired else max(self.connections_share or 0, self.open)
 
     def set_share(self, connections: int | None, ends_at: datetime) -> None:
@@ -528,7 +539,7 @@ class SiteControl:
         """Whether no further connection may be kept."""
         return self.connections_share is not None and self.open >= self.connections_share
 
-    # What the replies say.
+    # Results of attempts.
 
     def record(self, tenant: str | None, outcome: DeliveryOutcome) -> None:
         """Count the results of an attempt, and report the site if it asks for less mail."""
@@ -542,15 +553,16 @@ class SiteControl:
         if isinstance(best, Accepted):
             self._window_others += 1
         elif best.code and self._has_limits:
-            self._judge(best, outcome.retry_after)
+            self._detect_overload(best, outcome.retry_after)
 
     @property
     def _has_limits(self) -> bool:
-        """Whether the limits of the site can be reduced. A relay without limits takes what this service sends; each
-        process spreads its messages itself (RateShaper). Amazon SES always has limits: those of the account."""
+        """Whether the site has limits, which can be reduced. Without limits for a relay, each process reduces its own
+        rate (RateShaper). Amazon SES always has limits: those of the account."""
         return self.transport != "relay" or self.rules.limits != SiteLimits()
 
-    def _judge(self, result: Result, retry_after: timedelta | None) -> None:
+    def _detect_overload(self, result: Result, retry_after: timedelta | None) -> None:
+        """Report the site if this result asks for less mail, or if it has deferred DEFERRED_SHARE of its messages."""
         is_deferral = isinstance(result, Deferred) and result.code in SLOW_DOWN_CODES
         if isinstance(result, Deferred):
             reply = readable_reply(result)
@@ -585,7 +597,7 @@ class SiteControls(SiteObserver, Protocol):
     """The sites of a process."""
 
     def of_mail_servers(self, hosts: Sequence[str], scope: str) -> SiteControl:
-        """The site of a domain's mail servers, the preferred ones first."""
+        """The site of a domain's mail servers, the preferred ones first; for `scope` see SiteKey."""
         ...
 
     def of_relay(self, host: str, label: str, scope: str) -> SiteControl:
@@ -597,14 +609,14 @@ class SiteControls(SiteObserver, Protocol):
         ...
 
     def learn(self, tenant: str | None, domain: str, control: SiteControl) -> None:
-        """Remember the site of a domain."""
+        """Remember that mail of the tenant to the domain goes to this site."""
         ...
 
 
 def readable_reply(result: Result) -> str:
     """Code and text of a result in one line, without control characters and addresses.
 
-    Replies that name a recipient are shown to others: to the operator, and after the recipient was erased.
+    Addresses are left out because replies are shown to the operator too, and kept after a recipient was erased.
     """
     text = " ".join(part for part in (str(result.code) if result.code else "", result.enhanced, result.text) if part)
     readable = "".join(character if character.isprintable() else " " for character in text[:REPLY_CHARACTERS])

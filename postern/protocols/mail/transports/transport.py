@@ -65,6 +65,7 @@ class RecipientResult(msgspec.Struct, frozen=True, kw_only=True, tag_field="resu
     """The enhanced status code (RFC 3463), such as `5.1.1`; empty if the server sent none."""
     text: str
     host: str
+    """`name:port` of the server, or the name of the transport if none was contacted."""
     duration: timedelta
 
 
@@ -90,9 +91,9 @@ class WaitCause(StrEnum):
     """Why a message waits."""
 
     WARM_UP = "WARM_UP"
-    """Its domain, or each address from which it may leave, has reached the ceiling of the day."""
+    """The warm-up plan of its sender's domain, or of each source address that it may use, allows no more today."""
     REPUTATION = "REPUTATION"
-    """The rates of bounces or complaints of its domain are too high."""
+    """The rates of bounces or complaints of its sender's domain are too high."""
     SITE_SUSPENDED = "SITE_SUSPENDED"
     """The project or the operator has suspended its destination."""
     SITE_SLOWED = "SITE_SLOWED"
@@ -100,7 +101,7 @@ class WaitCause(StrEnum):
     SITE_UNREACHABLE = "SITE_UNREACHABLE"
     """Its destination could not be reached several times in a row (the circuit breaker is open)."""
     CAPACITY = "CAPACITY"
-    """Other messages to its destination are first: rate limits and limits of connections."""
+    """Other messages to its destination are sent first, because its rate or its connections are limited."""
     TLS = "TLS"
     """A policy of the recipient's domain, or the relay's settings, require TLS, which failed."""
     DEFERRED = "DEFERRED"
@@ -120,11 +121,12 @@ class DeliveryOutcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     transport: str = ""
     """The name of the transport that made the attempt, if it was chosen among several."""
     site: str = ""
-    """The name of the site whose limits apply, if there is one; of several, that of the first one that deferred."""
+    """The name of the site (see `shaping`) whose limits apply; empty without one. If the recipients have several sites,
+    the first one that deferred."""
     ambiguous: bool = False
     """The final dot was sent without a reply, so it is unknown whether the server accepted the message (RFC 1047)."""
     wait_cause: WaitCause | None = None
-    """Why the message was not sent; None if the results say it."""
+    """Why the message waits; None if the server's replies in the results are the reason."""
     no_server_contacted: bool = False
     """No server was contacted (circuit open, queue full), so this does not count as an attempt."""
     retry_after: timedelta | None = None
@@ -132,7 +134,8 @@ class DeliveryOutcome(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     opening: tuple[tuple[str, bytes], ...] = ()
     """The start of the SMTP dialogue: greeting, EHLO, TLS, AUTH; shared by all messages of the connection."""
     provider_id: str = ""
-    """The id that the provider gave to the message and wrote into its `Message-ID`; empty if that did not change."""
+    """The id that the provider gave to the message and wrote into its `Message-ID`; empty if the provider does not
+    replace the `Message-ID`."""
     exchange: tuple[tuple[str, bytes], ...] = ()
     """The SMTP dialogue of this message: `C` for the client, `S` for the server, `TLS` for the parameters of TLS."""
 
