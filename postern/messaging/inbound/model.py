@@ -205,7 +205,7 @@ class InboundFields(Record):
     automatic: bool
     """Whether a program has sent it, such as a vacation notice or a mailing list. Do not answer it automatically."""
     hints: list[SpamHint]
-    """Facts that often go with unwanted mail. They decide nothing."""
+    """Facts that are common in unwanted mail. No message is refused because of them."""
     received_at: Moment
     """When it was received (UTC)."""
 

@@ -1,6 +1,6 @@
 """Complaint reports in the Abuse Reporting Format (RFC 5965), also redacted ones (RFC 6590).
 
-Every function takes hostile input: it takes linear time, is bounded, and never fails.
+Messages may be hostile: each function takes linear time and bounded memory, and raises no exception.
 """
 
 import re
@@ -22,7 +22,7 @@ REDACTED = re.compile(r"redact|^x+@|^\W*$|^[*.]+@|hidden|removed", re.IGNORECASE
 
 
 class ComplaintReport(msgspec.Struct, frozen=True, kw_only=True):
-    """A report that the recipient of a message complained about it, or (`not-spam`) did not mind it."""
+    """A report about a message whose recipient complained about it or, with `not-spam`, marked it as wanted."""
 
     feedback_type: str
     """In lower case: `abuse`, `fraud`, `virus`, `other`, `not-spam`, or an unregistered type (RFC 5965 §3.5)."""
@@ -35,7 +35,7 @@ class ComplaintReport(msgspec.Struct, frozen=True, kw_only=True):
     original: tuple[tuple[str, str], ...]
     """The header of the original message, names in lower case; empty if the report does not contain it."""
     occurred_at: datetime | None
-    """When the original message arrived."""
+    """When the original message arrived; None if unknown."""
 
     @property
     def is_complaint(self) -> bool:
@@ -44,7 +44,7 @@ class ComplaintReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_complaint(message: ReceivedMessage) -> ComplaintReport | None:
-    """Read a complaint report; None if the message is none."""
+    """Read a complaint report; None if the message is not one."""
     part = next((part for part in message.parts if part.content_type == "message/feedback-report"), None)
     if part is None:
         return _read_microsoft(message)

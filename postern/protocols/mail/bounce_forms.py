@@ -1,7 +1,8 @@
 """Bounces that do not have the form of RFC 3464: of qmail, Exim, Exchange, old Sendmail, webmail providers and others.
 
-They are texts for people. A message is a bounce if sender, subject or text say so; its recipients are the addresses at
-the usual places of the text before the original message. Linear time, bounded, never fails.
+Such a bounce is human-readable text. Sender, subject and text decide whether a message is a bounce. Its recipients are
+the addresses at the usual places of the text, before the original message. Messages may be hostile: each function takes
+linear time and bounded memory, and raises no exception.
 """
 
 import re
@@ -18,8 +19,8 @@ TEXT_CHARACTERS = 20_000
 """The notification is searched up to this length."""
 LINE_CHARACTERS = 1_000
 """Longer lines are cut."""
-OPINION_CHARACTERS, OPINION_LINE = 5_000, 200
-"""How much text, and of each line, flufl.bounce gets: some of its patterns take quadratic time."""
+FLUFL_CHARACTERS, FLUFL_LINE_CHARACTERS = 5_000, 200
+"""Characters of the text, and of each line, that flufl.bounce gets: some of its patterns take quadratic time."""
 FAILURES_LIMIT = 100
 """Further recipients are left out."""
 NEAR_LINES = 12
@@ -45,7 +46,7 @@ _NOT_RECIPIENTS = re.compile(
     r"|mail-?master)@",
     re.IGNORECASE,
 )
-"""Addresses that bounces name for questions."""
+"""Addresses that bounces name as contacts for questions."""
 
 _DAEMON = re.compile(
     r"mailer-?daemon|post[-_]?master|mail-?daemon|mail ?delivery|delivery (?:sub)?system|mail system"
@@ -154,7 +155,7 @@ _AUTOMATIC_SUBJECT = re.compile(
 _ABSENCE_SUBJECT = re.compile(
     r"^auto: |\bis (?:currently )?(?:out of (?:the )?office|away|on (?:leave|holiday|vacation))\b", re.IGNORECASE
 )
-"""How Notes begins the subject of a vacation notice, and what follows a name."""
+"""The beginning of subjects of vacation notices from Notes, and phrases that follow a person's name in subjects."""
 _CHALLENGE = re.compile(
     r"(?:please )?(?:confirm|verify)[^.\n]{0,60}(?:your (?:message|e-?mail|identity|address)"
     r"|you are (?:a )?(?:human|person))"
@@ -187,19 +188,19 @@ def recognize(message: ReceivedMessage) -> list[Failure]:
         return []
     says_delayed = _DELAYED.search(text) or (_DELAYED_SUBJECT.match(message.subject) and not _FAILED.search(text))
     is_delayed = bool(says_delayed) and not _GAVE_UP.search(text)
-    addresses = _recipients_in(message, text) or second_opinion(message, text) or _recipients_of_original(message)
+    addresses = _recipients_in(message, text) or _recipients_by_flufl(message, text) or _recipients_of_original(message)
     return _failures(addresses[:FAILURES_LIMIT] or [""], text, is_delayed=is_delayed)
 
 
-def second_opinion(message: ReceivedMessage, text: str) -> list[str]:
+def _recipients_by_flufl(message: ReceivedMessage, text: str) -> list[str]:
     """The recipients that flufl.bounce finds. It gets the bounded text only, because its parser is not bounded."""
     copy = Message()
     for name in ("From", "To", "Subject", "X-Mailer"):
         copy[name] = message.field(name.lower()).translate(_LINE_BREAKS)[:200]
-    copy.set_payload("\n".join(line[:OPINION_LINE] for line in text[:OPINION_CHARACTERS].splitlines()))
+    copy.set_payload("\n".join(line[:FLUFL_LINE_CHARACTERS] for line in text[:FLUFL_CHARACTERS].splitlines()))
     try:
         temporary, permanent = all_failures(copy)
-    except Exception:  # Whatever a heuristic of the library does with hostile text must not matter.
+    except Exception:  # The library's heuristics may fail in any way for hostile text.
         return []
     return sorted(address.decode("ascii", "replace") for address in temporary | permanent)
 
@@ -207,7 +208,8 @@ def second_opinion(message: ReceivedMessage, text: str) -> list[str]:
 def is_automatic_reply(message: ReceivedMessage) -> bool:
     """Whether a message is a vacation notice, another automatic reply (RFC 3834), or a challenge to the sender.
 
-    Bounces are automatic replies, too (`Auto-Submitted`), so that sender and subject decide.
+    Bounces have `Auto-Submitted`, too. So a message with such a field is not an automatic reply if its sender or its
+    subject is that of a bounce.
     """
     subject = message.subject
     if _AUTOMATIC_SUBJECT.search(subject):
@@ -222,7 +224,7 @@ def is_automatic_reply(message: ReceivedMessage) -> bool:
 
 
 def notification_text(message: ReceivedMessage) -> str:
-    """The text for people, without the original message."""
+    """The human-readable text of a bounce, without the original message."""
     texts = [part for part in message.parts if part.content_type in ("text/plain", "text/html")]
     plain = [part for part in texts if part.content_type == "text/plain"] or texts
     if not plain:
@@ -248,11 +250,12 @@ _REPLY_CODES = re.compile(r"[45]\d\d[ -]|[45]\.\d+\.\d+")
 _REASON_FOLLOWS = re.compile(r">?:\s{1,20}[^\W\d_]{2}")
 """Between an address and the reason of its failure on the same line."""
 _SENDMAIL_REASON = re.compile(r"\(reason: .{3,}\)$")
-"""The whole reply of the server; in the transcript below, Sendmail adds its own (`550 5.1.1 … User unknown`)."""
+"""A line with the whole reply of the server. Below, in its transcript, Sendmail adds a reply of its own, such as
+`550 5.1.1 … User unknown`."""
 
 
 def text_near(text: str, address: str, others: Collection[str] = ()) -> str:
-    """The lines of a notification that tell why an address failed: those from its first mention, or else all.
+    """The lines of a notification that tell why an address failed, from its first mention, or else the first 40 lines.
 
     `others` are the other recipients, in lower case: the lines end at one that begins with one of them.
     """
@@ -302,7 +305,7 @@ def _is_bounce(message: ReceivedMessage, text: str) -> bool:
     )
     says_failed = bool(_FAILED.search(text) or _DELAYED.search(text))
     if not says_failed and is_from_daemon and message.content_type == "multipart/report":
-        return _says_bounce(message.subject)  # Its parts were lost on the way.
+        return _says_bounce(message.subject)  # The parts of the report are missing.
     return says_failed and (is_from_daemon or is_report or _says_bounce(message.subject))
 
 
@@ -335,7 +338,7 @@ def _recipients_in(message: ReceivedMessage, text: str) -> list[str]:
             ]
             if recipients:
                 return list({address.lower(): address for address in reversed(recipients)}.values())[::-1]
-    # The addresses that bounces name for questions fail, too; then a reason follows.
+    # An address such as postmaster@ may be the failed recipient itself; then a reason follows it.
     reasons = [match for line in lines if (match := _LISTED_ADDRESS.match(line)) and _REASON_FOLLOWS.search(line)]
     return list(dict.fromkeys(match["angled"] or match["bare"] for match in reasons))
 

@@ -26,9 +26,9 @@ _DIGEST_OCTETS = {SHA_256: 32, SHA_512: 64}
 
 
 def usable_records(records: Sequence[TlsaRecord]) -> list[TlsaRecord]:
-    """The records that can be checked (RFC 7672 §3.1): others, such as those with usage 0 or 1, are left out.
+    """The records that can be checked (RFC 7672 §3.1); records with usage 0 or 1, for example, are left out.
 
-    So are those with a weaker digest than another one with the same usage and selector (RFC 7671 §9).
+    SHA-256 records are also left out if there is a SHA-512 record with the same usage and selector (RFC 7671 §9).
     """
     known = [
         record
@@ -57,8 +57,8 @@ def dane_fault(
 ) -> str | None:
     """What is wrong with the certificates that a server sent, its own first; None if one of the records matches.
 
-    The name and the validity of the server's certificate count only for DANE-TA (RFC 7672 §3.1.1). `names` are those of
-    which it must have one (§3.2.2): the name at which the records are, that of the server, and those of the recipients'
+    The name and the validity of the server's certificate count only for DANE-TA (RFC 7672 §3.1.1). Then the certificate
+    must have one of `names` (§3.2.2): the host name of the records, the server's name, or that of the recipients'
     domain.
     """
     chain = certificates[:MAX_CERTIFICATES]

@@ -37,7 +37,7 @@ SIGNED_WHERE_PRESENT: Final = (
     "list-id", "feedback-id", "in-reply-to", "references", "auto-submitted",
     "tls-required", "tls-report-domain", "tls-report-submitter",
 )  # fmt: skip
-"""RFC 8460 §5.3 recommends the last two."""
+"""Fields listed in `h=` as often as they occur. RFC 8460 §5.3 recommends the last two."""
 
 PrivateKey = RSAPrivateKey | Ed25519PrivateKey
 
@@ -221,7 +221,7 @@ _BLANK_AT_END = re.compile(rb" \r\n")
 def canonical_body(body: bytes) -> bytes:
     """Relaxed body canonicalization (RFC 6376 §3.4.4)."""
     body = body.replace(b"\t", b" ")
-    # Faster than a regular expression, which besides keeps other threads waiting for all of a large body.
+    # A regular expression is slower, and other threads would wait while it processes all of a large body.
     while b"  " in body:
         body = body.replace(b"  ", b" ")
     if _BLANK_AT_END.search(body):

@@ -29,7 +29,7 @@ MAX_SIGNATURES = 8
 MAX_KEY_RECORDS = 4
 """Maximum TXT records at the name of a key that are tried."""
 MIN_RSA_BITS, MAX_RSA_BITS = 1_024, 8_192
-"""RSA keys that are accepted. RFC 8301 §3.2 forbids shorter ones; longer ones cost too much time."""
+"""Sizes of RSA keys that are accepted. RFC 8301 §3.2 forbids shorter keys; longer ones take too much time."""
 MAX_TAG_LIST = 16_384
 """Maximum octets of a DKIM-Signature field that is parsed."""
 SIGNATURE_FIELD = b"dkim-signature"

@@ -30,9 +30,9 @@ XML_DEPTH: Final = 16
 ELEMENTS_PER_RECORD: Final = 80
 """Elements of one record, on average. With six DKIM signatures, a record has about 50."""
 FORWARDED_LIMIT: Final = 3
-"""Messages within messages in which a report is searched."""
+"""Depth of nested messages that are searched for a report."""
 ZIP_ENTRIES_LIMIT: Final = 5
-"""Entries of a zip file in which a report is searched."""
+"""Entries of a zip file that are searched for a report."""
 REPORT_ID_CHARACTERS: Final = 255
 MESSAGES_LIMIT: Final = 2**31 - 1
 """Messages of one record."""
@@ -43,11 +43,12 @@ Disposition = Literal["NONE", "QUARANTINE", "REJECT"]
 
 
 class DmarcReportInvalid(Unprocessable):
-    """This is not an aggregate report of DMARC: XML, also as gzip or zip file, or an e-mail with one."""
+    """This is not a DMARC aggregate report. Send its XML, a gzip or zip file with the XML, or an e-mail with one of
+    these attached."""
 
 
 class DmarcReportTooLarge(ContentTooLarge):
-    """A report can have 10 MB, 20 MB after decompression, and 20,000 records."""
+    """A report can have at most 10 MB, 20 MB after decompression, and 20,000 records."""
 
 
 class DmarcRow(Record):
@@ -82,7 +83,7 @@ class DmarcReport(Record):
     """The policy that the receiver found: `none`, `quarantine` or `reject`."""
     rows: list[DmarcRow]
     skipped: int
-    """Records without a valid address, domain or number."""
+    """The number of records that were left out because they have no valid address, domain or number of messages."""
 
 
 def read_report(content: bytes) -> DmarcReport:
@@ -307,7 +308,7 @@ _DISPOSITIONS: Final[dict[str, Disposition]] = {"quarantine": "QUARANTINE", "rej
 
 
 def _domain(text: str) -> str | None:
-    """A domain in lower case without the final dot; None if it is none."""
+    """A domain in lower case without the final dot; None if the text is not a domain."""
     name = text.rstrip(".").lower()
     return name if _DOMAIN.fullmatch(name) else None
 

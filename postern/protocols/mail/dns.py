@@ -31,9 +31,11 @@ LOOKUP_TIMEOUT = timedelta(seconds=6)
 """How long one lookup may take in total."""
 CONCURRENT_LOOKUPS = 64
 SEPARATE_CONCURRENT_LOOKUPS = 200
-"""For domains of recipients: more, because those whose name servers do not respond must not delay other lookups."""
+"""For resolvers that `separate` returns, which look up recipients' domains: many of these have name servers that do not
+respond, and must not delay other lookups."""
 MAX_RECORDS = 256
-"""Maximum records of a response. The owner of a domain chooses them, and reading one blocks the process for 0.1 ms."""
+"""Maximum records of a response. The owner of a domain determines how many there are, and parsing each blocks the
+process for 0.1 ms."""
 CACHED_RESPONSES = 10_000
 CACHED_OCTETS = 1_024
 """Longer responses are not cached: as objects, records take up to 25 times their octets."""
@@ -110,7 +112,7 @@ class MailExchangers(NamedTuple):
     authenticated: bool
     """Whether the resolver has authenticated them with DNSSEC."""
     canonical_name: str
-    """The name that has them, at the end of the CNAME records."""
+    """The name that has the MX records, at the end of the CNAME records."""
 
 
 def parse_nameservers(text: str) -> list[Nameserver]:

@@ -1,6 +1,6 @@
 """Delivery reports: the standard form (RFC 3464, RFC 6522, internationalized RFC 6533), and the forms of other servers.
 
-Every function takes hostile input: it takes linear time, is bounded, and never fails.
+Messages may be hostile: each function takes linear time and bounded memory, and raises no exception.
 """
 
 import re
@@ -24,9 +24,9 @@ BLOCKS_LIMIT = 500
 STATUS_OCTETS = 1_000_000
 """The rest of a longer part with the fields of a report is left out."""
 FORWARDED_LIMIT = 5
-"""Only so many parts of a message are searched for a report that was forwarded as a message."""
+"""Maximum parts of a message that are searched for a report that was forwarded as a message."""
 TEXTS_LIMIT = 20
-"""The text for people is searched for the reasons of so many recipients."""
+"""Maximum recipients whose reasons are searched for in the human-readable text."""
 DIAGNOSTIC_CHARACTERS = 1_000
 """Longer diagnostic texts are cut."""
 DATE_CHARACTERS = 100
@@ -80,7 +80,7 @@ class DeliveryReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_delivery_report(message: ReceivedMessage) -> DeliveryReport | None:
-    """Read a delivery report. None if the message is none, or one without a recipient that can be read."""
+    """Read a delivery report. None if the message is not a report, or if none of its recipients can be read."""
     report = _read_standard(message)
     if report is not None and report.recipients:
         return report
@@ -140,9 +140,10 @@ def reply_code_in(text: str) -> int:
 
 
 def _read_standard(message: ReceivedMessage) -> DeliveryReport | None:
-    """The report in the parts of a delivery report; None if there is none.
+    """The report in the form of RFC 3464; None if there is none.
 
-    Without such a part, the fields are looked for in texts: gateways break the boundaries of reports.
+    If no part has the content type of a report, its fields are searched for in text parts: some gateways break the
+    boundaries of reports.
     """
     status = [part for part in message.parts if part.content_type in STATUS_TYPES]
     if not status:
@@ -163,7 +164,7 @@ def _read_standard(message: ReceivedMessage) -> DeliveryReport | None:
                 elif len(recipients) < RECIPIENTS_LIMIT:
                     recipients.append(recipient)
     if not all(recipient.text for recipient in recipients[:TEXTS_LIMIT]):
-        # Some servers give the reason only in the text for people.
+        # Some servers give the reason only in the human-readable text.
         recipients = _with_texts(recipients, bounce_forms.notification_text(message))
     return DeliveryReport(
         form="dsn",
@@ -254,8 +255,8 @@ def host_in(value: str) -> str:
 
 def _status(status: str, diagnostic: str) -> str:
     """The enhanced code of a recipient: that of the server that refused the message, unless it is vague."""
-    stated, said = enhanced_code_in(status), enhanced_code_in(diagnostic)
-    return stated if not said or said.endswith(VAGUE) else said
+    reported, refused = enhanced_code_in(status), enhanced_code_in(diagnostic)
+    return reported if not refused or refused.endswith(VAGUE) else refused
 
 
 def _enhanced_of(text: str, *, is_delayed: bool) -> str:
@@ -264,7 +265,10 @@ def _enhanced_of(text: str, *, is_delayed: bool) -> str:
 
 
 def _with_texts(recipients: list[ReportedRecipient], text: str) -> list[ReportedRecipient]:
-    """The recipients, of which those without a text get the lines about them, and a single one also other lines."""
+    """The recipients; those without a text get the lines of the human-readable `text` that are about them.
+
+    A single recipient gets the first lines if none is about it.
+    """
     addresses = {recipient.final_address.lower() for recipient in recipients} - {""}
     return [
         recipient

@@ -62,7 +62,7 @@ def make_finding(
 
 
 def shorten(text: str) -> str:
-    """A text of somebody else, readable (see `readable`) and cut to SNIPPET_CHARACTERS."""
+    """An untrusted text, made readable (see `readable`) and cut to SNIPPET_CHARACTERS."""
     text = readable(text[: 4 * SNIPPET_CHARACTERS])
     return text if len(text) <= SNIPPET_CHARACTERS else f"{text[: SNIPPET_CHARACTERS - 1]}…"
 

@@ -1,10 +1,9 @@
 """Reading image files: format, size in pixels, and removal of metadata.
 
 Only the structure of a file is read, and its parts are kept or left out as they are. Pixels are not decoded: the image
-loses no quality, animations are kept, and no decoder processes the bytes of strangers. What is kept is listed, so that
-unknown parts are removed: positions and dates of photographs (Exif), XMP, IPTC, comments, embedded previews, and bytes
-after the end of the image. Of a JPEG's Exif data the orientation is kept, because the image would be shown rotated
-without it.
+loses no quality, animations are kept, and no decoder processes untrusted bytes. Only listed parts are kept. Removed are
+places and dates of photographs (Exif), XMP, IPTC, comments, embedded previews, and bytes after the end of the image. Of
+a JPEG's Exif data the orientation is kept, because the image would be shown rotated without it.
 """
 
 import re

@@ -26,7 +26,7 @@ SHORTENERS: Final = frozenset([
     "adf.ly", "bit.ly", "bl.ink", "buff.ly", "cutt.ly", "goo.gl", "is.gd", "lnkd.in", "ow.ly", "rb.gy", "rebrand.ly",
     "s.id", "shorturl.at", "t.co", "t.ly", "tiny.cc", "tinyurl.com", "v.gd",
 ])  # fmt: skip
-"""Hosts whose links hide their target. Filters treat them like the worst target that they ever had."""
+"""Hosts whose links hide their target. Filters block all their links if some are abused."""
 OTHER_SCHEMES: Final = frozenset(["tel", "sms", "cid", "webcal", "geo", "xmpp", "sip", "sips", "whatsapp", "facetime"])
 """Schemes that mail clients open besides http, https and mailto."""
 RESERVED_SUFFIXES: Final = frozenset(["test", "invalid", "localhost", "local", "internal", "example"])

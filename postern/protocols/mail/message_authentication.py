@@ -56,8 +56,8 @@ async def authenticate(
 ) -> MessageAuthentication:
     """Check a message that a client at the IP address `address` has sent with the envelope sender `mail_from`.
 
-    Without an address, SPF has no result. `message` must have CRLF line ends, `mail_from` is empty for reports
-    (RFC 5321 §4.5.5), `now` is in seconds since 1970. Nothing is raised for any message.
+    Without an address, the SPF result is `none`. `message` must have CRLF line ends, `mail_from` is empty for the null
+    reverse-path (RFC 5321 §4.5.5), `now` is in seconds since 1970. Nothing is raised for any message.
     """
     spf_domain = mail_from.rpartition("@")[2] or ehlo
     spf, dkim = await asyncio.gather(
@@ -101,7 +101,7 @@ def author_domains(message: bytes) -> list[str]:
 
 
 def _a_labels(domain: str) -> str:
-    """The domain in lower-case A-labels; unchanged if it cannot be encoded, so that it is found nowhere."""
+    """The domain in lower-case A-labels; unchanged if it cannot be encoded, so that lookups find no records of it."""
     try:
         return (
             idna.encode(domain, uts46=True).decode().rstrip(".") if not domain.isascii() else domain.rstrip(".").lower()

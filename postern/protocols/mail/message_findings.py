@@ -26,19 +26,19 @@ from postern.protocols.mail.templates.links import url_of
 CLIPPED_OCTETS: Final = 102_400
 """Gmail shows only this much of the html of a message, and hides the rest behind a link."""
 LARGE_MESSAGE_OCTETS: Final = 10_000_000
-"""Many servers of companies refuse larger messages."""
+"""Many company mail servers refuse larger messages."""
 SUBJECT_CHARACTERS: Final = 70
 """Mail clients on computers show about this much of a subject, those on phones half of it."""
 CAPITALS_AT_LEAST: Final = 10
 """Letters of a subject from which SpamAssassin's rule SUBJ_ALL_CAPS applies."""
 TEXT_CHARACTERS: Final = 20
-"""With less text, a message consists of its images."""
+"""A message with images and fewer characters of text counts as one that consists of images."""
 LINKS_RETURNED: Final = 1_000
 """Links that are returned for checks in another process."""
 LINK_TEXT_CHARACTERS: Final = 1_000
 """Characters of the text of a link that are read."""
 PREHEADER_CHARACTERS: Final = 2_000
-"""Text of the body from its start in which the preheader is searched."""
+"""Characters at the start of the body's text in which the preheader is searched."""
 
 BLOCKED_EXTENSIONS: Final = frozenset([
     "ade", "adp", "apk", "appx", "appxbundle", "bat", "cab", "chm", "cmd", "com", "cpl", "diagcab", "diagcfg",
@@ -55,8 +55,8 @@ ACTIVE_ELEMENTS: Final = frozenset(["script", "iframe", "frame", "embed", "apple
 MESSAGE_RULES: Final[Mapping[str, Rule]] = {
     "reputation_held": Rule(
         "ERROR",
-        "Marketing mail of the sender's domain is held: {reason}. It waits, and other mail goes on.",
-        "Remove the addresses that bounce and ask nobody who did not agree, then release the domain.",
+        "Marketing mail of the sender's domain is held: {reason}. Other mail is still sent.",
+        "Remove the addresses that bounce and the people who did not agree to get mail, then release the domain.",
     ),
     "reputation_warning": Rule(
         "WARNING",
@@ -126,7 +126,7 @@ MESSAGE_RULES: Final[Mapping[str, Rule]] = {
         "WARNING",
         "The message consists of images with hardly any text. Filters cannot read it, and many clients do not load"
         " images.",
-        "Write the text as text.",
+        "Write the text in the html and not in images.",
     ),
     "image_without_alt": Rule(
         "WARNING",
@@ -145,7 +145,7 @@ MESSAGE_RULES: Final[Mapping[str, Rule]] = {
     ),
     "image_broken": Rule(
         "ERROR",
-        "Images have an address that cannot be loaded from a mail: none, a relative one, or one without a public host.",
+        "Images have a URL that mail clients cannot load: it is missing, relative, or without a public host.",
         "Use the complete https URL.",
     ),
     "image_attachment_missing": Rule(
@@ -193,7 +193,7 @@ MESSAGE_RULES: Final[Mapping[str, Rule]] = {
     "link_not_https": Rule("WARNING", "Links use http, so that browsers warn of them.", "Use https."),
     "link_shortener": Rule(
         "WARNING",
-        "Links use a public URL shortener. It hides the target, and filters treat it like its worst user.",
+        "Links use a public URL shortener. It hides the target, and filters block all its links if some are abused.",
         "Link to the target.",
     ),
     "link_mailto": Rule("ERROR", "A `mailto:` link has an invalid address.", "Correct the address."),
@@ -219,8 +219,8 @@ MESSAGE_RULES: Final[Mapping[str, Rule]] = {
     ),
     "link_unchecked": Rule(
         "ADVICE",
-        "Only {limit} links were opened, or the time was over.",
-        "Check the others yourself.",
+        "Not all links were checked: at most {limit} are opened, within a time limit.",
+        "Open the other links in a browser.",
     ),
     "attachment_blocked": Rule(
         "ERROR",
@@ -270,7 +270,7 @@ MESSAGE_RULES: Final[Mapping[str, Rule]] = {
         "ADVICE",
         "SPF does not count for the sender's domain, because the envelope sender is in {domain}: DMARC rests on DKIM"
         " alone.",
-        "Nothing, as long as the DKIM record is published.",
+        "No change is needed as long as the DKIM record is published.",
     ),
     "dmarc_fails": Rule(
         "ERROR",
@@ -296,7 +296,7 @@ class InspectedContent(msgspec.Struct, frozen=True, kw_only=True):
     html_octets: int
     """The size of the html as it is sent."""
     content_ids: list[str] = []
-    """Those of the inline attachments."""
+    """The content ids of the inline attachments."""
     unsubscribe_url: str | None = None
     """The link that unsubscribes the recipient, if it is known."""
 
@@ -369,7 +369,7 @@ class _HtmlScan:
         self._content_ids = {content_id.strip("<>") for content_id in content.content_ids}
         self._unsubscribe_url = content.unsubscribe_url
         self._found: dict[str, list[str]] = {}
-        """The first places of each code; the number of the others is in `_counts`."""
+        """The first places of each code; `_counts` has the number of all places."""
         self._counts: dict[str, int] = {}
         self._elements: set[str] = set()
         self._styles: list[str] = []
@@ -447,7 +447,7 @@ class _HtmlScan:
             if url[len("cid:") :] not in self._content_ids:
                 self._add("image_attachment_missing", source)
         elif scheme == "data":
-            pass  # `client_support` has it.
+            pass  # The finding `client_support` reports data: URLs.
         elif scheme in ("http", "https"):
             fault = link_fault(url)
             if fault in ("link_invalid", "link_host"):

@@ -1,7 +1,7 @@
-"""Parsing of messages that others have composed: MIME parts, header fields, address lists and texts.
+"""A strict parser for messages from outside: MIME parts, header fields, address lists and texts.
 
-RFC 5322, RFC 2045 to 2047, RFC 2231 and RFC 6532; also what common programs write instead. Size of fields, their
-number, parts and depth are limited, and the time is proportional to the size. A message must have CRLF line ends.
+It follows RFC 5322, RFC 2045 to 2047, RFC 2231 and RFC 6532, and accepts deviations of common programs. Size and number
+of fields, parts and depth are limited, and the time is proportional to the size. A message must have CRLF line ends.
 """
 
 import codecs
@@ -127,7 +127,7 @@ class MimePart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Budget:
-    """What is left of the limits of a message."""
+    """How much of each limit is left while a message is parsed."""
 
     def __init__(self) -> None:
         self.octets, self.fields, self.parts = FIELDS_OCTETS, FIELDS_LIMIT, PARTS_LIMIT

@@ -10,7 +10,7 @@ POLICY_OCTETS = 65_536
 MAX_AGE_SECONDS = 31_557_600
 """Maximum lifetime of a policy: a year (RFC 8461 §3.2)."""
 MAX_PATTERNS = 100
-"""Maximum `mx` fields of a policy. Each process keeps those of up to 10,000 domains, which anybody can have."""
+"""Maximum `mx` fields of a policy. Each process keeps the fields of up to 10,000 domains, which may all be hostile."""
 MAX_PATTERN_CHARACTERS = 8_192
 """Maximum characters of all `mx` fields together."""
 
@@ -48,8 +48,8 @@ class StsPolicy(msgspec.Struct, frozen=True, kw_only=True):
 def policy_id(records: list[str]) -> str | None:
     """The id of the policy from the TXT records of `_mta-sts.<domain>`; None if there is no policy (RFC 8461 §3.1).
 
-    That is also the case if there are several records, or if the record has a syntax error. Unknown fields are ignored;
-    of a field that occurs twice, the first one counts.
+    Several records, or a record with a syntax error, count as no policy. Unknown fields are ignored; of a field that
+    occurs twice, the first one counts.
     """
     candidates = [record for record in records if re.match(r"v=STSv1[ \t]*;", record)]
     if len(candidates) != 1 or len(candidates[0]) > RECORD_OCTETS:

@@ -1,7 +1,7 @@
-"""A reader for received messages (RFC 5322, MIME) that nobody has checked: bounded in size, depth, parts and fields.
+"""A tolerant reader for received messages (RFC 5322, MIME), with limits for size, depth, parts and fields.
 
-It takes linear time and never fails: what cannot be read is left out or stays text. The standard library's parser takes
-quadratic time on hostile input and overflows its stack on nested parts.
+It takes linear time and raises nothing: what cannot be read is left out or kept as text. The standard library's parser
+takes quadratic time on hostile input and overflows its stack on nested parts. `mime_parser` is the strict reader.
 """
 
 import binascii
@@ -33,7 +33,7 @@ TEXT_OCTETS = 262_144
 
 _END_OF_HEADER = re.compile(rb"\r?\n\r?\n|\A\r?\n")
 _NO_FIELD = re.compile(rb"\n(?![\x21-\x39\x3b-\x7e]{1,100}[ \t]*:|[ \t]|\r?\n|\Z)")
-"""The end of the line before one that cannot be in a header: the blank line between header and text is missing."""
+"""The line end before the first line that cannot be in a header, because the blank line after the header is missing."""
 _PARAMETER = re.compile(r';\s{0,99}([\w!#$&^.+-]{1,64})\s{0,99}=\s{0,99}("(?:[^"\\]|\\.){0,1000}"|[^\s;"]{0,1000})')
 _CHARSET = re.compile(
     r"utf-?8|us-ascii|ascii|iso-8859-\d+|windows-\d+|cp\d+|koi8-[ru]|shift_jis|sjis|euc-\w+|gb2312|gbk|gb18030|big5"
@@ -92,7 +92,7 @@ class ReceivedMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_message(content: bytes) -> ReceivedMessage:
-    """Read a message. Line endings may be CRLF or LF. A line that mailboxes begin with (`From `) is left out."""
+    """Read a message. Line endings may be CRLF or LF. The `From ` line of an mbox file is left out."""
     if content.startswith(b"From "):
         content = content.partition(b"\n")[2]
     fields, body = read_header(content)
@@ -110,7 +110,7 @@ def read_header(content: bytes) -> tuple[tuple[tuple[str, str], ...], bytes]:
     elif len(content) <= HEADER_OCTETS:
         head, body = content, b""
     else:
-        # A regular expression would keep the other threads waiting for all of a large message.
+        # Other threads would wait while a regular expression searches all of a large message.
         blanks = (b"\n\n", b"\n\r\n")
         ends = [at + len(blank) for blank in blanks if (at := content.find(blank, HEADER_OCTETS - 3)) >= 0]
         head, body = content[:HEADER_OCTETS].rstrip(b"\r\n"), content[min(ends) :] if ends else b""
@@ -146,9 +146,9 @@ def content_type_of(fields: tuple[tuple[str, str], ...]) -> tuple[str, dict[str,
 
 
 def decode_text(octets: bytes, charset: str) -> str:
-    """Octets as text, never failing: in this charset if it is known, otherwise UTF-8, without NUL.
+    """Octets as text without NUL: in this charset if it is known, otherwise in UTF-8. Invalid octets are replaced.
 
-    Octets with an escape sequence of ISO-2022-JP (RFC 1468) that claim to be ASCII are decoded from it.
+    ISO-2022-JP (RFC 1468) that is declared as ASCII or UTF-8 is recognised by its escape sequences.
     """
     known = charset if _CHARSET.fullmatch(charset.strip()) else "utf-8"
     if b"\x1b$" in octets and known.strip().lower() in ("utf-8", "us-ascii", "ascii"):
@@ -181,7 +181,7 @@ def _read_parts(fields: tuple[tuple[str, str], ...], body: bytes, *, depth: int,
     boundary = parameters.get("boundary", "")
     if content_type.startswith("multipart/") and boundary and len(boundary) <= 200 and depth < DEPTH_LIMIT:
         sections = _sections(body, boundary)
-        if not sections:  # The boundary is another one, or all of it is missing.
+        if not sections:  # The declared boundary does not occur.
             fields, content_type, parameters = (), "text/plain", {}
         for section in sections:
             if len(parts) >= PARTS_LIMIT:

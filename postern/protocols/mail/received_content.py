@@ -1,7 +1,7 @@
 """The content of a received message: addresses, texts, attachments, and which message it replies to.
 
-Nobody has checked the message, so nothing here fails: `ReceivedContent.notices` says what could not be read, and why.
-Size, parts, depth and fields are limited, and the time is proportional to the size.
+Malformed and hostile messages raise nothing: `ReceivedContent.notices` says what could not be read, and why. Size,
+parts, depth and fields are limited, and the time is proportional to the size.
 """
 
 import re
@@ -31,13 +31,13 @@ FIELD_CHARACTERS: Final = 8_192
 NAME_CHARACTERS: Final = 500
 """Longer subjects, display names and file names are cut."""
 STRUCTURED_CHARACTERS: Final = 500
-"""Of a malformed message, the fields of parts are cut, because their parameters take quadratic time to parse."""
+"""Characters of each field of the parts of a malformed message: parameters take quadratic time to parse."""
 ADDRESS_LIST_CHARACTERS: Final = 32_768
 """The rest of a longer list of addresses is left out."""
 ADDRESSES_LIMIT: Final = 200
 """Further addresses of a field are left out."""
 REFERENCES_LIMIT: Final = 50
-"""Of the messages that a message refers to, only the last ones are read (RFC 5322 §3.6.4)."""
+"""Maximum message ids in `references`; of more, the last ones are kept (RFC 5322 §3.6.4)."""
 NOTICES_LIMIT: Final = 20
 """Further notices are left out."""
 
@@ -101,14 +101,14 @@ class ReceivedContent(msgspec.Struct, frozen=True, kw_only=True):
     reply_text: str
     attachments: list[ReceivedAttachment]
     is_automatic: bool
-    """Whether a program has sent it (RFC 3834), by the header."""
+    """Whether the header says that a program sent the message (RFC 3834)."""
     hops: int
     """The number of Received fields."""
     notices: list[str]
 
 
 class _Leaf(NamedTuple):
-    """A part that is no multipart, with its file name, whose parsing takes long."""
+    """A part that is not a multipart, and its file name, which is parsed only once because that takes long."""
 
     part: MimePart
     filename: str
@@ -134,7 +134,7 @@ class _Reader:
             self.notices.append(text)
 
     def parse(self, content: bytes) -> MimePart:
-        """The message; what a strict parser refuses is read by the one that never fails."""
+        """The message, read by the strict parser or, if that raises, by the tolerant one."""
         try:
             return parse_message(content)
         except MimeInvalid as error:
@@ -157,7 +157,7 @@ class _Reader:
             return bytes(part.body)
 
     def text(self, part: MimePart) -> str:
-        """The text of a part. Of a longer one, only as many octets are decoded as TEXT_CHARACTERS can have."""
+        """The text of a part. At most the octets that TEXT_CHARACTERS can have are decoded."""
         body = self.body(part)[: 4 * TEXT_CHARACTERS + 4]
         decoded = replace(part, fields=_without_encoding(part.fields), body=memoryview(body))
         return _clean(decoded.text()).replace("\r\n", "\n")
@@ -232,7 +232,7 @@ def _without_encoding(fields: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _leaves(part: MimePart) -> Iterator[_Leaf]:
-    """The parts that are no multiparts, in their order."""
+    """The parts that are not multiparts, in their order."""
     if not part.parts:
         yield _Leaf(part, _clean(part.filename)[:NAME_CHARACTERS])
     for inner in part.parts:

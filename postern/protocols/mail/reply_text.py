@@ -1,7 +1,7 @@
 """The new part of a reply, without the quoted message and the signature.
 
-There is no standard for how clients quote. This recognises what common clients write, in the languages below, line by
-line and in linear time, because the text is written by strangers.
+There is no standard for how clients quote. This module recognises what common clients write, in the languages below,
+line by line and in linear time, because the text may be hostile.
 """
 
 import re

@@ -29,7 +29,7 @@ class AutomaticReply(msgspec.Struct, frozen=True):
 
 
 class UnrecognizedReport(msgspec.Struct, frozen=True):
-    """A message that is none of the reports."""
+    """A message that is not a report, or a report that cannot be read."""
 
     reason: str
 
@@ -49,7 +49,8 @@ def read_report(content: bytes) -> MailReport:
 
 
 def sender_addresses(report: DeliveryReport | ComplaintReport) -> list[str]:
-    """Addresses in the original message and its envelope that can identify it by a signed return path."""
+    """Addresses in the original message and its envelope. One of them may be the signed return path by which this
+    service finds the message."""
     values = [value for name, value in report.original if name in _OF_SENDER]
     if isinstance(report, ComplaintReport):
         values.insert(0, report.mail_from)
@@ -63,7 +64,7 @@ def envelope_addresses(content: bytes) -> list[str]:
 
 
 def original_message_ids(report: DeliveryReport | ComplaintReport) -> list[UUID]:
-    """The UUIDs at the beginning of the `Message-ID` of the original message."""
+    """The UUID with which the `Message-ID` of the original message begins; an empty list if it does not."""
     values = [value for name, value in report.original if name == "message-id"]
     found = [_MESSAGE_ID.match(value) for value in values[:1]]
     return [UUID(match[1]) for match in found if match]

@@ -230,7 +230,7 @@ class ConnectionFailed(Exception):
         self.local_address = ""
         """The local IP address of the connection; empty if none was made."""
         self.counts_against_server = True
-        """Whether other messages would fail in the same way, so that the circuit breaker of the server counts it."""
+        """Whether the circuit breaker of the server counts this failure, because other messages would fail, too."""
 
 
 class Unreachable(ConnectionFailed):
@@ -272,7 +272,8 @@ def verifying_context() -> ssl.SSLContext:
 
 
 def without_common_names(context: ssl.SSLContext) -> ssl.SSLContext:
-    """Let only the subject alternative names of a certificate be names of the server (RFC 8461 §4.2, RFC 9525 §2)."""
+    """Make `context` ignore the common name of certificates, and return it: only subject alternative names count as
+    names of the server (RFC 8461 §4.2, RFC 9525 §2)."""
     context.hostname_checks_common_name = False
     return context
 
@@ -430,7 +431,7 @@ class SmtpConnection(asyncio.Protocol):
         else:
             self._deadline = min(self._loop.time() + self._reply_timeout, self._group_deadline)
         if len(self._replies) > self._awaited + MOST_SURPLUS_REPLIES:
-            # A message whose reply is among them has that outcome: the waiting task was woken before.
+            # The waiting task was woken above, so a message whose reply is among these still gets its outcome.
             self._fail(ConnectionDropped("The server sent replies without commands.", replies[-1], "4.5.0"))
 
     def pause_writing(self) -> None:
@@ -567,7 +568,7 @@ class SmtpConnection(asyncio.Protocol):
         return tuple(self._exchange)
 
     def prepend_dialogue(self, earlier: tuple[tuple[str, bytes], ...]) -> None:
-        """Let the start of this connection's dialogue be preceded by that of an earlier connection."""
+        """Put the dialogue of an earlier connection before that of this connection's start."""
         self._opening = earlier + self._opening
 
     async def send(self, envelope: Envelope, message: bytes, *, before_dot: BeforeDot | None = None) -> DeliveryOutcome:
@@ -644,7 +645,8 @@ class SmtpConnection(asyncio.Protocol):
         if data_reply is None:
             return await self._transact_chunk(encoded_recipients, mail_reply, rcpt_replies, message, before_dot)
         if data_reply.is_success or (data_reply.code == 354 and self._replies):
-            # DATA has no reply 2xx (RFC 5321 §4.3.2). The recipients' replies may be those of the commands before.
+            # DATA has no reply 2xx (RFC 5321 §4.3.2): the server has sent too many replies, so the reply that was taken
+            # for that to RCPT may belong to the command before.
             self.abort()
             return [encoded if isinstance(encoded, SmtpReply) else OUT_OF_STEP for encoded in encoded_recipients], False
         has_transaction = mail_reply.is_success and any(reply.is_success for reply in rcpt_replies)

@@ -501,7 +501,8 @@ _FOR_A_TIME = _any_of(r"temporar(y|ily)|try again later")
 _WITH_ANY_CODE = frozenset(
     {FailureReason.BLOCKLISTED, FailureReason.BAD_REPUTATION, FailureReason.TOO_MANY, FailureReason.SENDER}
 )
-"""Reasons that a text gives whatever the code is: some servers refuse each recipient of a blocked sender as unknown."""
+"""Reasons for which the text takes precedence over a code for an unknown recipient: some servers reply with such a code
+to each recipient of a blocked sender."""
 
 
 def _reason(code: int, enhanced: str, text: str) -> FailureReason:
@@ -543,7 +544,8 @@ SOFT_BOUNCES_TO_SUPPRESS = 3
 SOFT_BOUNCES_MIN_SPAN = timedelta(hours=72)
 """The minimum time from the first to the last of the SOFT_BOUNCES_TO_SUPPRESS failures."""
 SOFT_BOUNCES_MAX_GAP = timedelta(days=14)
-"""The count of failures that are reported after the SMTP dialogue begins again after this time without one."""
+"""The count of asynchronous bounces, which are reported after the SMTP dialogue, starts again after this time without
+one."""
 
 
 def counts_towards_suppression(verdict: FailureVerdict) -> bool:
@@ -581,8 +583,8 @@ def next_retry(
 
     `chance` returns a random number 0 ≤ x < 1. There is no retry after the deadline, which is the end of the lane's
     retry period (it begins at `accepted_at`) or `expires_at` if that is earlier. If the next delay would exceed the
-    deadline, the last attempt is after LAST_RETRY_SHARE of the remaining time, or never if only five minutes or less
-    remain, or at most a quarter of the delay.
+    deadline, the last attempt is after LAST_RETRY_SHARE of the remaining time; there is none if the remaining time is
+    at most five minutes or a quarter of the delay.
     """
     deadline = accepted_at + RETRY_PERIODS[lane]
     if expires_at is not None:

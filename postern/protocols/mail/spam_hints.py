@@ -1,4 +1,4 @@
-"""Facts about a received message that often go with unwanted mail. They decide nothing."""
+"""Facts about a received message that are common in unwanted mail. No message is refused because of them."""
 
 import re
 from datetime import timedelta
@@ -40,7 +40,7 @@ _PROGRAM = re.compile(
 
 
 class SpamHint(Record):
-    """A fact about a message that often goes with unwanted mail."""
+    """A fact about a message that is common in unwanted mail."""
 
     code: HintCode
     message: str
@@ -50,7 +50,7 @@ class SpamHint(Record):
 def spam_hints(
     content: ReceivedContent, authentication: MessageAuthentication, *, client_name: str | None, received_at: Moment
 ) -> list[SpamHint]:
-    """The facts about a message. `client_name` is that in EHLO, None if it is not known."""
+    """The facts about a message. `client_name` is the client's name in EHLO, None if it is not known."""
     facts = [
         *_authentication_facts(authentication),
         *_header_facts(content, received_at),

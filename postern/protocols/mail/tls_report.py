@@ -38,7 +38,7 @@ ResultType: TypeAlias = Literal[
     "sts-policy-invalid",
     "sts-webpki-invalid",
 ]
-"""The result of a session: `success`, or a type of RFC 8460 §4.3. `dane-required` is none of them, because no setting
+"""The result of a session: `success`, or a type of RFC 8460 §4.3. `dane-required` is left out, because no setting
 requires DANE of domains that do not publish it."""
 
 _CERTIFICATE_ERRORS: dict[int, ResultType] = {10: "certificate-expired", 62: "certificate-host-mismatch"}
@@ -51,7 +51,7 @@ class TlsFault(NamedTuple):
 
     result: ResultType
     reason: str = ""
-    """More about it, for `failure-reason-code`."""
+    """The value of `failure-reason-code`; empty for none."""
 
 
 class TlsPolicy(msgspec.Struct, frozen=True):
@@ -143,7 +143,7 @@ def report_addresses(records: Iterable[str]) -> list[str]:
 
 
 def _without_variants(address: str) -> str:
-    """The same text for all ways to write a mailbox, which must get one report."""
+    """A key that is equal for all spellings of a mailbox, so that it gets only one report."""
     return f"mailto:{mail_recipient(address).spec.lower()}" if address.startswith("mailto:") else address
 
 
