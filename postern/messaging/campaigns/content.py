@@ -117,8 +117,8 @@ def _escape_outside_tags(preview: str) -> str:
     pieces: list[str] = []
     position = 0
     for tag in tags_of(preview):
-        pieces += (escape(preview[position : tag.start()]), tag[0])
-        position = tag.end()
+        pieces += (escape(preview[position : tag.start]), tag.text)
+        position = tag.end
     return "".join(pieces) + escape(preview[position:])
 
 

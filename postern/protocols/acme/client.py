@@ -1,7 +1,7 @@
 """A client of ACME (RFC 8555): accounts, orders with the challenge http-01, revocation and renewal information.
 
-The messages and signatures are those of the library `acme`; requests are made by the function that the client is
-given. Its own client blocks a thread per request and reads answers without a limit.
+The library `acme` makes and parses the messages and signs them. Requests are sent by a function that the caller gives:
+the library's own client blocks a thread per request and reads responses without a limit.
 """
 
 import base64
@@ -82,7 +82,7 @@ class HttpChallenge(NamedTuple):
     url: str
     token: str
     key_authorization: str
-    """What the server must answer at CHALLENGE_PATH with the token."""
+    """The body of the response that the server must return for CHALLENGE_PATH followed by the token."""
     is_answered: bool
     """Whether the authority was asked to validate."""
     problem: str | None
@@ -97,7 +97,7 @@ class RenewalWindow(NamedTuple):
 
 
 class ExternalAccount(NamedTuple):
-    """What binds an ACME account to an account at the authority (RFC 8555 §7.3.4)."""
+    """The key that binds an ACME account to an existing account at the authority (RFC 8555 §7.3.4)."""
 
     key_id: str
     hmac_key: str
@@ -174,7 +174,7 @@ class AcmeClient:
         )
 
     async def answer(self, challenge: HttpChallenge) -> None:
-        """Ask the authority to validate a challenge, whose answer is published."""
+        """Ask the authority to validate a challenge whose key authorization is published already."""
         await self._post(challenge.url, b"{}")
 
     async def finalize(self, order: AcmeOrder, csr: x509.CertificateSigningRequest) -> None:
@@ -193,7 +193,7 @@ class AcmeClient:
             raise AcmeFailed("The certificate authority sent a certificate that is not PEM.") from None
 
     async def revoke(self, certificate: x509.Certificate) -> None:
-        """Revoke a certificate of this account. One that is revoked already is no error."""
+        """Revoke a certificate of this account. A certificate that is revoked already causes no error."""
         request = messages.Revocation(certificate=certificate, reason=0)
         try:
             await self._post(await self._url("revokeCert"), request.json_dumps().encode())
@@ -202,7 +202,7 @@ class AcmeClient:
                 raise
 
     async def renewal_window(self, certificate: x509.Certificate) -> RenewalWindow | None:
-        """When the authority suggests to renew a certificate; None if it does not offer that."""
+        """When the authority suggests to renew a certificate; None if it makes no suggestions (ARI, RFC 9773)."""
         url = await self._find_url("renewalInfo")
         if url is None:
             return None
@@ -237,7 +237,7 @@ class AcmeClient:
     async def _post(self, url: str, payload: bytes, *, with_key: bool = False) -> AcmeResponse:
         """Send a signed request; an empty payload makes it a POST-as-GET (RFC 8555 §6.3).
 
-        It names the account, or has its public key if `with_key` is set (RFC 8555 §6.2).
+        The request names the account or, if `with_key` is set, has the account's public key (RFC 8555 §6.2).
         """
         account_url = None if with_key else self.account_url
         for _ in range(NONCE_ATTEMPTS):
@@ -379,5 +379,5 @@ def _text_of(error: messages.Error) -> str:
 
 
 def as_utc(moment: datetime) -> datetime:
-    """A time of a certificate with its time zone."""
+    """The time with a time zone: UTC if it has none."""
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -60,7 +60,7 @@ class SesEvent(msgspec.Struct, frozen=True, kw_only=True):
 def read_event(text: str) -> SesEvent | None:
     """Parse a notification of SES; None if it is of a type that changes nothing, such as Send, Open or Click.
 
-    Raises ValueError if it is none of SES.
+    Raises ValueError if the text is not a notification of SES.
     """
     try:
         document = read_untrusted_json(text.encode())

@@ -22,8 +22,8 @@ _LINE_BREAK = "!\n "
 def read_ses_mail(message: ReceivedMessage) -> DeliveryReport | ComplaintReport | None:
     """Read a notification of SES in a message; None if it has none.
 
-    Nobody verified it: mail from SNS has no signature that covers what SES wrote, or it is not checked. Like every
-    report by mail, it is believed only because it knows a signed address.
+    Its origin is not verified: with the protocol `email` it has no signature of SNS, and that of `email-json` is not
+    checked. As with every report by mail, the caller trusts it only if it contains the signed return path of a message.
     """
     part = next((part for part in message.parts if part.content_type == "text/plain"), None)
     if part is None or part.content.lstrip()[:1] != b"{":

@@ -37,7 +37,7 @@ def signed_headers(
     """The headers of a request with `Host`, `X-Amz-Date` and `Authorization` added; all of `headers` are signed.
 
     `url` is absolute; its path must be percent-encoded and have no dot segments (RFC 3986 §5.2.4). `now` is in UTC; AWS
-    rejects a signature whose time is more than 5 minutes wrong.
+    rejects a signature whose time differs by more than 5 minutes.
     """
     moment = now.strftime("%Y%m%dT%H%M%SZ")
     scope = f"{moment[:8]}/{region}/{service}/aws4_request"

@@ -31,7 +31,7 @@ _HASHES = {"1": hashes.SHA1(), "2": hashes.SHA256()}  # noqa: S303 - SNS defines
 
 
 class SnsRefused(ValueError):
-    """A message is not one of SNS for this endpoint. The message says why."""
+    """A request body is not a valid message of SNS; the exception's message says why."""
 
 
 class SnsMessage(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ class SnsMessage(msgspec.Struct, frozen=True, kw_only=True):
     at: datetime
     certificate_url: str
     subscribe_url: str
-    """For SubscriptionConfirmation: the URL to get, which confirms the subscription; otherwise empty."""
+    """For SubscriptionConfirmation: the URL whose GET request confirms the subscription; otherwise empty."""
     signed: bytes
     """The octets that are signed."""
     signature: bytes
@@ -57,7 +57,7 @@ def is_topic(arn: str) -> bool:
 
 
 def read_message(body: bytes) -> SnsMessage:
-    """Parse a message. URLs in it have the host of SNS in the region of its topic. Raises SnsRefused."""
+    """Parse a message. Its URLs must have the host of SNS in the region of its topic. Raises SnsRefused."""
     try:
         fields = read_untrusted_json(body)
     except JsonRefused as error:
@@ -115,7 +115,7 @@ def read_certificate(pem: bytes) -> RSAPublicKey:
 
 
 def verify_signature(message: SnsMessage, key: RSAPublicKey) -> None:
-    """Raises SnsRefused if the signature is not that of `key`."""
+    """Verify the signature of a message. Raises SnsRefused if it was not made with the private key of `key`."""
     algorithm = _HASHES.get(message.signature_version)
     if algorithm is None:
         raise SnsRefused("The field SignatureVersion is neither 1 nor 2.")

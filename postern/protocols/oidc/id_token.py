@@ -110,7 +110,7 @@ def verify_claims(
     except jwt.PyJWTError as error:
         raise TokenRefused(str(error)) from None
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise TokenRefused("a signature that cannot be checked with that key") from None
+        raise TokenRefused("the signature cannot be checked with that key") from None
     expected_issuer = str(metadata["issuer"]).replace(TENANT_PLACEHOLDER, str(claims.get("tid", TENANT_PLACEHOLDER)))
     has_placeholder = TENANT_PLACEHOLDER in str(metadata["issuer"])
     if claims["iss"] != expected_issuer or (not has_placeholder and claims["iss"] != issuer):
@@ -123,7 +123,7 @@ def verify_claims(
     not_before = claims.get("nbf", claims["iat"])  # Optional (RFC 7519 §4.1.5).
     times = (claims["exp"], claims["iat"], not_before)
     if not all(isinstance(time, int | float) and not isinstance(time, bool) for time in times):
-        raise TokenRefused("times that are no numbers")
+        raise TokenRefused("a time that is not a number")
     if claims["exp"] <= now - SKEW.total_seconds() or max(claims["iat"], not_before) > now + SKEW.total_seconds():
         raise TokenRefused("expired, or from the future")
     if not isinstance(claims["sub"], str) or not 0 < len(claims["sub"]) <= SUBJECT_LIMIT:
@@ -132,7 +132,8 @@ def verify_claims(
 
 
 def is_tenant_of(template: str, issuer: str) -> bool:
-    """Whether `issuer` has the same host as `template`, an issuer with TENANT_PLACEHOLDER."""
+    """Whether `issuer` has the host of `template`, an issuer with TENANT_PLACEHOLDER, so that it may be one of its
+    tenants."""
     return urlsplit(template).netloc == urlsplit(issuer).netloc
 
 

@@ -1,6 +1,6 @@
 """Verifying and parsing LogoutRequest and LogoutResponse messages of an identity provider.
 
-They must be signed: with HTTP-Redirect the signature is a query parameter, with HTTP-POST it is inside the XML.
+Both must be signed: with HTTP-Redirect the signature is a query parameter, with HTTP-POST it is inside the XML.
 
 `trace.check` records a failed check, and `trace.raise_if_failed` raises it at the end, so that the trace has all failed
 checks; `trace.rejection` ends the processing at once.

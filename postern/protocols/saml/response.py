@@ -193,7 +193,7 @@ def _read_signed_response(
         trace.passed("response signature", "The Response is not signed.")
         return received, False
     signed = verify_enveloped(received, connection, now, trace, "response signature")
-    # With traces of their own: `trace` has these steps already, for the Response as received.
+    # In separate traces: `trace` has these steps already, for the Response as received.
     _require_structure(signed, SamlTrace())
     _require_one_assertion(signed, SamlTrace())
     return signed, True

@@ -57,15 +57,15 @@ def verify_enveloped(
 ) -> Element:
     """Verify the enveloped signature of `element` and return the element parsed from the signed bytes.
 
-    The signature must be by one of the connection's certificates. The certificate in KeyInfo is not trusted: if it is
-    none of them, the error has its fingerprint. `step` is the name of the check in the trace. Raises SamlRejected.
+    The signature must be by one of the connection's certificates. The certificate in KeyInfo is not trusted; if it is
+    another one, the error has its fingerprint. `step` is the name of the check in the trace. Raises SamlRejected.
     """
     signature = _only_signature(element, trace, step)
     method = _require_allowed_form(signature, element, trace, step)
     key_info_fingerprint = _key_info_fingerprint(signature)
     signed, certificate = _find_signer(element, method, connection, key_info_fingerprint, trace, step)
     _require_unexpired(certificate, connection, now, trace, step)
-    root = parse(signed, SamlTrace())  # A trace of its own: the document was parsed as a step of `trace` before.
+    root = parse(signed, SamlTrace())  # In a separate trace: `trace` has the steps of parsing the document already.
     if root.tag != element.tag or root.get("ID") != element.get("ID") or children(root, DS, "Signature"):
         raise trace.rejection(
             step, SamlRejectionReason.SIGNATURE_INVALID, "The signature does not cover the element that contains it."

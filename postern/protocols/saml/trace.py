@@ -37,7 +37,7 @@ class SamlRejectionReason(StrEnum):
     CERTIFICATE_EXPIRED = "CERTIFICATE_EXPIRED"
     SIGNATURE_INVALID = "SIGNATURE_INVALID"
     CONTENT_CHANGED = "CONTENT_CHANGED"
-    """The signature value is valid, but the digest of the signed content is another one."""
+    """The signature value is valid, but the digest does not match the content."""
     ENCRYPTION_REFUSED = "ENCRYPTION_REFUSED"
     """The encryption has an algorithm, a parameter or a structure that is not accepted."""
     NOT_ENCRYPTED = "NOT_ENCRYPTED"

@@ -72,7 +72,7 @@ _INCLUDE = re.compile(r"<\s*mj-include\b", re.IGNORECASE)
 _MASKED_TAG = re.compile("\ue000(\\d+)\ue001")
 """A masked template tag: `mask` replaces each tag by its number between two private-use characters."""
 _TAG_TOKEN = re.compile(r"PosternTag(\d+)x")
-"""What replaces a masked tag while the MJML is rendered."""
+"""The replacement of a masked tag while the MJML is rendered."""
 
 
 def render_mjml(source: str) -> str:

@@ -1,7 +1,7 @@
-"""Replacing what the MJML renderer writes and mail clients drop by what they support.
+"""Replacement of HTML and CSS that the MJML renderer writes, but that mail clients drop, by what they support.
 
-The patterns match whole styles that the renderer writes for the blocks of a document, so that the HTML of an author
-stays as it is. `web/tests/mails.spec.ts` compares the result with the data of caniemail.com.
+The patterns match complete styles as the renderer writes them for the blocks of a document, so that HTML of an author
+is not changed. `web/tests/mails.spec.ts` compares the result with the data of caniemail.com.
 """
 
 import re
@@ -13,7 +13,7 @@ RESET_STYLE: Final = (
     "img{border:0;line-height:100%;text-decoration:none;-ms-interpolation-mode:bicubic}"
     "p{display:block;margin:13px 0}"
 )
-"""The renderer's own has rules that Outlook and Yahoo drop."""
+"""Replaces the renderer's reset style, which has rules that Outlook and Yahoo drop."""
 SCHEMES: Final = (
     '<meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">'
 )
@@ -43,13 +43,13 @@ def for_mail_clients(rendered: str, font: str, dark_rules: str) -> str:
     """
     rendered = _FIRST_STYLE.sub(lambda match: match[1] + RESET_STYLE + match[2], rendered, count=1)
     rendered = _FLUID_STYLE.sub("", rendered, count=1)
-    # The rules for Thunderbird need no ancestor: the others have the same ones in a media query.
+    # The rules for Thunderbird do not need their ancestor: for other clients, the same rules are in a media query.
     rendered = rendered.replace(".moz-text-html .mj-column", ".mj-column")
     rendered = _ARTICLE.sub("<div ", rendered, count=1)
-    # `display:none` hides it everywhere, for Outlook together with its own property.
+    # `display:none` hides the preheader in all clients; Outlook also needs `mso-hide`.
     rendered = rendered.replace(_PREHEADER, "display:none;font-size:1px;line-height:1px;mso-hide:all;", 1)
     rendered = rendered.replace('<body style="word-spacing:normal;', '<body style="margin:0;padding:0;', 1)
-    # Yahoo drops heights; the line has the height by itself.
+    # Yahoo drops `height`; `line-height` alone gives the spacer its height.
     rendered = _SPACER.sub(
         r'<div style="font-size:1px;line-height:\1px;mso-line-height-rule:exactly;">&#8202;</div>', rendered
     )

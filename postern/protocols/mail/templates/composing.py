@@ -265,12 +265,12 @@ def check_message(
     text: str | None,
     values: dict[str, Any],
     send_id: str,
-    attached: int = 0,
+    attachment_octets: int = 0,
     engine: Engine = "minijinja",
 ) -> str:
     """Render a message as it would be sent and return its subject.
 
-    `attached` is the size of its attachments in octets of base64.
+    `attachment_octets` is the size of its attachments in base64, without line ends.
 
     Raises Invalid at the part that cannot be sent, or MessageTooLarge.
     """
@@ -290,14 +290,14 @@ def check_message(
         raise Invalid.at(f"/{part}", error.detail, "template_invalid") from None
     except Problem as error:
         raise Invalid.at(f"/{part}", error.detail, error.code()) from None
-    _require_fitting_size(rendered, attached)
+    _require_fitting_size(rendered, attachment_octets)
     return rendered.subject
 
 
-def _require_fitting_size(rendered: RenderedContent, attached: int) -> None:
+def _require_fitting_size(rendered: RenderedContent, attachment_octets: int) -> None:
     """Raises MessageTooLarge if content and attachments exceed the limit after encoding."""
     bodies = [part for part in (rendered.html, rendered.text) if part is not None]
-    files = attached + attached // 76 * 2
+    files = attachment_octets + attachment_octets // 76 * 2
     if 4 * sum(map(len, bodies)) * 78 // 57 + files <= mime.MESSAGE_BYTES_LIMIT:
         return  # It fits even if every character takes four octets in base64 with line ends.
     placeholder = parse_address("a@example.org")
@@ -310,7 +310,7 @@ def _require_fitting_size(rendered: RenderedContent, attached: int) -> None:
         text=rendered.text,
         html=rendered.html,
     )
-    path = "/attachments" if attached else "/html" if rendered.html is not None else "/text"
+    path = "/attachments" if attachment_octets else "/html" if rendered.html is not None else "/text"
     try:
         size = len(mime.compose(message)) + files
     except mime.MessageTooLarge:

@@ -149,8 +149,8 @@ class Content:
         try:
             return compile_template(text_from_html(html), OutputFormat.TEXT)
         except TemplateInvalid:
-            # Plain text omits HTML tags. One of them contained a statement such as `{% if %}`, so the template is no
-            # longer valid.
+            # The text does not have the HTML tags. One of these contained a statement such as `{% if %}`, so the text
+            # is not a valid template.
             self._text_from_rendered = True
             return None
 

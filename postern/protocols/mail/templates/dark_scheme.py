@@ -11,14 +11,14 @@ _HEX = re.compile(r"#(?:[0-9a-f]{3}|[0-9a-f]{6})", re.IGNORECASE)
 _NAMED: Final = {"black": "#000000", "white": "#ffffff"}
 DARK_LUMINANCE: Final = 0.4
 """A background with less luminance than this stays as it is, and so do the colors on it."""
-READABLE: Final = 4.6
-"""The least contrast of text. WCAG 2.2 asks for 4.5; the rest is for rounding."""
-STRONGEST: Final = 14.0
-"""More contrast than this is tiring on a dark background."""
-VISIBLE: Final = 1.6
-"""The least contrast of a button with the background behind it."""
-PAPER: Final = 0.13
-"""The lightness of white in the dark scheme."""
+MIN_TEXT_CONTRAST: Final = 4.6
+"""Minimum contrast ratio of text. WCAG 2.2 requires 4.5; the rest is for rounding."""
+MAX_TEXT_CONTRAST: Final = 14.0
+"""Texts are not lightened beyond this contrast ratio, which is tiring on a dark background."""
+MIN_BUTTON_CONTRAST: Final = 1.6
+"""Minimum contrast ratio of a button with the background behind it."""
+WHITE_LIGHTNESS: Final = 0.13
+"""The lightness (from 0 to 1) of the dark color that replaces a white background."""
 
 
 class DarkScheme:
@@ -58,8 +58,8 @@ class DarkScheme:
         if colors is None:
             return ""
         light, area = colors
-        wanted = min(max(_contrast(light, area), READABLE), STRONGEST)
-        dark = _hex(_lightened(light, _dark_background(area), wanted))
+        contrast = min(max(_contrast(light, area), MIN_TEXT_CONTRAST), MAX_TEXT_CONTRAST)
+        dark = _hex(_lightened(light, _dark_background(area), contrast))
         return self._class(f"& div,& h1,& h2,& h3,& a{{color:{dark}!important}}")
 
     def line(self, color: str, background: str) -> str:
@@ -87,9 +87,9 @@ class DarkScheme:
             return ""
         light, area = colors
         dark_background = _dark_background(area)
-        if _contrast(light, dark_background) >= VISIBLE:
+        if _contrast(light, dark_background) >= MIN_BUTTON_CONTRAST:
             return ""
-        dark = _hex(_lightened(light, dark_background, VISIBLE))
+        dark = _hex(_lightened(light, dark_background, MIN_BUTTON_CONTRAST))
         return self._class(f"& table td,& a{{background:{dark}!important}}")
 
     def _colors_on_light(self, color: str, background: str) -> tuple[Color, Color] | None:
@@ -124,6 +124,7 @@ def _luminance(color: Color) -> float:
 
 
 def _contrast(one: Color, other: Color) -> float:
+    """The contrast ratio (from 1 to 21) as WCAG 2 defines it."""
     lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
@@ -133,13 +134,13 @@ def _dark_background(color: Color) -> Color:
     if _luminance(color) < DARK_LUMINANCE:
         return color
     hue, lightness, saturation = colorsys.rgb_to_hls(*color)
-    return colorsys.hls_to_rgb(hue, max(0.06, PAPER - (1 - lightness) * 1.2), min(saturation, 0.35) * 0.45)
+    return colorsys.hls_to_rgb(hue, max(0.06, WHITE_LIGHTNESS - (1 - lightness) * 1.2), min(saturation, 0.35) * 0.45)
 
 
-def _lightened(color: Color, background: Color, wanted: float) -> Color:
-    """The color, made as light as is necessary for the contrast `wanted` with a dark background."""
+def _lightened(color: Color, background: Color, contrast: float) -> Color:
+    """The color, made as light as is necessary for a contrast ratio of `contrast` with a dark background."""
     hue, lightness, saturation = colorsys.rgb_to_hls(*color)
-    while _contrast(color, background) < wanted and lightness < 1:
+    while _contrast(color, background) < contrast and lightness < 1:
         lightness = min(1.0, lightness + 0.01)
         color = colorsys.hls_to_rgb(hue, lightness, saturation * 0.8)
     return color

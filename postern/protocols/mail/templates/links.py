@@ -306,9 +306,9 @@ def mask(source: str) -> tuple[str, list[str]]:
     pieces: list[str] = []
     end = 0
     for tag in tags_of(source):
-        pieces += (source[end : tag.start()], f"\ue000{len(tags)}\ue001")
-        tags.append(tag[0])
-        end = tag.end()
+        pieces += (source[end : tag.start], f"\ue000{len(tags)}\ue001")
+        tags.append(tag.text)
+        end = tag.end
     return "".join(pieces) + source[end:], tags
 
 

@@ -26,8 +26,8 @@ FUEL_OF_LARGE_VALUES: Final = 5_000
 OUTPUT_LIMIT: Final = 10_000_000
 """Characters of the output of one rendering, in addition to those of the template."""
 WORK_LIMIT: Final = 64_000_000
-"""If a rendering could write more octets than this, by the bounds of the template, it runs with a counter of its output
-and with less fuel; a single value that could exceed this is refused."""
+"""A rendering that could write more octets than this, by the bounds of its template, runs with a counter of its output
+and with less fuel. If a single value could have more octets than this, the rendering fails."""
 GROWTH_LIMIT: Final = 1_000
 """The factor by which an expression or a chain of assignments may enlarge a value by joining it with others."""
 RANGE_LIMIT: Final = 1_000
@@ -206,7 +206,7 @@ DICT_METHODS: Final = frozenset(name for name in dir(dict) if not name.startswit
 """Names that the engine would look up as methods of the dictionary of values, if there is no such value."""
 _METHOD = re.compile(rf"\b(?:{'|'.join(sorted(DICT_METHODS))})\b")
 MISSING: Final = f"missing{DASH}"
-"""A name that no value has, because templates may not use the character: it is undefined."""
+"""A variable that is always undefined: templates may not use DASH in names."""
 ENVIRONMENTS_KEPT: Final = 8
 """Engine environments cached per template, one per set of names with list or object values."""
 RESERVED: Final = frozenset({"loop", "self", "super", "caller", RANGE})
@@ -236,24 +236,17 @@ class TemplateToken(msgspec.Struct, frozen=True):
 class TemplateTag:
     """An expression, statement or comment of a template, with its delimiters."""
 
-    __slots__ = ("_end", "_start", "_text", "tokens")
+    __slots__ = ("end", "start", "text", "tokens")
 
     def __init__(self, source: str, start: int, end: int, tokens: list[TemplateToken]) -> None:
-        self._start, self._end, self._text = start, end, source[start:end]
+        self.start = start
+        """The offset of the tag's first character."""
+        self.end = end
+        """The offset after the tag's last character."""
+        self.text = source[start:end]
+        """The text of the tag, including the delimiters."""
         self.tokens = tokens
         """The tokens between the delimiters; for a `{% raw %}` block only `raw`."""
-
-    def start(self) -> int:
-        """The offset of the tag's first character."""
-        return self._start
-
-    def end(self) -> int:
-        """The offset after the tag's last character."""
-        return self._end
-
-    def __getitem__(self, _: int) -> str:
-        """The text of the tag, including the delimiters, whatever the index is (like group 0 of a match)."""
-        return self._text
 
 
 def tags_of(source: str) -> Iterator[TemplateTag]:
@@ -285,7 +278,7 @@ def tags_of(source: str) -> Iterator[TemplateTag]:
                 return
             tag = parsed_tag
         yield tag
-        at = tag.end()
+        at = tag.end
 
 
 def _parse_tag(source: str, start: int, mark: str) -> TemplateTag | None:
@@ -599,7 +592,7 @@ class _Translation(msgspec.Struct, frozen=True):
     """Replacements: offset and length in the engine's source, length in the author's source."""
     bound: _Bound
     all_tags_closed: bool
-    """A template with a tag that is not closed is invalid."""
+    """Whether each tag is closed; a template with an open tag is invalid."""
 
     def offset(self, at: int) -> int:
         """Translate an offset in the engine's source into the offset in the author's source."""
@@ -630,17 +623,17 @@ def _translate(source: str) -> _Translation:
     copied_to = length = 0
     for tag in tags_of(source):
         if loop_depth:
-            longest_literal = max(longest_literal, tag.start() - end)
-        end = tag.end()
-        opening = tag[0][:2]
+            longest_literal = max(longest_literal, tag.start - end)
+        end = tag.end
+        opening = tag.text[:2]
         if opening == "{#":
-            written = f"{COMMENT[0]}{tag[0][2:-2]}{COMMENT[1]}"
-            pieces += (source[copied_to : tag.start()], written)
+            written = f"{COMMENT[0]}{tag.text[2:-2]}{COMMENT[1]}"
+            pieces += (source[copied_to : tag.start], written)
             length += end - copied_to
             copied_to = end
             continue
         tokens = tag.tokens
-        if DASH in tag[0]:
+        if DASH in tag.text:
             for token in tokens:
                 if token.kind != "string" and DASH in token.text:
                     raise TemplateInvalid.at(source, token.offset, f"the character “{DASH}” is not allowed in names")
@@ -654,19 +647,19 @@ def _translate(source: str) -> _Translation:
             largest_growth = max(largest_growth, _check_expression(source, tokens, growth))
             continue
         if not tokens or tokens[0].text == "raw":
-            longest_literal = max(longest_literal, len(tag[0])) if loop_depth else longest_literal
+            longest_literal = max(longest_literal, len(tag.text)) if loop_depth else longest_literal
             continue
         largest_growth = max(largest_growth, _check_statement(source, tokens, growth))
         keyword = tokens[0].text
         if keyword in {"if", "for"}:
             blocks.append(keyword)
             if len(blocks) > BLOCKS_DEPTH:
-                raise TemplateInvalid.at(source, tag.start(), f"blocks are nested more than {BLOCKS_DEPTH} deep")
+                raise TemplateInvalid.at(source, tag.start, f"blocks are nested more than {BLOCKS_DEPTH} deep")
         elif keyword in {"endif", "endfor"} and blocks:
             blocks.pop()
         branches = branches + 1 if keyword == "elif" else 0 if keyword in {"if", "endif"} else branches
         if branches > BRANCHES_LIMIT:
-            raise TemplateInvalid.at(source, tag.start(), f"more than {BRANCHES_LIMIT} branches of one “if”")
+            raise TemplateInvalid.at(source, tag.start, f"more than {BRANCHES_LIMIT} branches of one “if”")
         if keyword == "for":
             loop_depth, has_loops = loop_depth + 1, True
         elif keyword == "endfor":
