@@ -371,7 +371,7 @@ def _failure_of(response: AcmeResponse) -> AcmeFailed:
 
 
 def _text_of(error: messages.Error) -> str:
-    """The text of an error, with its type and those of its parts."""
+    """The texts of an error and its subproblems, and the type of the error."""
     subproblems: Any = error.subproblems or ()
     parts = [error, *subproblems]
     texts = [str(part.detail) for part in parts if isinstance(part, messages.Error) and part.detail]

@@ -310,7 +310,7 @@ def _is_bounce(message: ReceivedMessage, text: str) -> bool:
 
 
 def _says_bounce(subject: str) -> bool:
-    """Whether the subject is that of a bounce. The subject of an answer is that of the original message."""
+    """Whether the subject is that of a bounce, but not that of a reply to one (`Re: …`)."""
     return bool(_SUBJECT.search(subject)) and not _ANSWER.match(subject)
 
 
@@ -344,7 +344,7 @@ def _recipients_in(message: ReceivedMessage, text: str) -> list[str]:
 
 
 def _addresses_in(lines: list[str]) -> tuple[list[str], list[str], list[str]]:
-    """The addresses that lines list, those that they name as recipients, and the first one of any kind."""
+    """The addresses that begin a line, as in a list; those that the text names as recipients; the first of any kind."""
     listed: list[str] = []
     named: list[str] = []
     others: list[str] = []

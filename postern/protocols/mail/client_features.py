@@ -88,7 +88,7 @@ FEATURES: Final[Sequence[ClientFeature]] = (
     ClientFeature("image-avif", "AVIF images", "image", r"\.avif(?:[?#]|$)", _WINDOWS),
     ClientFeature("image-base64", "images in data: URLs", "image", r"^data:", _GMAIL),
 )
-"""What is looked for. Properties whose loss changes little, such as rounded corners and shadows, are left out."""
+"""The features that are reported. Properties whose loss changes little, such as rounded corners, are left out."""
 
 _PATTERNS = [(feature, re.compile(feature.pattern, re.IGNORECASE)) for feature in FEATURES if feature.kind != "element"]
 _COMMENT = re.compile(r"/\*(?:.*?\*/|.*)", re.DOTALL)
@@ -114,5 +114,5 @@ def unsupported_features(
 
 
 def client_names(feature: ClientFeature) -> str:
-    """The clients that do not support a feature, for people: `Gmail, Outlook (Windows)`."""
+    """The clients that do not support a feature, as text for users: `Gmail, Outlook (Windows)`."""
     return ", ".join(CLIENTS[client] for client in feature.clients)

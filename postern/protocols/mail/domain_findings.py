@@ -320,10 +320,10 @@ def _spf_term_findings(domain: str, text: str, record: spf.SpfRecord) -> Iterato
 
 
 class _SpfLookups:
-    """Counts the lookups of a record with all records that it includes, also those after the first match.
+    """Counts the lookups of a record with all records that it includes.
 
-    `check_host` ends at the first match, so it does not show that receivers fail for another address. Names with macros
-    are counted, but not looked up.
+    `check_host` ends at the first term that matches an address, but receivers need more lookups for other addresses.
+    Names with macros are counted, but not looked up.
     """
 
     def __init__(self, resolver: Resolver, domain: str) -> None:
@@ -389,7 +389,7 @@ class _SpfLookups:
         except NoSuchRecord:
             self._void += 1
         except DnsUnavailable:
-            pass  # It is a temporary failure of another domain, which says nothing about this record.
+            pass  # A temporary failure of another domain is not a mistake of this record.
 
 
 # DKIM --------------------------------------------------------------------------------------------------------

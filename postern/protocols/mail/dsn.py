@@ -52,7 +52,8 @@ class ReportedRecipient(msgspec.Struct, frozen=True, kw_only=True):
 
     action: ReportAction
     address: str
-    """The recipient as the sender gave it if the report says so, otherwise the final one; empty if it has none."""
+    """The address to which the message was sent or, if the report does not have it, `final_address`; empty if none is
+    known."""
     final_address: str
     """The address that failed, for example behind a forwarding; empty if the report has none."""
     code: int
@@ -179,7 +180,8 @@ _RECIPIENT_FIELDS = frozenset(("final-recipient", "original-recipient"))
 
 
 def _groups_of(fields: Iterable[tuple[str, str]]) -> Iterator[dict[str, str]]:
-    """The fields about the message and those about each recipient; some servers put no empty line between them."""
+    """Split fields into a group about the message and a group about each recipient: some servers put no empty line
+    between these groups."""
     group: dict[str, str] = {}
     for name, value in fields:
         is_about_message = "reporting-mta" in group and "action" not in group
@@ -254,9 +256,12 @@ def host_in(value: str) -> str:
 
 
 def _status(status: str, diagnostic: str) -> str:
-    """The enhanced code of a recipient: that of the server that refused the message, unless it is vague."""
-    reported, refused = enhanced_code_in(status), enhanced_code_in(diagnostic)
-    return reported if not refused or refused.endswith(VAGUE) else refused
+    """The enhanced code of a recipient: that in the refusing server's reply (`diagnostic`), or else in `status`.
+
+    A vague code in the reply does not count.
+    """
+    from_status, from_reply = enhanced_code_in(status), enhanced_code_in(diagnostic)
+    return from_status if not from_reply or from_reply.endswith(VAGUE) else from_reply
 
 
 def _enhanced_of(text: str, *, is_delayed: bool) -> str:

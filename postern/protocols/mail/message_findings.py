@@ -361,7 +361,7 @@ def _subject_findings(subject: str) -> Iterator[Finding]:
 
 
 class _HtmlScan:
-    """Reads html once and collects what the rules need."""
+    """Reads html once and collects the facts that the rules check."""
 
     def __init__(self, content: InspectedContent) -> None:
         self.links: list[InspectedLink] = []
@@ -538,9 +538,9 @@ _EXECUTABLES: Final = (b"MZ\x90\x00", b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xf
 def inspect_unsubscribing(
     headers: Mapping[str, str], *, is_marketing: bool | None, has_link: bool
 ) -> Iterator[Finding]:
-    """Whether marketing mail can be unsubscribed from. `headers` are those of the message, by name in lower case.
+    """Whether marketing mail can be unsubscribed from. `headers` are the message's fields, by name in lower case.
 
-    `is_marketing` is None if it is not known.
+    `is_marketing` is None if that is not known. `has_link`: whether the content has an unsubscribe link.
     """
     url = headers.get("list-unsubscribe", "")
     is_one_click = "<https:" in url.lower() and "list-unsubscribe-post" in headers

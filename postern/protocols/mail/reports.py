@@ -58,7 +58,7 @@ def sender_addresses(report: DeliveryReport | ComplaintReport) -> list[str]:
 
 
 def envelope_addresses(content: bytes) -> list[str]:
-    """The addresses to which a message was sent, as far as its header says."""
+    """The addresses to which a message was sent, according to its header."""
     values = [value for name, value in read_header(content)[0] if name in _OF_RECIPIENT]
     return list(dict.fromkeys(_addresses(values)))[:ADDRESSES_LIMIT]
 

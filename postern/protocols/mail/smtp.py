@@ -39,7 +39,7 @@ LONGEST_LINE = 2_048
 MOST_LINES = 100
 """Maximum lines of a reply."""
 MOST_SURPLUS_REPLIES = 100
-"""Maximum replies beyond those that are waited for."""
+"""Maximum replies beyond those that the client waits for."""
 LONGEST_ADDRESS = 320
 """Maximum octets of an address: 64 of local part, `@`, 255 of domain (RFC 5321 §4.5.3.1)."""
 
@@ -195,7 +195,7 @@ class Peer(msgspec.Struct, frozen=True, kw_only=True):
     ehlo_host: str = "localhost"
     """The client's host name in EHLO."""
     server_name: str | None = None
-    """The name for TLS if it is another one than `host` (SNI)."""
+    """The name for SNI and the certificate if it differs from `host`."""
     tls: Tls = Tls.STARTTLS
     verify: bool = True
     """Whether the certificate must be valid."""
@@ -290,7 +290,7 @@ def non_verifying_context() -> ssl.SSLContext:
 async def connect_opportunistically(peer: Peer) -> "SmtpConnection":
     """Open a connection with STARTTLS if that works, otherwise in plain text (RFC 7435). Raises ConnectionFailed.
 
-    After a failed handshake, it opens another connection, and the dialogue of the first one precedes that of the other.
+    After a failed handshake, it opens a second connection, whose dialogue then begins with that of the first one.
     """
     try:
         return await connect(peer)

@@ -681,7 +681,7 @@ class SmtpServerConnection(asyncio.Protocol):
         self._advance()
 
     def _reply(self, reply: SmtpReply) -> None:
-        """Add a reply to those that are sent next. Closes the connection after too many errors, and with a 421."""
+        """Queue a reply for the next write. Closes the connection after too many errors, and after the reply 421."""
         if reply.code == SERVICE_NOT_AVAILABLE:
             self._end(reply)
             return

@@ -368,7 +368,7 @@ def check_template(
     """Check a template. A builder document (`builder_json`, as JSON) is always rendered, to check it.
 
     Returns the html, whether it was rendered from the builder document (only if `html` is None), and the sorted names
-    of the variables that the template uses, without those of the unsubscribe URL (none with the engine `none`). Raises
+    of the variables that the template uses, without UNSUBSCRIBE_NAMES (an empty list with the engine `none`). Raises
     Invalid with the location.
     """
     is_rendered = builder_json is not None and html is None
@@ -425,10 +425,10 @@ class MessageReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def inspect_message(report_part: ReportPart, templates: Any, draft: Any) -> Any:
-    """Compose a message as it would be sent, and look for what receivers object to.
+    """Compose a message as it would be sent, and report what receivers may object to.
 
-    The arguments are the built-in forms of MessageTemplates and MessageDraft; returns that of a MessageReport. Raises
-    the problems of `compose_unsigned`.
+    `templates` and `draft` are a MessageTemplates and a MessageDraft as built-in types (`msgspec.to_builtins`); the
+    result is a MessageReport in the same form. Raises the problems of `compose_unsigned`.
     """
     message_templates = msgspec.convert(templates, MessageTemplates)
     message_draft = msgspec.convert(draft, MessageDraft)

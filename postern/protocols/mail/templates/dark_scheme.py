@@ -24,9 +24,9 @@ WHITE_LIGHTNESS: Final = 0.13
 class DarkScheme:
     """Collects the rules of one e-mail for `prefers-color-scheme: dark`.
 
-    Each method returns the class that the rule is for: an empty string if nothing changes. `background` is the color
-    behind what the rule is for. A color in another notation than `#rgb` or `#rrggbb` has no dark counterpart: then
-    `rules` is empty, and the e-mail stays light.
+    Each method adds the rule of an element and returns the class to give to it: an empty string if nothing changes.
+    `background` is the color behind the element. If a color has another notation than `#rgb` or `#rrggbb`, it has no
+    dark counterpart: then `rules` is empty, and the e-mail stays light.
     """
 
     def __init__(self, page_color: str, *, enabled: bool) -> None:

@@ -255,7 +255,7 @@ class _ForeignContent:
         return is_html
 
     def _process_start_tag(self, source: str, tag: HtmlToken) -> bool:
-        """Open a foreign element, or close those that the tag ends; returns whether the tag is an HTML element."""
+        """Open a foreign element, or close the ones that the tag ends; returns whether the tag is an HTML element."""
         name = tag.name
         if not self._open and name not in {"svg", "math"}:
             return True

@@ -66,9 +66,9 @@ SLOW_LANE_WAITING: Final = 16
 """Maximum number of items of one project that wait in the slow lane."""
 
 MARKER_FORMAT: Final = struct.Struct("<IIB")
-"""The contents of the marker, memory that a process shares with its parent and in which it notes what it is processing,
-so that the parent can read this after a crash: the number of the request, the index of the item in it, and the part of
-that item."""
+"""The contents of the marker: the number of the request, the index of the item in it, and the part of that item. The
+marker is memory that a process shares with its parent. The process writes what it is processing, and the parent reads
+it after a crash."""
 PARTS: Final = (None, "subject", "html", "text")
 """The parts of a message; the marker contains the index in this tuple."""
 
@@ -485,8 +485,8 @@ class RenderProcesses:
     ) -> list[ComposeResult | MustUseSlowLane]:
         """Compose messages, signed at `now` (seconds since 1970). Returns one result per request, in the same order.
 
-        The result of a failed message has a `reason`; that of a message whose project is in the slow lane is
-        MustUseSlowLane. Raises RenderingUnavailable.
+        A failed message has a result with a `reason`. A message whose project is in the slow lane is not composed: its
+        result is MustUseSlowLane. Raises RenderingUnavailable.
         """
         small = [request for request in requests if request.is_small]
         if len(small) == len(requests):

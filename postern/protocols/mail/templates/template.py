@@ -745,7 +745,7 @@ _OPERATOR_KEYWORDS = frozenset({"not", "and", "or", "in", "is", "if", "else"})
 def _check_statement(source: str, tokens: list[TemplateToken], growth: dict[str, int]) -> int:
     """Validate a statement; returns the same as `_check_expression` for the expression in it.
 
-    `growth` has the factor of each variable that the template assigns; those that this tag assigns are entered.
+    `growth` has the factor of each variable that the template assigns; this function adds the variables of this tag.
     """
     word, rest = tokens[0], tokens[1:]
     if word.text not in _STATEMENTS:

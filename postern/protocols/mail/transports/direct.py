@@ -182,7 +182,7 @@ class DirectTransport:
         """`port` is that of the mail servers, `ehlo_host` the name for EHLO without `sources`. `context` replaces the
         system's certificate authorities, `controls` has the limits that all processes share, `now` is the time for the
         validity of certificates, `chance` gives 0 ≤ x < 1. `report_session` gets the result of each TLS session.
-        `choose_sources` is awaited for each message whose envelope does not say from which `sources` it may leave.
+        `choose_sources` is awaited for each message whose envelope has no `sources`.
         Raises ValueError for too many sources.
         """
         if len(sources) > MAX_SOURCES:
@@ -292,7 +292,7 @@ class DirectTransport:
         if site.demand is TlsDemand.REQUIRED and not outcome.exchange:
             outcome = _rejected_without_tls(envelope, outcome)
         if outcome.no_server_contacted and pool.circuit_open and not pool.is_held(envelope):
-            # An unreachable site counts as a failed attempt, so that its mail is given up at some time.
+            # For an unreachable site, this counts as a failed attempt, so that messages to it are not retried forever.
             return msgspec.structs.replace(outcome, no_server_contacted=False, retry_after=None)
         return msgspec.structs.replace(outcome, results=tuple(map(_as_delivered, outcome.results)))
 

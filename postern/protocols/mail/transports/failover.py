@@ -39,7 +39,7 @@ class FailoverTransport:
                 return outcome
             failures.append(outcome)
         retries = [outcome.retry_after for outcome in failures if outcome.retry_after is not None]
-        # An attempt that contacted a server says more than a transport that was left out.
+        # The failure of an attempt that contacted a server is more useful than an open circuit breaker.
         reported = next((outcome for outcome in failures if not outcome.no_server_contacted), failures[-1])
         return msgspec.structs.replace(reported, retry_after=min(retries, default=None))
 

@@ -185,8 +185,8 @@ class MailRoutes:
             raise
 
     async def _without_loop(self, domain: str, hosts: list[MailHost]) -> list[MailHost]:
-        """Leave out this server and those that are not preferred to it (RFC 5321 §5.1), unless it receives mail for the
-        domain. Raises RouteFailure."""
+        """Leave out this server and the servers with the same or a larger preference (RFC 5321 §5.1), unless this
+        server receives mail for the domain. Raises RouteFailure if no server is left."""
         own = [host.preference for host in hosts if self._is_own(host)]
         if own and self._receives_mail_for is not None and await self._receives_mail_for(domain):
             return hosts

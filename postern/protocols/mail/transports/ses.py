@@ -141,8 +141,8 @@ class SesTransport:
     ) -> None:
         """`now` is the time in UTC for signatures; `context` replaces the system's CAs; `chance` gives 0 ≤ x < 1.
 
-        `controls` shares what SES says about the account's limits with other processes; the account belongs to the
-        tenant `scope`.
+        `controls` shares the limits of the account, as the replies of SES show them, with other processes; the key of
+        its site gets the `scope` (see SiteKey).
         """
         self._queue = RequestQueue(
             account,
@@ -259,7 +259,7 @@ class RequestQueue(ConnectionPool):
         )
 
     async def aclose(self) -> None:
-        """Close all idle connections; those of running requests are closed when the last of these has ended."""
+        """Close all idle connections. The others are closed when the last running request has ended."""
         await super().aclose()
         self._closed = True
         if not self._requests:

@@ -98,7 +98,7 @@ class SiteKey(NamedTuple):
     """Identifies a site."""
 
     scope: str
-    """The tenant whose own relays or source addresses are used; empty for those that all tenants share."""
+    """The tenant whose own relays or source addresses are used; empty if all tenants share them."""
     name: str
     """The name of the provider, the first mail server, or `host:port` of a relay."""
 
@@ -338,7 +338,7 @@ class SiteControl:
         self.connections_share: int | None = None
         """The connections that this process may have; None for no limit."""
         self.share_ends_at: datetime | None = None
-        """When other processes may get the connections of `connections_share`, unless it is renewed before."""
+        """When `connections_share` ends unless it is renewed: then other processes may get these connections."""
         self.processes = 1
         """How many processes use the site."""
         self.factor = 1.0
