@@ -53,11 +53,11 @@ class MailRequest(msgspec.Struct, frozen=True, kw_only=True):
 async def require_sending_domain_id(
     world: "World", db: Queries, project_id: UUID, sender: str, *, test: bool = False
 ) -> UUID | None:
-    """The id of the sending domain of an address; None if there is no such domain and the mail is captured, because the
-    project captures its mail or a TEST key set it off (`test`).
+    """The id of the sending domain of an address.
 
-    Raises LookupError, with a message for people, if the domain is not verified and mail is not captured. Raises
-    AddressInvalid if `sender` is not an address.
+    The domain must be verified, unless the mail is captured, because the project captures all its mail or because a
+    TEST key caused this mail (`test`). Returns None for captured mail from an unknown domain. Raises LookupError, with
+    a message that users may see, if the domain is not verified. Raises AddressInvalid if `sender` is not an address.
     """
     name = address_of(sender).domain
     domain = await domains.sending_domain(db, project_id, name)
@@ -68,10 +68,11 @@ async def require_sending_domain_id(
 
 
 class AcceptedSend(msgspec.Struct, frozen=True):
-    """A new send, and the reason if it is not delivered."""
+    """A new send."""
 
     id: UUID
     reason: str | None
+    """Why it is not delivered: the frequency cap suppressed it. None if it will be delivered."""
 
 
 async def enqueue_all(
@@ -87,7 +88,7 @@ async def enqueue_all(
     """Store messages as sends in an open transaction; returns the new sends, keyed by `once_key`.
 
     Requests whose `once_key` was used before are left out. Messages beyond the frequency cap (`cap` messages to a
-    contact) are stored as SUPPRESSED; None is no cap. Locks the frequency cap, records events, and wakes the workers at
+    contact) are stored as SUPPRESSED; None: no cap. Locks the frequency cap, records events, and wakes the workers at
     the commit. With `test` the messages are captured.
     """
     reasons: list[str | None] = [None] * len(requests)

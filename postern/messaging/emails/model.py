@@ -1,4 +1,5 @@
-"""Sends: request and response bodies, rows, statuses with their transitions, problems, and limits."""
+"""Models of sends, delivery sites and suppressions: request and response bodies, database rows, statuses with their
+transitions, problems, and limits."""
 
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
@@ -43,28 +44,32 @@ TRANSITIONS: dict[str, frozenset[str]] = {
     "SUPPRESSED": frozenset(),
     "CANCELLED": frozenset(),
 }
-"""The statuses that may follow each status. Statements that settle, cancel, retry or erase sends use this table, and so
-do reports that arrive after the attempts (`emails.signals`): a late bounce after DELIVERED is a bounce, but a report of
-delivery after it changes nothing. FAILED and EXPIRED sends may have arrived if an attempt was ambiguous.
+"""The statuses that may follow each status: after an attempt, a cancellation, a retry, an erasure, or a report that
+arrives after the attempts (`emails.signals`).
+
+For example, a late bounce changes DELIVERED to BOUNCED, but a late report of delivery does not change BOUNCED. FAILED
+and EXPIRED can still become DELIVERED, because the message of an ambiguous attempt may have arrived.
 """
 
 WAITING: tuple[str, ...] = tuple(state for state, following in TRANSITIONS.items() if "CANCELLED" in following)
-"""Statuses of a send that waits for its delivery."""
+"""Statuses of a send that waits for its delivery. A send with any other status is settled."""
 RETRIABLE: tuple[str, ...] = tuple(state for state, following in TRANSITIONS.items() if "QUEUED" in following)
 """Statuses of a settled send that can be retried."""
 SETTLING_TRANSITIONS: list[str] = [
     f"{state} {following}" for state in WAITING for following in sorted(TRANSITIONS[state])
 ]
 """The transitions of waiting sends, as `FROM TO`. A statement that settles an attempt makes no other transition."""
-DEFERRED: tuple[str, ...] = ("QUEUED", "DELAYED")
-"""Statuses of a send that is retried automatically and can be retried sooner on request."""
+AWAITING_ATTEMPT: tuple[str, ...] = ("QUEUED", "DELAYED")
+"""Statuses of a send that waits for its next attempt, and not for a scheduled time. A caller can ask for the attempt
+sooner."""
 
 ContentState = Literal["GOING", "HELD", "STOPPED"]
 """State of the content that sends of a campaign share: they can be delivered (GOING), must wait (HELD), or are never
 delivered (STOPPED)."""
 
 TRANSACTIONAL, MARKETING = 0, 1
-"""Lanes. Each has its own background work, so that a campaign never delays a password reset."""
+"""The values of `Send.lane`. Each lane has its own background work, so that a campaign never delays a password
+reset."""
 
 RECIPIENTS_LIMIT = 50
 TAGS_LIMIT = 75
@@ -88,7 +93,7 @@ WAIT_LIMIT = timedelta(seconds=30)
 IDEMPOTENCY_WINDOW = timedelta(hours=24)
 """How long an idempotency key is remembered."""
 IDEMPOTENCY_LEASE = timedelta(seconds=60)
-"""How long the request of an idempotency key counts as still being processed while it has no response."""
+"""How long a request with an idempotency key counts as still being processed if no response was stored for it."""
 SUPPRESSIONS_BULK = 1_000
 """Maximum addresses of one bulk addition to the suppression list."""
 
@@ -192,8 +197,9 @@ class Email(Body):
     """Adds `List-Unsubscribe` with one-click unsubscribing (RFC 8058). Several recipients each get a separate message
     with their own unsubscribe link."""
     require_tls: bool | None = None
-    """Whether the message is passed on only over TLS, to authenticated servers that promise the same (REQUIRETLS, RFC
-    8689). It bounces at others: 5.7.30, or 5.7.10 without authenticated TLS. Null: the setting of the project."""
+    """Whether the message is sent only over TLS, and only to servers with a valid certificate that offer REQUIRETLS
+    (RFC 8689). Otherwise it bounces: with 5.7.10 if TLS or a valid certificate is missing, with 5.7.30 if REQUIRETLS is
+    not offered. Null: the setting of the project."""
 
 
 class EmailBatch(Body):
@@ -329,16 +335,17 @@ class EmailWaiting(Record):
     """What an e-mail waits for."""
 
     cause: WaitingCause
-    """SCHEDULE: its time. QUEUE: a worker. CAMPAIGN_PAUSED: its campaign goes on. WARM_UP: its domain or the server's
-    addresses have reached their ceiling of the day. REPUTATION: the bounce or complaint rate of its domain is too high.
-    SITE_SUSPENDED: its destination is suspended. SITE_SLOWED: its destination has asked for less mail.
-    SITE_UNREACHABLE: its destination could not be reached several times in a row. CAPACITY: messages before it. TLS:
-    encryption that its destination requires has failed. DEFERRED: its destination asked to try again later, or could
-    not be reached. SETUP: the server has no transport for it, or is overloaded."""
+    """SCHEDULE: its scheduled time has not come. QUEUE: a worker will take it, or is sending it. CAMPAIGN_PAUSED: its
+    campaign is paused. WARM_UP: its domain, or the IP addresses of the server, may send no more marketing mail today.
+    REPUTATION: the bounce or complaint rate of its domain is too high. SITE_SUSPENDED: its destination is suspended.
+    SITE_SLOWED: its destination has asked for less mail. SITE_UNREACHABLE: its destination could not be reached several
+    times in a row. CAPACITY: earlier messages are sent first. TLS: encryption that its destination requires has failed.
+    DEFERRED: its destination asked to try again later, or could not be reached. SETUP: the server has no transport for
+    it, or is overloaded."""
     until: Moment | None = None
-    """When it goes on; null if that is not known, for example if a suspension has no end."""
+    """When it will be tried; null if that is not known, for example if a suspension has no end."""
     site: str | None = None
-    """The name of the destination for which it waits, see the list of delivery sites; null if it waits for none."""
+    """The name of the destination for which it waits, as in the list of delivery sites; null if it waits for none."""
 
 
 class EmailLogEntryDetail(EmailLogEntry):
@@ -350,7 +357,7 @@ class EmailLogEntryDetail(EmailLogEntry):
     waiting: EmailWaiting | None
     """What it waits for, and until when; null if it does not wait."""
     require_tls: bool | None
-    """Whether it travels only over TLS (`requireTls` of the e-mail or of the project); null if its content is no longer
+    """Whether it is sent only over TLS (`requireTls` of the e-mail or of the project); null if its content is no longer
     stored."""
 
 
@@ -395,22 +402,22 @@ class SendReport(Record):
     feedback_type: str | None
     """The type of a complaint (RFC 5965 §3.5), such as `abuse`; null for other reports."""
     changed: bool
-    """Whether it changed the send. It does not if, for example, the send had bounced before."""
+    """Whether the report changed the send; false if, for example, the send had already bounced."""
     times: int
-    """How often the same was reported."""
+    """How many times this report arrived."""
     occurred_at: Moment
     received_at: Moment
     """When the latest of these reports arrived."""
 
 
 OPERATOR = "OPERATOR"
-"""In `suspended_by`: the operator of the server."""
+"""The value of `suspended_by` if the operator of the server has suspended the site."""
 SITE_NAME_CHARACTERS = 300
 SITE_REASON_CHARACTERS = 500
 SITE_WAITING_COUNTED = 10_000
 """The largest number of waiting messages that is counted for a site."""
 SITE_COUNTS_SHOWN = timedelta(hours=24)
-"""The period of the results that a site shows."""
+"""The period before now whose results are shown for a site."""
 
 SiteState = Literal["OPEN", "SLOWED", "SUSPENDED"]
 SiteName = Annotated[
@@ -513,13 +520,13 @@ class DeliverySite(Record):
     oldest_waiting_at: Moment | None
     """When the oldest of them was created."""
     delivered: int
-    """Recipients in the last 24 hours."""
+    """Recipients for whom it accepted a message in the last 24 hours."""
     deferred: int
     """Temporary failures in the last 24 hours."""
     bounced: int
     """Permanent failures in the last 24 hours."""
     bounce: DeliverySiteBounce | None
-    """Null if the waiting messages were never given up."""
+    """The last time that its waiting messages were given up; null if that never happened."""
     created_at: Moment
     """When the project first used it."""
     updated_at: Moment
@@ -532,12 +539,15 @@ class ProjectSite(Record):
     id: UUID
     name: str
     scope: UUID
+    """The project whose own relays or addresses are used; NO_ID for those that all projects share."""
     suspended_at: Moment | None
     suspended_until: Moment | None
     suspended_by: str | None
     """OPERATOR, or the kind of the project's caller."""
     task: Literal["BOUNCE", "RELEASE"] | None
+    """What a worker does with the waiting messages: give them up, or make them due. None: nothing."""
     task_until: Moment | None
+    """When the task was requested. BOUNCE gives up only messages that were created until then."""
     task_reason: str | None
     attempt: int
 
@@ -550,6 +560,7 @@ class ListedSite(ProjectSite):
     hosts: list[str]
     state: SiteState
     factor: float
+    """The part of its limits that the site has at present, above 0 and at most 1."""
     throttled_until: Moment | None
     suspension_by: Literal["PROJECT", "OPERATOR"] | None
     suspension_reason: str | None
@@ -563,8 +574,9 @@ class ListedSite(ProjectSite):
     delivered: int
     deferred: int
     bounced_count: int
+    """Permanent failures in the last SITE_COUNTS_SHOWN."""
     bounced: int
-    """Messages that the last task to bounce has failed."""
+    """Messages that the last task BOUNCE has given up."""
     bounce_started_at: Moment | None
     bounce_ended_at: Moment | None
     created_at: Moment
@@ -668,9 +680,9 @@ class Postponement(Record):
     attempt: int
     due_at: Moment
     scheduled_at: Moment | None = None
-    """From when the time for its retries counts; None for no change."""
+    """The new `Send.scheduled_at`; None for no change."""
     retries_since: Moment | None = None
-    """The same for a send whose scheduled time does not change."""
+    """The new `Send.retries_since`; None for no change."""
     site: str | None = None
     waits_for: str
     """A WaitCause."""
@@ -712,7 +724,7 @@ class ContentOptions(Record):
 
 
 class ProviderMessage(Record):
-    """A send to whose message a provider gave an id."""
+    """A send, and the id that a provider such as Amazon SES gave to its message."""
 
     project_id: UUID
     send_id: UUID
@@ -852,6 +864,7 @@ class IdempotencyKey(msgspec.Struct, frozen=True, kw_only=True):
 
     project_id: UUID
     route: str
+    """The operation, such as `emails/batch`; of a TEST key, with `?test`."""
     key: str
     """A SHA-256 digest of the caller's key."""
     body_hash: bytes

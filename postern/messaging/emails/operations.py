@@ -29,8 +29,8 @@ from postern.messaging.emails.delivery import (
     unsubscribe_address,
 )
 from postern.messaging.emails.model import (
+    AWAITING_ATTEMPT,
     BATCH_BYTES,
-    DEFERRED,
     EVENT_TYPE,
     RETRIABLE,
     SCHEDULE_HORIZON,
@@ -314,7 +314,7 @@ async def _waiting(call: Call, send: Send) -> EmailWaiting | None:
     waiting = rules.waiting_of(send, call.now)
     if waiting is None or waiting.cause != "SITE_SUSPENDED" or waiting.site is None:
         return waiting
-    # Messages are looked at now and then while a suspension lasts.
+    # `waiting.until` is only when a worker checks the suspension again.
     suspension = await suspension_of(call, waiting.site)
     return msgspec.structs.replace(waiting, until=suspension.until) if suspension else waiting
 
@@ -420,13 +420,13 @@ async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
     """Retry a send.
 
     A send that failed, bounced or expired is queued as if it had just been accepted. A send that was deferred is
-    retried now; the time after which retries end does not change.
+    retried now, and its retry period does not begin again.
     """
     async with call.db.transaction() as tx:
         send = await _lock(call, tx, send_id)
         if not send.test:
             call.require_live("retry an e-mail that a TEST key did not send")
-        if send.status in DEFERRED:
+        if send.status in AWAITING_ATTEMPT:
             brought_forward = await store.bring_forward(tx, project_id=call.project_id, id=send_id, now=call.now)
             if brought_forward is None:
                 raise NotRetriable("This send is being transmitted right now.")
@@ -446,7 +446,7 @@ async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
             scheduled_at=call.now,
             reason=None,
             tries=0,
-            # After a late bounce, the send has not reached anybody.
+            # A message that bounced did not arrive, so the retry sets these times again.
             sent_at=None if send.status == "BOUNCED" else send.sent_at,
             delivered_at=None if send.status == "BOUNCED" else send.delivered_at,
         )
@@ -703,7 +703,8 @@ async def _require_quota(call: Call, count: int) -> bool:
 
 
 async def replay(call: Call, stored: IdempotencyRow) -> HttpResponse:
-    """The first response again. If it was not stored because its process died, it is rebuilt from the sends."""
+    """The response to a repeated request: the stored first response. If the process died before it stored the response,
+    that is rebuilt from the sends."""
     status, response, ids = stored.status, stored.response, stored.send_ids
     if status is None:
         sends = {send.id: send for send in await store.sends_by_id(call.db, project_id=call.project_id, ids=ids)}
@@ -768,6 +769,7 @@ async def _lock(call: Call, tx: Any, send_id: UUID) -> Send:
 
 
 async def _compose_again(call: Call, send: Send) -> bytes:
+    """Compose the message of a send from its stored content. Raises MessageGone."""
     if send.content_id is not None:
         raise MessageGone("Messages of campaigns are composed for each contact and not stored.")
     bodies = await store.bodies(call.db, project_id=call.project_id, ids=[send.id])

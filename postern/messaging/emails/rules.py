@@ -173,7 +173,8 @@ def retries_since(send: Send) -> Moment:
 def retry_period_is_over(send: Send, cause: WaitCause | None, now: datetime) -> bool:
     """Whether a send that would wait for `cause` is given up instead, because its retry period has ended.
 
-    Only a destination that asks for less mail ends a wait. A send that was never tried still gets its first attempt.
+    Always False before the first attempt, and for every cause other than SITE_SLOWED (the destination asked for less
+    mail), because waits for other causes are not limited here.
     """
     if cause is not WaitCause.SITE_SLOWED or not send.tries:
         return False
@@ -187,7 +188,7 @@ def _lane(send: Send) -> MailLane:
 def retries_since_after(send: Send, cause: WaitCause | None, delay: timedelta) -> Moment | None:
     """From when the retry period counts after the send has waited for `delay`; None for no change.
 
-    A suspension is no failure of the destination: its time does not count.
+    The time of a suspension does not count in the retry period, because it is no failure of the destination.
     """
     return Moment.of(retries_since(send) + delay) if cause is WaitCause.SITE_SUSPENDED else None
 
@@ -318,6 +319,8 @@ def _give_up(
     *,
     ambiguous: bool = False,
 ) -> SendOutcome:
+    """FAILED, or EXPIRED if the send has an `expires_at`, because it is not tried again. `hard` and `soft`: see
+    `SendOutcome.hard_bounces` and `soft_bounces`."""
     expired = send.expires_at is not None
     return SendOutcome(
         status="EXPIRED" if expired else "FAILED",
@@ -344,7 +347,7 @@ def waiting_of(send: Send, now: Moment) -> EmailWaiting | None:
     if send.due_at is None:
         return EmailWaiting(cause="CAMPAIGN_PAUSED")
     if send.due_at <= now or send.waits_for is None:
-        # A worker takes it, or has it: then `due_at` is the end of its lease.
+        # A worker will claim it, or has claimed it; then `due_at` is the end of the lease.
         return EmailWaiting(cause="QUEUE")
     return EmailWaiting(cause=WaitCause(send.waits_for).value, until=send.due_at, site=send.site)
 
@@ -355,8 +358,9 @@ def was_interrupted(send: Send) -> bool:
 
 
 def held(*, ambiguous: bool = False) -> SendOutcome:
-    """FAILED with `onAmbiguous: hold`, because this attempt (`ambiguous`) or an earlier one may have arrived."""
-    reason = "Held: the message was handed over and no reply came; it may have arrived. Retry it by hand."
+    """FAILED with `onAmbiguous: hold`, because the message of this attempt (`ambiguous`) or of an earlier one may have
+    arrived."""
+    reason = "Held: the message was transmitted, but no reply came, so it may have arrived. Retry it by hand."
     return SendOutcome(
         status="FAILED", reason=reason, ambiguous=ambiguous, events=[("email.failed", {"reason": reason})]
     )
@@ -375,7 +379,7 @@ def expired() -> SendOutcome:
 
 def cancelled(send: Send) -> SendOutcome:
     """CANCELLED: the campaign was cancelled before the send was delivered."""
-    may_have_arrived = " An earlier attempt may have arrived." if send.handed_over is not None else ""
+    may_have_arrived = " The message of an earlier attempt may have arrived." if send.handed_over is not None else ""
     return SendOutcome(status="CANCELLED", counts_as_try=False, reason=CAMPAIGN_CANCELLED + may_have_arrived)
 
 
@@ -517,8 +521,8 @@ def reply_text(result: Result) -> str:
 def storable(text: str) -> str:
     """A server's text with U+FFFD instead of each control character, except tab and line feed.
 
-    PostgreSQL cannot store NUL and surrogates. The others would reach those who show a reason, an event or a dialogue
-    on a terminal: escape sequences, and characters that change the direction of text.
+    PostgreSQL cannot store NUL and surrogates. The other control characters are unsafe on a terminal that prints a
+    reason, an event or a dialogue: they begin escape sequences, or change the direction of text.
     """
     # Most texts need no replacement, and `isprintable` takes half the time.
     return text if text.isprintable() else _NOT_STORED.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -1,4 +1,5 @@
-"""What the operator of the server does with sites, for one project or for all."""
+"""The list of sites for the operator of the server, and the operator's commands on a site (suspend, resume, bounce),
+for one project or for all."""
 
 from datetime import datetime
 from typing import Literal
@@ -36,9 +37,11 @@ async def operate(
     reason: str = "",
     until: datetime | None = None,
 ) -> int:
-    """Suspend, resume or bounce a site for one project or for all; returns for how many sites or projects.
+    """Suspend, resume or bounce a site for one project, or for all if `project_id` is None.
 
-    A suspension for all projects is the operator's own; it does not change those of projects.
+    A suspension for all projects is separate from the suspensions of single projects and does not change these. Returns
+    the number of projects concerned; for a suspension or its end for all projects, the number of sites with
+    this name, of which a project with its own relay or addresses has a separate one.
     """
     async with db.transaction() as tx:
         projects = await site_store.projects_of_site(tx, name=name)

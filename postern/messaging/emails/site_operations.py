@@ -13,7 +13,7 @@ from postern.kernel.http.problems import Invalid, require_found
 from postern.kernel.values import NO_ID, Moment
 from postern.messaging.emails import rules, site_store, store
 from postern.messaging.emails.model import (
-    DEFERRED,
+    AWAITING_ATTEMPT,
     OPERATOR,
     SITE_COUNTS_SHOWN,
     SITE_WAITING_COUNTED,
@@ -47,8 +47,8 @@ TRANSMISSION_CHECK = timedelta(seconds=15)
 """When a task looks again at messages that were in transmission."""
 TASK_LEASE = timedelta(minutes=5)
 RELEASED_AGAIN_AFTER = timedelta(seconds=5)
-"""When messages are released a second time: until workers see that a suspension has ended, at most some seconds later,
-they let messages wait for up to an hour more."""
+"""After this time, messages are released a second time: a worker that had not yet seen the end of the suspension may
+have postponed some of them for up to an hour."""
 
 
 @get("/projects/{project_id}/delivery/sites", needs="emails:read")
@@ -60,8 +60,8 @@ async def list_delivery_sites(
     *,
     query: ListQuery,
 ) -> LinkedList[DeliverySite]:
-    """The destinations of the project's mail, with what waits for each. A destination is a provider, the mail servers
-    of a domain, a relay, or Amazon SES. Those that were not used for a month are left out."""
+    """The destinations of the project's mail, with the number of waiting messages. A destination is a provider, the
+    mail servers of a domain, a relay, or Amazon SES. Those that were not used for a month are left out."""
     filters = query.filters(q, state=[state] if state else [], transport=[transport] if transport else [])
     page = await sorted_list(
         call,
@@ -93,8 +93,8 @@ async def get_delivery_site(call: Call, site: SiteName) -> DeliverySite:
 async def suspend_delivery_site(call: Call, site: SiteName, data: NewSiteSuspension) -> DeliverySite:
     """Send no mail of this project to a site, until it is resumed or until a time.
 
-    Its messages wait, and only `expiresAt` ends their wait. For the time of the suspension, they are retried longer
-    afterwards. Within two seconds, no process begins to send further messages to it.
+    Messages to the site wait, and fail only if their `expiresAt` passes. The time of the suspension does not count in
+    their retry period. Within two seconds, no process begins to send further messages to the site.
     """
     if data.until is not None and data.until <= call.now:
         raise Invalid.at("/until", "The time is in the past.", "in_past")
@@ -279,7 +279,7 @@ async def _release(world: "World", task: ProjectSite) -> None:
                 tx,
                 project_id=task.project_id,
                 site=task.name,
-                statuses=[*DEFERRED],
+                statuses=[*AWAITING_ATTEMPT],
                 after=after,
                 limit=BATCH,
                 now=now,
@@ -294,7 +294,12 @@ async def _release(world: "World", task: ProjectSite) -> None:
 
 async def _give_up(world: "World", task: ProjectSite) -> None:
     until = task.task_until or world.clock()
-    where: dict[str, Any] = {"project_id": task.project_id, "site": task.name, "statuses": [*DEFERRED], "until": until}
+    where: dict[str, Any] = {
+        "project_id": task.project_id,
+        "site": task.name,
+        "statuses": [*AWAITING_ATTEMPT],
+        "until": until,
+    }
     while True:
         now = world.clock()
         async with world.db.transaction() as tx:
@@ -303,7 +308,7 @@ async def _give_up(world: "World", task: ProjectSite) -> None:
                 await _fail(tx, waiting, task, now)
                 await _store_progress(tx, task, len(waiting), Moment.of(now + TASK_LEASE), now)
             else:
-                # Messages in transmission may come back.
+                # Messages in transmission may be deferred, and then wait again.
                 in_transmission = await site_store.has_waiting(tx, **where)
                 due_at = Moment.of(now + TRANSMISSION_CHECK) if in_transmission else None
                 await _store_progress(tx, task, 0, due_at, now)
@@ -317,7 +322,7 @@ async def _fail(tx: Transaction, waiting: list[Send], task: ProjectSite, now: Mo
         {
             "project_id": send.project_id,
             "id": send.id,
-            # Other recipients may have got it.
+            # An earlier attempt may have reached other recipients.
             "status": "SENT" if send.sent_at else verdict.status,
             "outcomes": send.outcomes,
             "reason": reason,
@@ -328,8 +333,8 @@ async def _fail(tx: Transaction, waiting: list[Send], task: ProjectSite, now: Mo
         }
         for send in waiting
     ]
-    present = [{name: value for name, value in row.items() if value is not None} for row in rows]
-    await store.store_reported(tx, project_id=[task.project_id], rows=Jsonb(present), now=now)
+    rows_without_nulls = [{name: value for name, value in row.items() if value is not None} for row in rows]
+    await store.store_reported(tx, project_id=[task.project_id], rows=Jsonb(rows_without_nulls), now=now)
     await store.erase_secrets(tx, project_id=[task.project_id], ids=[send.id for send in waiting])
     ended = [FinishedAttempt(send=send, verdict=verdict) for send in waiting if not send.sent_at]
     await events.record_all(tx, [event for attempt in ended for event in events_of(attempt, now)])

@@ -1,4 +1,4 @@
-"""SQL of sites: the state and the shares of destinations, and what waits for them."""
+"""SQL of sites: their state, the shares of processes in their limits, and the sends that wait for them."""
 
 from datetime import datetime, timedelta
 from typing import Final, LiteralString
@@ -17,13 +17,15 @@ class SharedSite(Record):
     project_id: UUID
     name: str
     factor: float
+    """The part of its limits that the site has at present, above 0 and at most 1."""
     throttled_until: Moment | None
     suspended_until: Moment | None
     suspension_reason: str | None
     processes: int = 1
     connections: int | None = None
+    """The share of the process; None if connections are not limited."""
     allowed: int | None = None
-    """The connections of all processes."""
+    """How many connections all processes together may have."""
 
 
 class SuspendedSite(Record):
@@ -45,7 +47,7 @@ class SuspendedSite(Record):
         set seen_at = excluded.seen_at, provider = excluded.provider, hosts = excluded.hosts
         where existing.seen_at < excluded.seen_at - %(seen_every)s::interval
 """)
-async def see_sites(
+async def upsert_sites(
     tx: Transaction, *, project_id: list[UUID], rows: Jsonb, now: Moment, seen_every: timedelta
 ) -> None: ...
 
@@ -139,8 +141,8 @@ async def shared_states(db: Queries, *, project_id: list[UUID], name: list[str],
 async def suspensions_of_projects(db: Queries, *, name: list[str], now: Moment) -> list[SuspendedSite]: ...
 
 
-# Slow a site down: halve its factor, and pause it; the pause doubles with each time. Returns nothing if the site was
-# slowed down within `settling`, as messages sent before that are still being answered.
+# Slow a site down: multiply its factor by `decrease`, and from the second time in a row on, pause it; the pause doubles
+# each time. Changes nothing and returns None if the site was slowed down less than `at_most_every` ago.
 @statement("""
     update mail_sites set
         factor = greatest(factor * %(decrease)s::float8, %(least_factor)s::float8), strikes = strikes + 1,
@@ -150,7 +152,7 @@ async def suspensions_of_projects(db: Queries, *, name: list[str], now: Moment) 
             %(shortest)s::interval * power(2, least(strikes - 1, 20))) end),
         last_reply = %(reply)s, last_reply_at = %(now)s
     where project_id = %(project_id)s and name = %(name)s
-      and (slowed_at is null or slowed_at <= %(now)s::timestamptz - %(settling)s::interval)
+      and (slowed_at is null or slowed_at <= %(now)s::timestamptz - %(at_most_every)s::interval)
     returning project_id, name, factor, throttled_until, suspended_until, suspension_reason
 """)
 async def slow_down(
@@ -163,13 +165,13 @@ async def slow_down(
     pause: timedelta,
     shortest: timedelta,
     longest: timedelta,
-    settling: timedelta,
+    at_most_every: timedelta,
     reply: str,
     now: Moment,
 ) -> SharedSite | None: ...
 
 
-# Raise the factor of sites that accept mail again, by one step in each `period`, whichever process says so.
+# Raise the factor of sites that accept mail again by `step`, once in each `period` for all processes together.
 @statement("""
     update mail_sites as s set
         factor = least(1, s.factor + %(step)s), recovered_at = %(now)s,
@@ -294,8 +296,7 @@ _RELEASE: Final[LiteralString] = """
     due_at = case when task = 'BOUNCE' then due_at else %(now)s end,
     attempt = attempt + (task is distinct from 'BOUNCE')::int
 """
-"""Begin to release the messages that wait, instead of an earlier task to do so, which may have done a part already;
-the messages of a running task to bounce them stay with it."""
+"""Begin the task RELEASE, or begin it again if it is running. A running task BOUNCE continues instead, unchanged."""
 
 
 # End a suspension, and make the messages that wait due now.
@@ -345,7 +346,8 @@ async def has_waiting(db: Queries, *, project_id: UUID, site: str, statuses: lis
 
 
 # Make up to `limit` sends due that wait for a site, those with an id above `after`; returns their ids. Sends that may
-# be in transmission are left out. What is left of a wait for the end of a suspension counts in the retry period again.
+# be in transmission are left out. A send that was to wait until the end of a suspension had its `retries_since` moved
+# forward by that time; the part of the time that it does not wait is subtracted again.
 @statement("""
     update sends set due_at = %(now)s,
         retries_since = case when waits_for = 'SITE_SUSPENDED' then retries_since - (due_at - %(now)s)
@@ -362,7 +364,8 @@ async def release(
 ) -> list[UUID]: ...
 
 
-# Store the progress of a task on a site's queue; `due_at` None ends it. A later task has another `attempt`.
+# Store the progress of a task; it ends if `due_at` is None. Changes nothing if a later task with another `attempt` has
+# begun.
 @statement("""
     update project_sites set
         bounced = bounced + %(bounced)s, due_at = %(due_at)s,
@@ -414,7 +417,8 @@ async def sites_of_instance(
 ) -> list[InstanceSite]: ...
 
 
-# Suspend a site for all projects, or end this (`reason` None); returns its names.
+# Suspend a site for all projects, or end that suspension if `reason` is None. Returns the name once per changed row: a
+# project with its own relay or addresses has a separate row.
 @statement("""
     update mail_sites set suspended_at = case when %(reason)s::text is not null then %(now)s::timestamptz end,
                           suspended_until = %(until)s, suspension_reason = %(reason)s
@@ -431,7 +435,7 @@ async def suspend_for_all(
 async def projects_of_site(db: Queries, *, name: str) -> list[ProjectSite]: ...
 
 
-# Delete up to `limit` counts from before `before`; False if there are none.
+# Delete up to `limit` hourly counts older than `before`; False if there are none.
 @statement("""
     delete from project_site_counts where (project_id, name, hour) in (
         select project_id, name, hour from project_site_counts where hour < %(before)s limit %(limit)s

@@ -1,9 +1,11 @@
-"""The sites of a process, and how all processes share their limits.
+"""The sites to which a process sends, and how all processes share the limits of a site.
 
-Each process that uses a site holds a share of its connections, a row with a lease. A share is never more than the
-other processes leave, so that together they never exceed the limit; a process that dies is not counted any more when
-its lease ends. The rate is divided by the number of processes. So no message waits for a lock, and the database is
-asked only when a process begins to use a site, every few seconds after that, and when a site asks for less mail.
+A site is a destination with limits of its own: a provider, the mail servers of a domain, a relay, or Amazon SES.
+
+Each process that uses a site holds a share of its connections: a row with a lease. A share is never more than the
+other processes leave, so that together they never exceed the limit. A process that dies is not counted any more when
+its lease ends. The rate is divided by the number of processes. So no message waits for a lock, and a process queries
+the database only when it begins to use a site, every few seconds after that, and when a site asks for less mail.
 
 A site that asks for less mail gets half of its limits, and after the second time a pause, which doubles each time. When
 it accepts mail again, it gets back a tenth of its limits at a time.
@@ -53,19 +55,21 @@ SHARE_EVERY_SECONDS = 5.0
 SHARE_LEASE = timedelta(seconds=15)
 """After this time, other processes get the connections of a process that died."""
 USED_SECONDS = 30.0
-"""A site without connections and messages for so long is not kept up to date."""
+"""A process that has had no connections and messages for a site for so long gives up its share of the site."""
 SITES_IN_MEMORY = 4_000
 DOMAINS_IN_MEMORY = 20_000
 LEARNED_SECONDS = 60.0
 """How long the site of a domain is known before a message looks up its mail servers again."""
 SEEN_EVERY = timedelta(hours=1)
+"""How often the time of the last use of a site is stored."""
 
 DECREASE = 0.5
-"""What a slow-down multiplies the limits of a site by."""
+"""A slow-down multiplies the limits of a site by this factor."""
 LEAST_FACTOR = 1 / 64
 """A site never gets less than this part of its limits."""
-SETTLING = timedelta(seconds=5)
-"""A site is not slowed down again within this time, because messages sent before are still being answered."""
+SLOW_DOWN_EVERY = timedelta(seconds=5)
+"""A site is slowed down at most once in this time, because replies to messages that were sent before the slow-down may
+still arrive."""
 SHORTEST_PAUSE, LONGEST_PAUSE = timedelta(seconds=15), timedelta(minutes=15)
 """The pause after the second slow-down, which doubles with each further one, and its maximum."""
 RECOVERY_STEP = 0.1
@@ -85,8 +89,8 @@ class Sites:
         self._learned: OrderedDict[tuple[str, str], tuple[float, SiteControl]] = OrderedDict()
         self._ticking: asyncio.Task[None] | None = None
         self._shared_at = 0.0
-        self._unsettled: set[SiteKey] = set()
-        """Sites whose connections are not divided evenly yet, because another process has to give up some before."""
+        self._unevenly_divided: set[SiteKey] = set()
+        """Sites of which this process or another one has too many connections until it renews its share again."""
 
     # What transports use.
 
@@ -169,7 +173,7 @@ class Sites:
                 pause=pause,
                 shortest=SHORTEST_PAUSE,
                 longest=LONGEST_PAUSE,
-                settling=SETTLING,
+                at_most_every=SLOW_DOWN_EVERY,
                 reply=rules.storable(reply),
                 now=self._world.clock(),
             )
@@ -189,9 +193,9 @@ class Sites:
         control.set_share(share.connections, ends_at)
         fair = (share.allowed or 0) // share.processes
         if share.connections is not None and (share.connections < held or share.connections < fair):
-            self._unsettled.add(control.key)
+            self._unevenly_divided.add(control.key)
         else:
-            self._unsettled.discard(control.key)
+            self._unevenly_divided.discard(control.key)
 
     async def _renew(self, controls: list[SiteControl]) -> None:
         try:
@@ -238,20 +242,20 @@ class Sites:
             for state in await site_store.shared_states(self._world.db, **where, now=now)
         }
         await _set_suspensions(self._world, used)
-        unsettled: list[SiteControl] = []
+        changed: list[SiteControl] = []
         for control in used:
             state = states.get((_scope_id(control), control.key.name))
             if state is not None:
                 _set_state(control, state)
             # A site that was deleted because it was not used is inserted again.
-            if state is None or state.processes != control.processes or control.key in self._unsettled:
-                unsettled.append(control)
+            if state is None or state.processes != control.processes or control.key in self._unevenly_divided:
+                changed.append(control)
         await self._let_recover(used, now)
         if asyncio.get_running_loop().time() - self._shared_at >= SHARE_EVERY_SECONDS:
             self._shared_at = asyncio.get_running_loop().time()
             await self._renew(used)
-        elif unsettled:
-            await self._renew(unsettled)
+        elif changed:
+            await self._renew(changed)
 
     async def _let_recover(self, used: Iterable[SiteControl], now: Moment) -> None:
         accepting = [control for control in used if control.is_slow and control.accepted_since_check]
@@ -290,7 +294,8 @@ class Sites:
                 }
                 for tenant in sorted({tenant for tenant, _ in counts} - {""})
             ]
-        # A project has one row per site, also if it uses a site with its own addresses and with those of all.
+        # A project has one row per site name, even if it uses the site both through its own relay or addresses and
+        # through those that all projects share.
         by_key: dict[tuple[str, str], dict[str, Any]] = {}
         for row in rows:
             same = by_key.setdefault((row["project_id"], row["name"]), row)
@@ -337,7 +342,9 @@ async def share_sites(world: "World", controls: list[SiteControl]) -> list[None]
         for scope, control in zip(scopes, ordered, strict=True)
     ]
     async with world.db.transaction() as tx:
-        await site_store.see_sites(tx, project_id=sorted(set(scopes)), rows=Jsonb(rows), now=now, seen_every=SEEN_EVERY)
+        await site_store.upsert_sites(
+            tx, project_id=sorted(set(scopes)), rows=Jsonb(rows), now=now, seen_every=SEEN_EVERY
+        )
         await site_store.lock_sites(tx, project_id=scopes, name=names)
         shares = await site_store.divide_connections(
             tx,
@@ -381,7 +388,8 @@ def _scope_id(control: SiteControl) -> UUID:
 
 
 async def postpone_sends(world: "World", sends: list[Send]) -> list[Send]:
-    """The claimed sends of one project that can be delivered now; the others wait for their sites.
+    """Return the claimed sends that can be delivered now, and postpone those whose sites cannot take them. All are of
+    one project.
 
     A site that is slow, paused or suspended must not occupy the worker: this is checked before anything is loaded, and
     one statement postpones all sends that a site cannot take at present.
@@ -406,11 +414,11 @@ async def postpone_sends(world: "World", sends: list[Send]) -> list[Send]:
             text = f"The messages before this one are sent to {control.key.name} first."
             obstacle = Obstacle(control.cause_of_delay, text, control.retry_delay(bulk=bulk))
         if rules.retry_period_is_over(send, obstacle.cause, now):
-            deliverable.append(send)  # Tried for the last time, or given up.
+            deliverable.append(send)  # The attempt delivers it or gives it up.
             continue
         due_at = now + max(obstacle.delay, timedelta(seconds=1))
         if send.expires_at is not None:
-            # Tried once more shortly before it expires.
+            # The last attempt is shortly before it expires.
             due_at = max(now + timedelta(seconds=1), min(due_at, send.expires_at - rules.NO_SERVER_DELAY))
         postponed.append(
             Postponement(
@@ -429,7 +437,7 @@ async def postpone_sends(world: "World", sends: list[Send]) -> list[Send]:
 
 
 def scaled(limits: SiteLimits, factor: float) -> DeliverySiteLimits:
-    """The limits of a site that gets this part of them."""
+    """The limits multiplied by `factor`, above 0 and at most 1. At least one connection remains."""
     per_minute = limits.messages_per_minute
     return DeliverySiteLimits(
         connections=limits.connections and max(1, int(limits.connections * factor)),

@@ -123,7 +123,7 @@ async def check_email(
     `require_domain=False` it must check the sender.
     """
     context = SubmissionContext() if context is None else context
-    # Before any address is parsed, which takes long.
+    # Checked first, because parsing addresses is slow.
     if len(data.to) + len(data.cc or []) + len(data.bcc or []) > RECIPIENTS_LIMIT:
         message = f"`to`, `cc` and `bcc` together can have at most {RECIPIENTS_LIMIT} recipients."
         raise Invalid.at("/to", message, "too_many")
@@ -171,8 +171,8 @@ def split_by_recipient(new: NewSend) -> list[NewSend]:
     size = len(body.html or "") + len(body.text or "") + sum(len(attachment.content) for attachment in body.attachments)
     if size * len(recipients) > SEPARATE_BYTES:
         message = (
-            "An unsubscribable e-mail becomes a separate message for each recipient; together they can have"
-            f" {SEPARATE_BYTES // 1_000_000} MB. Send to fewer recipients at a time."
+            "An unsubscribable e-mail becomes a separate message for each recipient; together, these messages can have"
+            f" at most {SEPARATE_BYTES // 1_000_000} MB. Send to fewer recipients at a time."
         )
         raise Invalid.at("/to", message, "too_large")
     return [_addressed_to(new, spec, text, new_id()) for spec, text in recipients.items()]
@@ -228,7 +228,7 @@ _UNSUBSCRIBE = re.compile(rf"{_UNSUBSCRIBE_URL}(?:\s*,\s*{_UNSUBSCRIBE_URL})*", 
 
 
 def _check_unsubscribe(headers: Sequence[tuple[str, str]]) -> None:
-    """Raises Invalid if the caller's `List-Unsubscribe` headers are not such that mail clients can use them."""
+    """Raises Invalid if the caller's `List-Unsubscribe` or `List-Unsubscribe-Post` violates RFC 2369 or RFC 8058."""
     by_name = {name.lower(): (name, value.strip()) for name, value in headers}
     name, urls = by_name.get("list-unsubscribe", ("", ""))
     if name and not _UNSUBSCRIBE.fullmatch(urls):
@@ -407,12 +407,13 @@ def _how_to_verify(project_id: UUID, name: str, domain: domains.SendingDomain | 
 
 
 def _schedule(call: Call, data: Email) -> Moment | None:
+    """When the e-mail is sent; None for now. Raises Invalid if that is too late, or if the e-mail expires before."""
     if data.scheduled_at is not None and data.scheduled_at > call.now + SCHEDULE_HORIZON:
         raise Invalid.at("/scheduledAt", "The time can be at most 30 days in the future.", "too_far")
-    begins = max(data.scheduled_at or call.now, call.now)
-    if data.expires_at is not None and data.expires_at <= begins:
+    send_at = max(data.scheduled_at or call.now, call.now)
+    if data.expires_at is not None and data.expires_at <= send_at:
         raise Invalid.at("/expiresAt", "The e-mail would expire before it is sent.", "too_early")
-    return Moment.of(begins) if begins > call.now else None
+    return Moment.of(send_at) if send_at > call.now else None
 
 
 def parse_key(call: Call, route: str, header: str | None, data: Any) -> IdempotencyKey | None:
@@ -485,7 +486,7 @@ async def commit_all(world: "World", requests: list[SubmissionRequest]) -> list[
 
 
 async def _commit_near_quota(world: "World", request: SubmissionRequest) -> bool | BaseException:
-    # Whatever the error is: others of the batch are committed, and their callers must learn that.
+    # Every error is returned, not raised, because the callers of requests that are committed must get their results.
     (result,) = await isolate_errors(partial(_commit, world), [request], (Exception,))
     return result
 
