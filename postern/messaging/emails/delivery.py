@@ -522,6 +522,7 @@ async def _single_senders(
 
 
 def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | SendOutcome | CampaignPaused:
+    """Decide which recipients get the message now, or with which outcome it is not sent."""
     send, body = job.send, job.body
     content_state = context.states.get(send.content_id) if send.content_id is not None else None
     if content_state == "STOPPED":
@@ -536,14 +537,14 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
             return rules.suppressed(send, [(send.recipient, "UNSUBSCRIBE")])
     if send.expires_at is not None and send.expires_at <= context.now:
         return rules.expired()
-    goes_to_inbox = send.test or context.captures
-    if rules.was_interrupted(send) and context.settings.on_ambiguous == "hold" and not goes_to_inbox:
+    captured = send.test or context.captures
+    if rules.was_interrupted(send) and context.settings.on_ambiguous == "hold" and not captured:
         return rules.held()
     if body is None:
         return rules.failed(MESSAGE_GONE)
     domain = _sender_domain(send)
     signed_by = context.signers.get(domain or "", ())
-    if not (goes_to_inbox or domain in context.may_send):
+    if not (captured or domain in context.may_send):
         if send.domain_id is not None or domain is None:
             return rules.domain_not_verified(domain or send.sender)
         if send.lane == MARKETING or address_of(send.sender).spec.lower() not in context.single_senders:
@@ -574,7 +575,7 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
         now=context.now,
         unsubscribe_address=unsubscribe_address(context.return_path_key, send, unsubscribe_domain),
     )
-    if "ses" in context.transports and not goes_to_inbox:
+    if "ses" in context.transports and not captured:
         # SES accepts only one signature, and replaces header fields. Receivers must be able to verify the signature,
         # whichever transport takes the message.
         signed_by = [signer for signer in signed_by if isinstance(signer.private_key, RSAPrivateKey)][:1]
@@ -598,7 +599,7 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
         settings=context.settings,
         fixed_results=tuple(rules.fixed_result(result, recipient) for recipient, result in fixed.items()),
         complained=rules.FixedOutcome.COMPLAINED in fixed.values(),
-        warms_up=domain in context.warming_up and not goes_to_inbox,
+        warms_up=domain in context.warming_up and not captured,
         links_base=context.tracking_base,
         unsubscribe_domain=unsubscribe_domain if body.unsubscribable else None,
         suppressed=tuple(suppressed),
@@ -657,8 +658,11 @@ def return_path(send: Send, context: DeliveryContext) -> str:
 
 
 def return_path_domain(send: Send, context: DeliveryContext) -> str | None:
-    """The domain of the signed addresses of a send: that of its sending domain if it leads to this server, because
-    DMARC then also accepts SPF (RFC 7489 §3.1.2), otherwise the server's; None if it has none."""
+    """The domain of the signed addresses of a send; None if it has no signed addresses.
+
+    It is the return-path subdomain of the sending domain if that leads to this server, because SPF is then aligned for
+    DMARC (RFC 7489 §3.1.2), otherwise the return-path domain of the server.
+    """
     domain = _sender_domain(send)
     return f"{BOUNCE_LABEL}.{domain}" if domain in context.own_return_paths else context.return_path_domain
 

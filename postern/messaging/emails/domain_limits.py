@@ -28,7 +28,7 @@ RELEASE_BATCH = 2_000
 
 
 async def admitted(world: "World", sends: list[Send]) -> list[Send]:
-    """Those of the claimed sends of one project and lane that may be sent now. The others wait.
+    """Return the claimed sends that may be sent now, and postpone the others. All are of one project and lane.
 
     Only marketing mail that leaves this server is limited.
     """
@@ -50,9 +50,9 @@ async def admitted(world: "World", sends: list[Send]) -> list[Send]:
 
 
 async def _postpone(world: "World", limit: DomainLimit, sends: Sequence[Send]) -> set[UUID]:
-    """Let those of the sends wait that the limit of their domain does not allow now; returns their ids."""
+    """Postpone the sends that the limit of their domain does not allow now; returns their ids."""
     if limit.held_until is None:
-        return await _warm_up(world, limit.domain_id, sends)
+        return await _postpone_above_ceiling(world, limit.domain_id, sends)
     now = world.clock()
     async with world.db.transaction() as tx:
         held_until = await store.lock_hold(tx, project_id=sends[0].project_id, domain_id=limit.domain_id)
@@ -61,8 +61,8 @@ async def _postpone(world: "World", limit: DomainLimit, sends: Sequence[Send]) -
     return {send.id for send in sends}
 
 
-async def _warm_up(world: "World", domain_id: UUID, sends: Sequence[Send]) -> set[UUID]:
-    """Let the sends above today's ceiling wait for the next day; returns their ids."""
+async def _postpone_above_ceiling(world: "World", domain_id: UUID, sends: Sequence[Send]) -> set[UUID]:
+    """Postpone the sends above today's ceiling of the warm-up plan to the next day; returns their ids."""
     async with world.db.transaction() as tx:
         ids = [send.id for send in sends]
         places = await warm_up.take_places(tx, sends[0].project_id, domain_id, ids, world.clock())

@@ -1,7 +1,8 @@
-"""Mail that the transport `direct` may send from new addresses: each has a warm-up plan with a ceiling for each day.
+"""The choice of IP addresses for marketing mail through the transport `direct`, if some of the addresses are new.
 
-The addresses of marketing mail are chosen when a worker has claimed it, so that a message above the ceilings waits for
-the next day without being composed. Those of all other mail are chosen by the transport.
+A new address has a warm-up plan with a ceiling for each day. The worker that has claimed marketing mail chooses its
+addresses, so that a message above the ceilings waits for the next day without being composed. The transport chooses the
+addresses of all other mail.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,40 +23,42 @@ if TYPE_CHECKING:
     from postern.world import World
 
 
-class ShareSources(msgspec.Struct, frozen=True, kw_only=True):
-    """The claimed sends that may be sent now, and the addresses from which each must leave."""
+class ChosenSources(msgspec.Struct, frozen=True, kw_only=True):
+    """The claimed sends that may be sent now, and the IP addresses from which each must leave."""
 
     sends: list[Send]
     addresses: dict[UUID, tuple[str, ...]] = {}
-    """By the id of the send; those that are left out may use every address of their project and lane."""
+    """By the id of the send. A send that is left out may leave from every address of its project and lane."""
 
 
-async def choose_sources(world: "World", sends: list[Send]) -> ShareSources:
-    """Choose the addresses of the claimed sends of one project and lane. Marketing mail above the ceilings waits."""
+async def choose_sources(world: "World", sends: list[Send]) -> ChosenSources:
+    """Choose the IP addresses of the claimed sends of one project and lane, and postpone marketing mail above the
+    ceilings."""
     plans = source_warm_ups(world)
     if not sends or sends[0].lane != MARKETING or not plans.warming:
-        return ShareSources(sends=sends)
+        return ChosenSources(sends=sends)
     pool = plans.pool(str(sends[0].project_id), bulk=True)
     if plans.warming.isdisjoint(pool):
-        return ShareSources(sends=sends)
+        return ChosenSources(sends=sends)
     settings = (await projects.require_project(world.db, sends[0].project_id)).settings
     direct = [send for send in sends if not is_captured(world, settings, test=send.test)]
     try:
-        # A message that another transport takes needs no place, unless that cannot be reached.
+        # Mail through another transport does not count for the ceilings. If `direct` is only a fallback, the transport
+        # chooses the addresses of the messages that it gets.
         is_first = bool(direct) and configured_transports(world, settings)[0] == "direct"
     except NoSmartHost:
         is_first = False
     if not is_first:
-        return ShareSources(sends=sends)
+        return ChosenSources(sends=sends)
     requests = [SourceRequest(message_id=send.message_id, pool=pool, waits=True) for send in direct]
     grants = dict(zip([send.id for send in direct], await grant_sources(world, requests), strict=True))
     waiting = await _postpone(world, direct, grants)
     addresses = {send_id: granted.addresses for send_id, granted in grants.items() if granted.addresses}
-    return ShareSources(sends=[send for send in sends if send.id not in waiting], addresses=addresses)
+    return ChosenSources(sends=[send for send in sends if send.id not in waiting], addresses=addresses)
 
 
 async def _postpone(world: "World", sends: Sequence[Send], grants: Mapping[UUID, SourceGrant]) -> set[UUID]:
-    """Let those of the sends wait that have no address; returns their ids."""
+    """Postpone the sends that got no address; returns their ids."""
     postponed = [
         Postponement(
             id=send.id,

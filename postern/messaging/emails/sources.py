@@ -1,4 +1,4 @@
-"""The addresses from which the transport `direct` sends, and the warm-up plans of those that are new."""
+"""The IP addresses from which the transport `direct` sends, and the warm-up plans of those that are new."""
 
 from datetime import date
 from ipaddress import ip_address
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def parse_sources(text: str | None) -> list[Source]:
-    """Parse the addresses of POSTERN_SOURCES: `address=name?lane=…&project=…`, separated by spaces. Raises
+    """Parse the IP addresses of POSTERN_SOURCES: `address=name?lane=…&project=…`, separated by spaces. Raises
     SettingInvalid."""
     sources = [_parse_source(part) for part in (text or "").split()]
     if len(sources) > MAX_SOURCES:
@@ -76,7 +76,7 @@ def parse_warm_ups(text: str | None) -> dict[str, DeclaredWarmUp]:
 
 
 class SourceWarmUps:
-    """The warm-up plans of the addresses from which this process sends."""
+    """The warm-up plans of the IP addresses from which this process sends."""
 
     def __init__(self, world: "World") -> None:
         self._sources = parse_sources(world.settings.sources)
@@ -105,7 +105,8 @@ def source_warm_ups(world: "World") -> SourceWarmUps:
 
 
 async def grant_sources(world: "World", requests: list[SourceRequest]) -> list[SourceGrant]:
-    """Choose the addresses of messages, whose pools contain addresses that are warming up, in one transaction."""
+    """Choose the IP addresses of messages in one transaction. The pool of each must contain an address that is warming
+    up."""
     plans = source_warm_ups(world)
     async with world.db.transaction() as tx:
         if not plans.is_stored:
@@ -119,7 +120,7 @@ async def grant_sources(world: "World", requests: list[SourceRequest]) -> list[S
 
 
 class SourceState(Record):
-    """An address from which `direct` sends, and its warm-up plan if it has one."""
+    """An IP address from which `direct` sends, and its warm-up plan if it has one."""
 
     address: str
     name: str | None
@@ -135,7 +136,7 @@ class SourceState(Record):
     ceiling: int | None = None
     """How many messages may leave from the address today; null unless ACTIVE."""
     used: int | None = None
-    """How many messages of today have a place in the ceiling."""
+    """How many messages count towards the ceiling of today so far; null unless ACTIVE."""
     repeated_days: int | None = None
     """Days that did not count: nothing was sent, or the address was on a blocklist."""
     next_day_at: Moment | None = None

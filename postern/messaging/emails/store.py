@@ -260,8 +260,8 @@ async def list_log(db: Queries, *, project_id: UUID, where: Composable, limit: i
 async def count_log(db: Queries, *, project_id: UUID, where: Composable) -> int: ...
 
 
-# Like `count_log`, but counts no more than `limit`. In the order of the log, because the rows of a time are together:
-# in another order, the rows that meet the condition might be the last ones.
+# Like `count_log`, but counts no more than `limit`. It reads the rows in the order of the log, in which rows of the
+# same time are adjacent; in another order, it might read almost all rows before those of the time in the condition.
 @statement("""
     select count(*)::int from (
         select from sends s where s.project_id = %(project_id)s and {where} order by s.id desc limit %(limit)s
@@ -384,7 +384,7 @@ async def has_unsettled_transmissions(
 # The share lock on the content makes a concurrent release wait, so that the release finds every send that is held here.
 # The attempts transmitted nothing, so the marks "transmission begun, reply unknown" (handed_over) and the times of the
 # first transmission (dated_at) that they set are removed. The parallel lists `project_id`, `ids` and `attempts` name
-# them.
+# these attempts.
 @statement("""
     with held as materialized (
         select project_id, id from contents
@@ -405,8 +405,8 @@ async def hold_sends(
 ) -> None: ...
 
 
-# Let claimed sends wait that were not tried. Leaves out attempts that are not the latest of their send. The sends must
-# not be in transmission.
+# Let claimed sends wait without an attempt to deliver them. Leaves out claims that are not the latest of their send.
+# The sends must not be in transmission.
 @statement("""
     update sends as s set due_at = v.due_at, scheduled_at = coalesce(v.scheduled_at, s.scheduled_at),
         retries_since = coalesce(v.retries_since, s.retries_since), site = v.site, waits_for = v.waits_for,
@@ -790,8 +790,8 @@ async def count_suppressions(
 
 
 # Count a soft bounce; returns one value: whether there are now `times` of them, spread over at least `span`.
-# `reported`: a report says so, and not the reply of a server. If reports are among the failures, the count begins again
-# when the last one is more than `gap` ago, because successes are not always reported.
+# `reported`: the failure is known from a report, and not from the reply of a server. If reports are among the failures,
+# the count begins again when the last failure is more than `gap` ago, because successes are not always reported.
 @statement("""
     insert into soft_bounces as existing (project_id, address, times, first_at, last_at, reported)
     values (%(project_id)s, %(address)s, 1, %(now)s, %(now)s, %(reported)s)
@@ -816,8 +816,8 @@ async def count_soft_bounce(
 ) -> list[bool]: ...
 
 
-# The parallel lists are triples. `delivered`: the recipient's server has the message; otherwise only a relay has it,
-# which ends no row with reported failures.
+# Delete the counts of soft bounces of addresses that got a message. The parallel lists are triples. `delivered`:
+# whether the recipient's server accepted the message. If only a relay did, counts with reported failures stay.
 @statement("""
     delete from soft_bounces as s
     using unnest(%(project_id)s::uuid[], %(addresses)s::text[], %(delivered)s::bool[])

@@ -47,12 +47,13 @@ MAX_LEASE_AHEAD = timedelta(seconds=5)
 
 
 class NoSmartHost(Unavailable):
-    """This project uses the server's relay, but the server has none. Set POSTERN_RELAY, or `relays` in its settings."""
+    """This project uses the server's relay, but the server has none. Set POSTERN_RELAY, or `relays` in the
+    settings of the project."""
 
 
 class NoSesAccount(NoSmartHost):
     """This project uses the server's account of Amazon SES, but the server has none. Set POSTERN_SES_REGION and the
-    access key, or `ses` in its settings."""
+    access key, or `ses` in the settings of the project."""
 
 
 class DirectNotOffered(NoSmartHost):
@@ -66,9 +67,10 @@ def is_captured(world: "World", settings: ProjectSettings, *, test: bool) -> boo
 
 
 def transport_names(world: "World", settings: ProjectSettings) -> tuple[str, ...]:
-    """The transport of a project and those to use if it cannot be reached, in order.
+    """The names of a project's transport and of its fallbacks (used if the first cannot be reached), in order.
 
-    A project that does not choose a transport has the server's; the server's fall-back applies only to that.
+    A project that sets neither a transport nor fallbacks has those of the server. If it sets one of them, the fallbacks
+    of the server do not apply.
     """
     fallback = settings.fallback_transports
     if settings.transport is None and fallback is None:
@@ -86,8 +88,8 @@ def require_transport(world: "World", settings: ProjectSettings, *, test: bool) 
 def transport_of(
     world: "World", project_id: UUID, settings: ProjectSettings, names: Sequence[str] | None = None
 ) -> Transport:
-    """The transport of a project, including those to use if it cannot be reached; `names` are its
-    `configured_transports`, if the caller has them.
+    """The transport of a project, which includes its fallbacks; `names` are its `configured_transports`, if the caller
+    has them.
 
     Created once per process and settings. When the settings of a project have changed, its former transports are closed
     in the background. Raises NoSmartHost if no transport of the project is configured, and SettingInvalid if the

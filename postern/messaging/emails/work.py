@@ -43,7 +43,7 @@ LAST_DELIVERIES = 64
 BACKGROUND_DELIVERIES = 1_000
 """How many deliveries of all shares may go on in the background of one process."""
 BACKGROUND_OCTETS = 64 * 1024 * 1024
-"""How many octets of content and attachments they may hold in memory."""
+"""How many octets of content and attachments these deliveries may hold in memory."""
 
 
 async def deliver_share(world: "World", sends: list[Send]) -> None:
