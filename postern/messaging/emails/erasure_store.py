@@ -50,9 +50,10 @@ async def erase_captured(tx: Transaction, *, project_id: UUID, ids: list[UUID]) 
 async def delete_captured(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
 
 
-# Replaces the errors of batches and the recipients of separate messages in the stored responses of these sends, and in
-# those of batches that contain the address: an e-mail that was not accepted has no send. Ids and statuses are not
-# personal data and stay, so that a repeated request still gets its first response.
+# In stored responses, replaces the errors of batches and the recipients of separate messages by `erased`. Changes the
+# responses to the requests of these sends, and the responses to batches that contain the address, because an e-mail
+# that was not accepted has no send. Ids and statuses are not personal data and stay, so that a repeated request still
+# gets its first response.
 @statement("""
     update idempotency_keys as stored
     set response = case

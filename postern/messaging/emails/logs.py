@@ -64,12 +64,12 @@ class LogFilter(QueryString, omit_defaults=True):
         return self == LogFilter(q=self.q)
 
     def condition(
-        self, project_id: UUID, *, found: Sequence[UUID] | None = None, is_frequent: bool = False
+        self, project_id: UUID, *, matching_ids: Sequence[UUID] | None = None, is_frequent: bool = False
     ) -> Composable:
         """The filters as an SQL condition on `sends s` that contains their values as literals.
 
-        `found` are the ids of all sends that contain the text `q`, if they were looked up. `is_frequent`: they are
-        many, so that they are better recognized one by one.
+        `matching_ids` are the ids of all sends that contain the text `q`, if they were looked up. `is_frequent`: so
+        many sends contain `q` that it is faster to compare it with one send of the log after the other.
         """
         parts: list[Composable] = [SQL("true")]
         if self.status:
@@ -89,8 +89,8 @@ class LogFilter(QueryString, omit_defaults=True):
         if self.q and self.q.strip():
             if is_frequent:
                 parts.append(_contains_each(project_id, self.q))
-            elif found is not None:
-                parts.append(SQL("s.id = any({}::uuid[])").format(Literal(list(found))))
+            elif matching_ids is not None:
+                parts.append(SQL("s.id = any({}::uuid[])").format(Literal(list(matching_ids))))
             else:
                 parts.append(_contains(project_id, self.q))
         return SQL(" and ").join(parts)
@@ -113,9 +113,9 @@ async def list_email_logs(call: Call, filters: LogFilter, page: CountedPageQuery
         filters = replace(filters, status=[status for status in filters.status if counts.get(status)])
         if not filters.status:
             return page_at(call, scope, [], 0, position, page.limit)
-    found = None if page.count_limit is None else await _find(call, filters)
-    is_frequent = found is not None and len(found) >= COUNT_LIMIT
-    where = filters.condition(call.project_id, found=found, is_frequent=is_frequent)
+    matching_ids = None if page.count_limit is None else await _ids_with_text(call, filters)
+    is_frequent = matching_ids is not None and len(matching_ids) >= COUNT_LIMIT
+    where = filters.condition(call.project_id, matching_ids=matching_ids, is_frequent=is_frequent)
     total = await _total(call, filters, counts, where, page, is_frequent=is_frequent)
     if position.after is not None:
         where = SQL("s.id < {} and {}").format(Literal(position.after), where)
@@ -125,13 +125,15 @@ async def list_email_logs(call: Call, filters: LogFilter, page: CountedPageQuery
     return page_at(call, scope, [entry_of(row) for row in rows], total, position, page.limit)
 
 
-async def _find(call: Call, filters: LogFilter) -> list[UUID] | None:
-    """The ids of all sends that contain the text `q`, whatever the other filters, or some if they are COUNT_LIMIT or
-    more; None without a text."""
+async def _ids_with_text(call: Call, filters: LogFilter) -> list[UUID] | None:
+    """The ids of the sends that contain the text `q`, regardless of the other filters; None without a text.
+
+    If COUNT_LIMIT or more ids are returned, there may be more such sends.
+    """
     if not filters.q or not filters.q.strip():
         return None
     pattern = text_literal(like_pattern(filters.q))
-    found = await store.ids_containing(
+    ids = await store.ids_containing(
         call.db,
         project_id=call.project_id,
         text_matches=SQL("search_text like {}").format(pattern),
@@ -139,7 +141,7 @@ async def _find(call: Call, filters: LogFilter) -> list[UUID] | None:
         limit=COUNT_LIMIT,
     )
     send_id = _id_in(filters.q)
-    return found if send_id is None else [*found, send_id]
+    return ids if send_id is None else [*ids, send_id]
 
 
 async def _total(
@@ -208,7 +210,7 @@ def _has_status(statuses: list[SendStatus]) -> Composable:
     condition = one if len(statuses) == 1 else SQL("s.status = any({})").format(Literal(statuses))
     if "QUEUED" not in statuses or not COMMON_STATUSES.isdisjoint(statuses):
         return condition
-    # No index has the QUEUED sends. They are due, or held by their campaign, and for each there is an index.
+    # No index has just the QUEUED sends. A QUEUED send is due or held by its campaign; there is an index for each case.
     others = [status for status in statuses if status != "QUEUED"]
     places = SQL(
         "(s.lane = 0 and s.due_at is not null or s.lane = 1 and s.due_at is not null "

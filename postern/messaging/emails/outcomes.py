@@ -269,7 +269,7 @@ async def suppress_failing_recipients(
         (finished.send, address, reply) for finished in attempts for address, reply in finished.verdict.hard_bounces
     ]
     soft = [(finished.send, address) for finished in attempts for address in finished.verdict.soft_bounces]
-    for send, address in sorted(soft, key=lambda each: (each[0].project_id, each[1].lower())):  # To avoid deadlocks.
+    for send, address in sorted(soft, key=lambda pair: (pair[0].project_id, pair[1].lower())):  # To avoid deadlocks.
         reached_limit = await store.count_soft_bounce(
             tx,
             project_id=send.project_id,
@@ -331,7 +331,7 @@ async def _count_skipped(tx: Transaction, attempts: list[FinishedAttempt]) -> No
 
 
 def failures_of(attempts: Sequence[FinishedAttempt], now: Moment) -> list[MailFailure]:
-    """The messages whose recipient does not exist, each only the first time that it is known for one of its recipients.
+    """A hard bounce for each message, only the first time that one of its recipients bounces.
 
     Test addresses have no hard bounces.
     """

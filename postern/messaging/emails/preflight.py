@@ -1,4 +1,4 @@
-"""What large providers would object to in a message, before it is sent.
+"""Preflight: checks a message before it is sent for what large mailbox providers object to.
 
 The message is composed as it would be sent, in a render process, but without a signature. Nothing is stored or sent.
 The network is used for DNS lookups of the sender's domain and, only on request, to open the links.
@@ -45,9 +45,9 @@ from postern.protocols.mail.templates.composing import MessageReport, address_of
 DNS_TIMEOUT = timedelta(seconds=40)
 """How long the lookups of the sender's domain may take."""
 LINKS_OPENED = 20
-"""Different links that are opened on request."""
+"""How many different links of one message are opened on request."""
 LINKS_AT_ONCE = 5
-"""Links of one message that are opened at the same time."""
+"""How many links of one message are opened at the same time."""
 LINKS_TIMEOUT = timedelta(seconds=20)
 """How long opening the links of one message may take."""
 LINK_RATE = RateLimit("preflight-links", 100, timedelta(hours=1))
@@ -68,7 +68,7 @@ class PreflightEmail(Email):
 
 
 class Preflight(Record):
-    """What large providers would object to in a message."""
+    """What large mailbox providers would object to in a message."""
 
     ok: bool
     """Whether there is no finding with the severity ERROR."""
@@ -90,12 +90,12 @@ class Preflight(Record):
     example=EXAMPLE,
 )
 async def preflight_email(call: Call, data: PreflightEmail) -> Preflight:
-    """Say what large providers would object to in an e-mail, without sending it.
+    """Check an e-mail for what large mailbox providers object to, without sending it.
 
-    The body is that of an e-mail to send. The message is composed as it would be sent; what would make sending fail,
-    such as an error in a template, is a finding with the code of the problem. Checked are the authentication of the
-    sender's domain (SPF, DKIM, DMARC), one-click unsubscribing, size, text and images, links, attachments, addresses,
-    and features that mail clients do not support. Links are only opened with `checkLinks`.
+    The body is that of an e-mail to send. The message is composed as it would be sent. An error that would make sending
+    fail, such as one in a template, becomes a finding with the code of the problem. The checks cover the authentication
+    of the sender's domain (SPF, DKIM, DMARC), one-click unsubscribing, size, text and images, links, attachments,
+    addresses, and features that mail clients do not support. Links are only opened with `checkLinks`.
     """
     try:
         sender = address_of(data.from_)

@@ -154,13 +154,16 @@ async def _keep(call: Call, message: SnsMessage, reason: str) -> None:
 def _signals(call: Call, event: SesEvent, project_id: UUID | None) -> list[DeliverySignal]:
     """The signals of an event; empty if it is not about a send of this server or of this project."""
     references = (read_reference(call.world.secrets, text) for text in event.references)
-    found = next((reference for reference in references if reference is not None), None)
-    if found is None or project_id not in (None, found[0]):
+    valid_reference = next((reference for reference in references if reference is not None), None)
+    if valid_reference is None:
+        return []
+    send_project_id, send_id = valid_reference
+    if project_id not in (None, send_project_id):
         return []
     at = Moment.of(event.at) if event.at else call.now
     signal = DeliverySignal(
-        project_id=found[0],
-        send_id=found[1],
+        project_id=send_project_id,
+        send_id=send_id,
         kind=event.kind,
         bounce=event.bounce,
         source="ses",
@@ -192,9 +195,9 @@ class SigningKeys:
     async def get(self, url: str, client: str) -> RSAPublicKey:
         """The key of the certificate at `url`, which must be one of SNS. Fetched once, and kept for later calls.
 
-        `client` says whose quota of CERTIFICATE_RATE a fetch uses.
+        `client` is the key of the rate limit CERTIFICATE_RATE for a fetch.
 
-        Raises SnsRefused if it is no certificate, NotificationNotProcessed if it cannot be fetched, and
+        Raises SnsRefused if the file is not a certificate, NotificationNotProcessed if it cannot be fetched, and
         TooManyRequests.
         """
         key = self._keys.get(url)

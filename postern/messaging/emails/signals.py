@@ -1,7 +1,8 @@
 """Reports about sends that arrive after their attempts: bounces, complaints, delays and deliveries.
 
 They come from delivery reports (DSN) and complaint reports (ARF) by mail, and from the notifications of providers. Each
-moves its send along TRANSITIONS. Reports that arrive twice or out of order change nothing and are no error.
+changes the status of its send as TRANSITIONS allows. Reports that arrive twice or out of order change nothing and are
+no error.
 """
 
 from collections.abc import Sequence
@@ -48,11 +49,12 @@ ADDRESS_CHARACTERS = 320
 """Longer recipients are cut; no send has such a recipient."""
 
 UNCERTAIN = frozenset((*WAITING, "FAILED", "EXPIRED"))
-"""Statuses of recipients that a report concerns only if an attempt was ambiguous: otherwise, no server took the
-message."""
+"""Statuses of recipients for whom no server is known to have accepted the message. A report about such a recipient is
+ignored unless the message may have been transmitted."""
 NOT_DELIVERED = frozenset(("BOUNCED", "SUPPRESSED", "FAILED", "EXPIRED"))
 """Statuses of recipients that did not get the message."""
 FINAL = NOT_DELIVERED | {"DELIVERED", "COMPLAINED"}
+"""Statuses of recipients whose delivery has ended."""
 
 
 class SendInTransmission(Conflict):
@@ -182,7 +184,8 @@ def _may_have_been_transmitted(send: Send) -> bool:
 def _recipient_of(send: Send, signal: DeliverySignal) -> str | None:
     """The recipient of the send that a signal is about; None if that is not known.
 
-    The only recipient of a send is meant even if the report names another address: a mailbox that forwards has failed.
+    If the send has only one recipient, the signal is about that one, even if the report names another address, because
+    the mailbox may forward its mail.
     """
     addresses = [outcome.email for outcome in recipient_outcomes(send)]
     named = (signal.recipient or "").lower()
@@ -244,7 +247,8 @@ def _status_of_send(send: Send, kind: SendStatus, statuses: list[SendStatus]) ->
 
 
 def _delayed(send: Send, signal: DeliverySignal, recipient: str | None) -> SendOutcome:
-    """The send keeps its status: the server that accepted it still tries, so that Postern must not."""
+    """The send keeps its status: the server that accepted the message still tries to deliver it, so Postern must not
+    send it again."""
     reason = rules.reply_text(_result(signal, recipient or ""))
     data = {"reason": reason, "nextAttemptAt": None, "source": _name(signal.source)}
     return SendOutcome(status=send.status, due_at=send.due_at, reason=send.reason, events=[("email.delayed", data)])

@@ -1,5 +1,5 @@
-"""SQL statements on the results of TLS with recipients' mail servers, and the reports about them. They belong to no
-project."""
+"""SQL statements on the results of TLS connections to recipients' mail servers, and on the reports about them, which
+belong to no project."""
 
 from datetime import date
 from typing import Literal
@@ -10,7 +10,7 @@ from postern.kernel.values import Moment, Record
 from postern.protocols.mail.tls_report import TlsResult
 
 ReportStatus = Literal["WAITING", "SENT", "NOT_WANTED", "FAILED", "OFF"]
-"""SENT: an address got it. NOT_WANTED: the domain asks for no reports. OFF: this server sends none."""
+"""SENT: at least one address got it. NOT_WANTED: the domain asks for no reports. OFF: this server sends none."""
 
 
 class CountedResult(TlsResult, frozen=True, kw_only=True):
@@ -81,7 +81,8 @@ async def add_reports(
 async def results_of(db: Queries, *, day: date, domain: str) -> list[TlsResult]: ...
 
 
-# The reports about a registered domain, or a domain below it, and a day that were added before the report `id`.
+# The number of reports about a day, and about a registered domain or a domain below it, that were added before the
+# report `id`. Reports that are not sent are not counted.
 @statement("""
     select count(*)::int from tls_reports
     where day = %(day)s and id < %(id)s and status not in ('NOT_WANTED', 'OFF')

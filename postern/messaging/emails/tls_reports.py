@@ -1,7 +1,7 @@
 """Sending the reports about TLS with recipients' mail servers to their domains (RFC 8460).
 
-The first result of a day creates the row of its report, which becomes due after the day. A domain gets reports if it
-publishes where to send them, and this server sends them if the operator has set an address for questions about them.
+The first result of a day creates the row of its report, which becomes due after the day. A domain gets reports if its
+TLSRPT record says where to send them. This server sends them if the operator has set POSTERN_TLS_REPORT_CONTACT.
 """
 
 import asyncio
@@ -50,8 +50,9 @@ MEDIA_TYPE = "application/tlsrpt+gzip"
 RETRIED_STATUSES = frozenset((408, 425, 429))
 """Statuses 4xx after which a request is repeated."""
 REPORTS_PER_REGISTERED_DOMAIN = 20
-"""How many reports about a registered domain and a day are sent, with the domains below it. Whoever has a zone has any
-number of domains with mail servers, and chooses who gets the reports: it must not be somebody's mailbox, many times."""
+"""How many reports about a day are sent for a registered domain and all domains below it together. Without this limit,
+the owner of a DNS zone could flood the mailbox of another person: by naming it as the address for the reports in any
+number of subdomains."""
 NOTE_CHARACTERS = 500
 """Longer notes about failures are cut."""
 
@@ -68,8 +69,8 @@ class SendingResult(Enum):
 async def send_report(world: "World", due: DueTlsReport) -> None:
     """Send a report to each of its addresses that has not got it, and settle the attempt.
 
-    What each address replied is committed before the next one, so that a process that is killed repeats at most one of
-    them, with the same report id.
+    The result of each address is committed before the next address is tried. So if the process is killed, at most one
+    address gets the report twice, with the same report id.
     """
     if not (world.settings.offers_direct and world.settings.tls_report_contact):
         await _settle(world, due, "OFF", "This server sends no reports: POSTERN_TLS_REPORT_CONTACT is not set.")

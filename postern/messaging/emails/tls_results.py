@@ -1,4 +1,4 @@
-"""The results of TLS with recipients' mail servers, counted for the reports to their domains (RFC 8460).
+"""The results of TLS connections to recipients' mail servers, counted for the reports to their domains (RFC 8460).
 
 Each process counts in memory and adds its counters to the database every few seconds, so that a connection costs no
 statement. A process that is killed loses the counts of these seconds.
@@ -46,7 +46,7 @@ class TlsResults:
         self._flushing: asyncio.Task[None] | None = None
 
     def record(self, session: TlsSession) -> None:
-        """Count a session, for the day that is now (UTC)."""
+        """Count a session for the current day (UTC)."""
         key = (self._world.clock().date(), self._with_public_address(session))
         if key not in self._counters and len(self._counters) >= MAX_COUNTERS:
             return

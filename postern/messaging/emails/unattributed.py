@@ -1,7 +1,7 @@
 """Reports that could not be processed and belong to no project: kept for the operator, and counted for the metrics.
 
-Nobody repeats them: a complaint or bounce that names no e-mail of this server is refused for good, and an unreadable
-notification of SES is acknowledged.
+They are kept because they do not arrive again: a complaint or bounce that names no e-mail of this server is refused
+for good, and an unreadable notification of SES is acknowledged.
 """
 
 from datetime import timedelta
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from postern.world import World
 
 UNPROCESSED_KINDS: Final[tuple[UnprocessedKind, ...]] = ("unrecognized", "complaint", "delivery", "dmarc", "ses")
-"""The kinds, for metrics that are there before the first report."""
+"""All kinds, so that the metrics show a 0 for each kind before its first report."""
 
 UNATTRIBUTED_OCTETS = 65_536
-"""Of such a report, only so many octets are kept."""
+"""The longest part of a report that is kept."""
 UNATTRIBUTED_KEPT = 200
-"""Only so many of these reports are kept: the newest."""
+"""The number of reports that are kept: the newest ones."""
 UNATTRIBUTED_KEPT_FOR = timedelta(days=30)
 """How long these reports are kept."""
 TEXT_CHARACTERS = 500
@@ -33,7 +33,7 @@ LEASE = timedelta(minutes=5)
 
 
 class ExpiringUnattributed(Record):
-    """A row of `unattributed_reports` whose time has ended."""
+    """A row of `unattributed_reports` that is due for deletion."""
 
     id: UUID
 
@@ -59,12 +59,12 @@ async def keep_unattributed(
 
 
 async def count_unprocessed(tx: Transaction, kind: UnprocessedKind) -> None:
-    """Count a report that could not be processed. It locks one row: call it last in a transaction."""
+    """Count a report that could not be processed. Call it last in a transaction, because it locks a counter."""
     await store.count_report(tx, kind=kind)
 
 
 async def delete_expired_reports(world: "World", rows: list[ExpiringUnattributed]) -> None:
-    """Delete reports whose time has ended."""
+    """Delete reports that were kept for UNATTRIBUTED_KEPT_FOR."""
     await store.delete_reports(world.db, ids=[row.id for row in rows])
 
 

@@ -1,4 +1,5 @@
-"""SQL statements on reports that could not be processed and belong to no project, and on the number of all."""
+"""SQL statements on reports that could not be processed and belong to no project, and the counters of all reports that
+could not be processed."""
 
 from typing import Literal
 from uuid import UUID
@@ -11,7 +12,8 @@ from postern.kernel.values import Moment
 UnattributedKind = Literal["complaint", "delivery", "ses"]
 """A complaint or a delivery report that names no e-mail of this server, or an unreadable notification of SES."""
 UnprocessedKind = UnattributedKind | Literal["unrecognized", "dmarc"]
-"""Also what is kept for a project: a message to a return path that is no report, and a report of DMARC."""
+"""Also those that are kept with their project: a message to a return path that is not a report (`unrecognized`), and a
+DMARC report that could not be added."""
 
 
 class UnattributedReport(msgspec.Struct, frozen=True, kw_only=True):
