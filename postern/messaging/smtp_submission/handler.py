@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 USER: Final = "apikey"
-"""The user name; the password is a secret key."""
+"""The user name of every program; its password is a secret API key."""
 ROUTE: Final = "smtp"
-"""The route of idempotency keys, which are apart from those of the API."""
+"""The route under which idempotency keys are stored, so that they are separate from those of the HTTP API."""
 PERMISSION: Final = "emails:send"
 FAILURES = RateLimit("smtp-failures", 30, timedelta(minutes=10))
-"""Wrong credentials from one network to one process; each further one closes its connection."""
+"""How many wrong credentials a process answers for one network; after each further one it closes the connection."""
 LARGE_OCTETS: Final = 262_144
 """From this size on, a message is parsed in a thread."""
 LARGE_AT_ONCE: Final = 2
@@ -59,7 +59,7 @@ class SubmissionHandler:
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
 
     async def authenticate(self, session: SmtpSession, user: str, password: str) -> SmtpReply:
-        """Check an API key. A right one is never refused because of the failures of others in its network."""
+        """Check an API key. A valid key is accepted even after too many failures from the same network."""
         if user.strip().lower() != USER or not password.isascii():
             return self._wrong(session)
         try:
@@ -96,11 +96,11 @@ class SubmissionHandler:
             self._world.limiter.take(rate_of(self._world, caller), str(caller.project_id))
             call = self._call(session, caller)
             if len(content) < LARGE_OCTETS:
-                send_id = await _accept(call, _submitted(session, read_message(content, session.recipients)))
+                send_id = await _accept(call, _with_mail_parameters(session, read_message(content, session.recipients)))
             else:
                 async with self._large:
                     submitted = await asyncio.to_thread(read_message, content, session.recipients)
-                    send_id = await _accept(call, _submitted(session, submitted))
+                    send_id = await _accept(call, _with_mail_parameters(session, submitted))
         except Exception as error:
             return self._reply_of(error)
         return SmtpReply(250, "2.0.0", f"queued as {send_id}")
@@ -138,8 +138,8 @@ def _origin(session: SmtpSession) -> Origin:
     return Origin(ip=session.peer, user_agent=f"SMTP {session.hello[:HELLO_CHARACTERS]}")
 
 
-def _submitted(session: SmtpSession, submitted: SubmittedMessage) -> SubmittedMessage:
-    """What a message asks for, with what the parameters of MAIL add."""
+def _with_mail_parameters(session: SmtpSession, submitted: SubmittedMessage) -> SubmittedMessage:
+    """The submitted message; with `require_tls` if the command MAIL had the parameter REQUIRETLS (RFC 8689)."""
     if "REQUIRETLS" not in session.parameters:
         return submitted
     emails = [msgspec.structs.replace(email, require_tls=True) for email in submitted.emails]

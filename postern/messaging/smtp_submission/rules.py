@@ -50,19 +50,21 @@ _LEFT_OUT_PREFIXES = ("content-", "arc-", OPTION_PREFIX)
 MAPPED = frozenset(("from", "to", "cc", "reply-to", "subject", "sender", IDEMPOTENCY_FIELD))
 """Header fields that become fields of the e-mail; each may occur once (RFC 5322 §3.6)."""
 PROTECTED_TYPES = frozenset(("multipart/signed", "multipart/encrypted"))
+"""Types whose content must stay byte for byte the same, so that messages with them are refused."""
 ALTERNATIVES = ("multipart/", "text/plain", "text/html", "text/calendar")
-"""Types of the parts of a multipart/alternative. An invitation becomes an attachment, where calendar programs find it,
-too."""
+"""How the types of parts in a multipart/alternative may begin. A `text/calendar`, which is an invitation, becomes an
+attachment, where calendar programs find it, too."""
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _PLAIN_PARAMETER = re.compile(r"[\w.+-]{1,60}", re.ASCII)
 
 
 class SubmittedMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """What a message asks for."""
+    """The e-mails that a message describes."""
 
     emails: list[Email]
-    """One e-mail, or one for each recipient if the message names none of them."""
+    """One e-mail, or one for each recipient if `To` and `Cc` name none of them."""
     idempotency_key: str | None
+    """The value of the header field `Idempotency-Key`; None without it."""
 
 
 def read_message(content: bytes, recipients: Sequence[str]) -> SubmittedMessage:
@@ -78,7 +80,10 @@ def read_message(content: bytes, recipients: Sequence[str]) -> SubmittedMessage:
     tags = values.pop("tags")
     first, *others = _addresses_of(message, recipients)
     if len(content) * (1 + len(others)) > SEPARATE_BYTES:
-        sentence = "A message that names no recipients is stored for each of them; send to fewer at a time."
+        sentence = (
+            "A message without recipients in `To` and `Cc` is stored once for each recipient, and is too large for so "
+            "many. Send to fewer recipients at a time."
+        )
         raise Invalid.at("/To", sentence, "too_large")
     try:
         email = read_json(EMAIL_DECODER, to_json({**values, **first}))
@@ -107,7 +112,7 @@ def _values_of(message: MimePart) -> dict[str, Any]:
     if attachments:
         values["attachments"] = attachments
     if "templateId" in values:
-        # The template has the content; programs cannot send a message without any.
+        # The template replaces text and html, which programs cannot leave out of a message.
         return values if values["subject"] else {**values, "subject": None}
     return {"engine": "minijinja" if "variables" in values else "none", **values, "text": text, "html": html}
 
@@ -213,7 +218,7 @@ def _options(message: MimePart) -> dict[str, Any]:
             values |= _OPTIONS[lower](name, value)
         else:
             known = ", ".join(sorted([*_OPTION_NAMES, "X-Postern-Metadata-…", "X-Postern-Tag"]))
-            raise Invalid.at(f"/{name}", f"There is no such option. There are {known}.", "unknown_field")
+            raise Invalid.at(f"/{name}", f"There is no such option. The options are {known}.", "unknown_field")
     return {**values, "tags": check_tags(tags, "/X-Postern-Tag")}
 
 
@@ -269,7 +274,8 @@ def _content(message: MimePart) -> tuple[str | None, str | None, list[dict[str, 
 
 
 def _leaves(part: MimePart) -> Iterator[MimePart]:
-    """The parts that are no multiparts, in order. Raises Invalid for parts that would lose their meaning."""
+    """The parts that are not multiparts, in order. Raises Invalid for PROTECTED_TYPES, and for types that cannot be an
+    alternative."""
     if part.content_type in PROTECTED_TYPES:
         message = f"A {part.content_type} message cannot be sent, because its content would be composed again."
         raise Invalid.at("/Content-Type", message, "not_offered")
@@ -328,7 +334,10 @@ _FIELDS: dict[str, str] = {
 
 
 def field_of_path(path: str) -> str:
-    """The location in the message of a location in its e-mail: `/replyTo/0` becomes `/Reply-To`."""
+    """Convert a JSON pointer into an e-mail to the part of the submitted message that has the value.
+
+    For example, `/replyTo/0` becomes `/Reply-To`.
+    """
     field, *rest = path.removeprefix("/").split("/")
     if field.isdigit() and rest:  # The index of an e-mail.
         field, *rest = rest

@@ -28,10 +28,11 @@ class HitRequest(Record):
 
 
 class HitClassification(Record):
-    """Whether a person, a machine or an image proxy caused a hit, and the criterion that decided it."""
+    """Whether a person, a machine or an image proxy caused a hit."""
 
     verdict: Verdict
     reason: str | None
+    """The criterion that decided it, such as `too_soon`; None for `human`."""
 
 
 class TrackingHit(Record):
@@ -40,8 +41,10 @@ class TrackingHit(Record):
     id: UUID
     kind: HitKind
     url: str | None
+    """The target of the link; null for OPEN, and if it was erased."""
     verdict: Verdict
     reason: str | None
+    """The criterion that decided `verdict`, such as `too_soon`; null for `human`."""
     ip_address: str
     user_agent: str
     occurred_at: Moment
