@@ -14,13 +14,14 @@ POLICY = (
     "style-src 'unsafe-inline'; font-src data:; frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
 )
 EMBEDDED_IMAGES, ALL_IMAGES = "data:", "data: https: http:"
-"""The sources of images. Loading a remote one tells its server that the message is being read."""
+"""The sources of images. Loading an image from a server tells that server that the message is being read."""
 HEADERS = {
     "Cache-Control": "no-store",
     "Referrer-Policy": "no-referrer",
     "X-Frame-Options": "SAMEORIGIN",
     "Cross-Origin-Resource-Policy": "same-origin",
-    # Policies do not cover `<link rel="dns-prefetch">`, which would tell the sender's name server.
+    # The policy does not cover `<link rel="dns-prefetch">`, which tells the sender's name server that the message is
+    # being read.
     "X-DNS-Prefetch-Control": "off",
 }
 HEAD = re.compile(r"<head(?:\s[^>]{0,1000})?>", re.IGNORECASE)

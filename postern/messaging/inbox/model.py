@@ -16,10 +16,14 @@ class CapturedMessage(Record):
     id: UUID
     send_id: UUID
     mail_from: str
+    """The envelope sender, to which bounces go."""
     recipients: list[str]
+    """The envelope recipients, including those in bcc."""
     sender: str
+    """The sender in the header field `From`."""
     subject: str
     size: int
+    """The size of the message in octets."""
     captured_at: Moment
 
 
@@ -42,13 +46,14 @@ class HeaderField(Record):
 
 
 class InboxAttachment(Record):
-    """An attachment; `number` is its number in the URL."""
+    """An attachment; `number` is its number in the URL, from 0."""
 
     number: int
     filename: str
     content_type: str
     content_id: str | None
     size: int
+    """The size of the decoded file in octets."""
 
 
 class InboxMessage(CapturedMessage):

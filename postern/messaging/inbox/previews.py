@@ -28,9 +28,9 @@ from postern.web.pages import read_form
 PREVIEW_LIFE = timedelta(minutes=5)
 """Validity of the URL of a preview."""
 PREVIEW_RATE = RateLimit("mail-preview", 120, timedelta(minutes=1))
-"""Previews that one session may show, because a message may have to be composed again for each."""
+"""How many previews one session may show, because the message may have to be composed again for each."""
 HTML_LIMIT = 8_388_608
-"""Bytes of a form with HTML to show; encoding as a form makes HTML up to three times as long."""
+"""Maximum bytes of a form with HTML to show. The encoding of forms makes HTML up to three times as long."""
 PREVIEW_PATH = "/dashboard/preview"
 SIGNATURE_PURPOSE = "mail-preview"
 
@@ -43,7 +43,7 @@ class PreviewOptions(Body):
     """How to show the message."""
 
     images: bool = False
-    """Whether to load images of other servers. Their senders learn then that, when and where the message was read."""
+    """Whether to load images of other servers. These servers then learn that, when and where the message was read."""
 
 
 class MailPreview(Record):
@@ -78,7 +78,7 @@ async def preview_email(call: Call, send_id: UUID, data: PreviewOptions) -> Mail
     """Create a URL at which a frame of the dashboard shows the HTML of a send, for 5 minutes.
 
     The HTML runs no scripts, submits no forms and loads nothing from other servers, unless `images` is true. One-time
-    codes and links are replaced by `[removed]`. Opening it does not count as an open. The URL stops working when the
+    codes and links are replaced by `[removed]`. A preview does not count as an open. The URL stops working when the
     session that has created it ends.
     """
     await message_of(call, send_id)
@@ -96,8 +96,8 @@ async def preview_inbox_message(call: Call, id: UUID, data: PreviewOptions) -> M
     """Create a URL at which a frame of the dashboard shows the HTML of a captured message, for 5 minutes.
 
     The HTML runs no scripts, submits no forms and loads nothing from other servers, unless `images` is true. One-time
-    codes and links are replaced by `[removed]`, unless the caller has the permission `customers:impersonate`. Opening
-    it does not count as an open. The URL stops working when the session that has created it ends.
+    codes and links are replaced by `[removed]`, unless the caller has the permission `customers:impersonate`. A
+    preview does not count as an open. The URL stops working when the session that has created it ends.
     """
     secrets = call.caller.may(inbox.SECRETS_PERMISSION)
     await inbox.require_message(call.world, call.project_id, id, secrets=secrets)
@@ -110,7 +110,7 @@ async def show_preview(call: Call, ticket: str) -> HttpResponse:
     try:
         return await _show(call, ticket)
     except Problem as problem:
-        # As the message would be: other pages of this server cannot be framed.
+        # Shown in a page like that of a message, because other pages of this server must not be loaded in a frame.
         return framed_html(f"<p>{escape(problem.detail)}</p>", images=False, status=problem.status)
 
 

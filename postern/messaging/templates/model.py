@@ -1,4 +1,4 @@
-"""Templates: request and response bodies, rows, and limits."""
+"""Models of templates: request and response bodies, database rows, problems, and limits."""
 
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -120,6 +120,7 @@ class Template(TemplateFields):
     """An e-mail template."""
 
     app_id: UUID
+    """The id of the project."""
 
 
 class CompiledContent(msgspec.Struct, frozen=True, kw_only=True):

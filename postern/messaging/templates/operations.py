@@ -76,8 +76,8 @@ async def list_templates(
 ) -> LinkedList[Template]:
     """The project's templates, newest first. All given filters must match.
 
-    A page has at most 8 MB; the `Link` header has the next page. With `view=summary` html, text and builderJson are
-    null, and a page has as many templates as `limit` allows.
+    A page has at most 8 MB; the `Link` header has the URL of the next page. With `view=summary` html, text and
+    builderJson are null, and a page has as many templates as `limit` allows.
     """
     filters = query.filters(q)
     page = await sorted_list(
@@ -88,8 +88,8 @@ async def list_templates(
     sizes = accumulate(row.content_octets for row in page.items)
     fitting = sum(size <= LISTED_BYTES for size in sizes)
     rows = page.items[: max(1, fitting)]
-    has_less = len(rows) < len(page.items)
-    next_cursor = cursor_after(call, filters.scope("templates"), query.sort, rows[-1]) if has_less else page.next_cursor
+    is_cut = len(rows) < len(page.items)
+    next_cursor = cursor_after(call, filters.scope("templates"), query.sort, rows[-1]) if is_cut else page.next_cursor
     complete = {
         row.id: row
         for row in await store.templates_with_ids(call.db, project_id=call.project_id, ids=[row.id for row in rows])
@@ -273,8 +273,11 @@ async def get_content(db: Queries, project_id: UUID, id: UUID) -> TemplateConten
 
 
 async def ids_by_name(db: Queries, project_id: UUID, names: Iterable[str]) -> dict[str, list[UUID]]:
-    """The templates that have each of these names, or, if there is none, whose names in lower case with hyphens instead
-    of other characters are equal to it (`welcome-mail` for `Welcome mail`)."""
+    """The ids of the project's templates with each of these names, keyed by name; an empty list if there is none.
+
+    A name that no template has exactly is compared with the names in lower case with hyphens instead of other
+    characters: `welcome-mail` finds `Welcome mail`.
+    """
     wanted = sorted(set(names))
     rows = await store.named_templates(db, project_id=project_id, names=wanted)
     return {
@@ -311,7 +314,7 @@ def _check_size(variables: dict[str, Any], path: str) -> None:
 
 
 def preview_unsubscribe_url(call: Call) -> str:
-    """The unsubscribe link of content that is rendered for nobody."""
+    """The unsubscribe link in previews, which belong to no recipient."""
     return f"{call.world.settings.public_url}/t/u/preview"
 
 

@@ -34,7 +34,7 @@ from postern.protocols.mail.templates.template import (
 
 CONTENT_PROBLEMS = (Invalid, TemplateInvalid, RenderFailed, TooManyLinks, TooManyLinksRendered)
 """The problems of content that is wrong, or fails with the given values."""
-PLACE = re.compile(r"[Ll]ine (\d+)(?:, column (\d+))?")
+LINE_AND_COLUMN = re.compile(r"[Ll]ine (\d+)(?:, column (\d+))?")
 """A line and a column in the message of an error."""
 
 
@@ -173,8 +173,8 @@ def _faults_of(problem: Problem, path: str) -> list[TemplateFault]:
 
 
 def _fault_of(error: ProblemError) -> TemplateFault:
-    place = PLACE.search(error.message)
-    line, column = place.groups() if place else (None, None)
+    match = LINE_AND_COLUMN.search(error.message)
+    line, column = match.groups() if match else (None, None)
     return TemplateFault(
         path=error.path,
         code=error.code,
