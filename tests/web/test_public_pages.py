@@ -71,7 +71,7 @@ async def test_every_problem_has_a_page(visitor):
         problem = (await visitor.get(f"{SERVER_URL}/problems/{code}")).json()
         assert (problem["code"], problem["status"], problem["detail"]) == (code, kind.status, kind.message())
     page = await visitor.get(f"{SERVER_URL}/problems/domain_not_verified", headers=BROWSER_HEADERS)
-    assert "does not belong to a verified sending domain" in page.text
+    assert "neither belongs to a verified sending domain" in page.text
     not_found = await visitor.http.get("/nowhere")
     assert (await visitor.http.get(not_found.json()["type"])).status_code == 200
 

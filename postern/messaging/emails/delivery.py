@@ -93,7 +93,7 @@ class DeliveryJob(msgspec.Struct, frozen=True, kw_only=True):
     values: dict[str, Any] = {}
     """The template variables of the contact, for content that many sends share; they override those of the body."""
     sources: tuple[str, ...] | None = None
-    """The addresses from which it must leave; None if they were not chosen yet."""
+    """The IP addresses from which the message must leave; None if the transport chooses them."""
     is_marked: bool = False
     """Whether the mark "transmission begun, reply unknown" was committed together with the claim."""
 
@@ -167,8 +167,9 @@ async def _attempt(world: "World", job: DeliveryJob) -> FinishedAttempt | None:
             # An earlier check may have committed the mark; committing it again changes nothing.
             needs_mark = True
         except (RenderingUnavailable, RenderingBusy) as error:
-            return FinishedAttempt(send=job.send, verdict=rules.not_rendered(job.send, error.detail, world.clock()))
-    return FinishedAttempt(send=job.send, verdict=rules.content_kept_changing(job.send, world.clock()))
+            not_rendered = rules.not_rendered(job.send, error.detail, world.clock())
+            return FinishedAttempt(send=job.send, send_outcome=not_rendered)
+    return FinishedAttempt(send=job.send, send_outcome=rules.content_kept_changing(job.send, world.clock()))
 
 
 async def _attempt_once(world: "World", job: DeliveryJob, *, needs_mark: bool) -> FinishedAttempt | None:
@@ -185,7 +186,7 @@ async def _attempt_once(world: "World", job: DeliveryJob, *, needs_mark: bool) -
         await _hold(world, job.send)
         return None
     if isinstance(prepared, SendOutcome):
-        return FinishedAttempt(send=job.send, verdict=prepared, has_secrets=bool(secrets))
+        return FinishedAttempt(send=job.send, send_outcome=prepared, has_secrets=bool(secrets))
     turn = _new_turn(job.send, job.body, prepared.decision, needs_mark=needs_mark)
     if not needs_mark:  # The decision was just made, so it counts as a check.
         turn.result, turn.checked_at = "GO", check_started_at
@@ -193,19 +194,19 @@ async def _attempt_once(world: "World", job: DeliveryJob, *, needs_mark: bool) -
     if secrets:
         outcome = redact_outcome(outcome, secrets)
     duration = timedelta(seconds=time.monotonic() - started)
-    verdict = rules.judge(
+    send_outcome = rules.outcome_of_attempt(
         job.send,
         outcome,
         world.clock(),
         on_ambiguous=prepared.decision.settings.on_ambiguous,
         chance=world.random.random,
     )
-    if prepared.decision.complained and verdict.delivered:
-        verdict = rules.with_complaint(verdict)
+    if prepared.decision.complained and send_outcome.delivered:
+        send_outcome = rules.with_complaint(send_outcome)
     suppressed = prepared.decision.suppressed
     return FinishedAttempt(
         send=job.send,
-        verdict=rules.with_suppressed_recipients(verdict, suppressed),
+        send_outcome=rules.with_suppressed_recipients(send_outcome, suppressed),
         outcome=outcome,
         duration=duration,
         subject=prepared.subject,

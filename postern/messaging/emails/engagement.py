@@ -17,7 +17,7 @@ class EngagementMark(Record):
     clicked: bool
     """Whether it is a click; otherwise it is an open."""
     by_person: bool
-    """Whether it is classified as by a person."""
+    """Whether a person caused it, directly or through an image proxy, and not a machine."""
     at: Moment
 
 

@@ -107,7 +107,7 @@ class MessageGone(Missing):
 
 
 MESSAGE_GONE = "The content of this message is no longer stored."
-"""The reason of a send that fails, for the same cause as MessageGone."""
+"""The reason of a send that FAILED because its content is no longer stored."""
 
 
 class SuppressionMissing(Missing):
@@ -115,7 +115,7 @@ class SuppressionMissing(Missing):
 
 
 class DomainNotVerified(Forbidden):
-    """The `from` address does not belong to a verified sending domain of this project."""
+    """The `from` address neither belongs to a verified sending domain nor is a verified sender of this project."""
 
 
 class NotScheduled(Conflict):
@@ -235,7 +235,8 @@ class SendResult(Record):
     message_id: str
     status: SendStatus
     messages: list[RecipientMessage] = []
-    """The message to each recipient if an `unsubscribable` e-mail has several; the fields above are of the first."""
+    """The message to each recipient if an `unsubscribable` e-mail has several; `id`, `messageId` and `status` are those
+    of the first."""
 
 
 class EmailBatchItem(Record):
@@ -502,7 +503,7 @@ class DeliverySite(Record):
     hosts: list[str]
     """The mail servers that were last used, the preferred ones first."""
     state: SiteState
-    """SLOWED: it gets less mail than `defaultLimits`, because it asked for less."""
+    """SLOWED: it gets less mail than `defaultLimits` allow, because it asked for less."""
     suspension: DeliverySiteSuspension | None
     """Null if it is not suspended."""
     limits: DeliverySiteLimits
@@ -514,7 +515,7 @@ class DeliverySite(Record):
     last_reply: str | None
     """Its last reply to this project that was not positive."""
     last_reply_at: Moment | None
-    """When it came."""
+    """When that reply came."""
     waiting: int
     """Messages that were tried or postponed and wait for it, counted up to 10,000."""
     oldest_waiting_at: Moment | None
@@ -843,7 +844,8 @@ class FormerReason(Record):
 
 
 class Suppression(Record):
-    """An address that gets no mail from this project; with the reason UNSUBSCRIBE, no marketing mail."""
+    """An address that gets no mail from this project; with the reason UNSUBSCRIBE, only no marketing mail and no
+    `unsubscribable` e-mails."""
 
     id: UUID
     address: str

@@ -328,10 +328,10 @@ async def _waiting(call: Call, send: Send) -> EmailWaiting | None:
 async def get_email_message(call: Call, send_id: UUID) -> HttpResponse:
     """The message as it was transmitted, as an `.eml` file.
 
-    It equals the transmitted message byte for byte, including its DKIM signatures; after several attempts, it is that
-    of the last accepted one. A message that was not transmitted yet has no signatures and the date of its creation.
-    One-time codes and links (sign-in codes, password resets, invitations) are replaced by `[removed]`, and such
-    messages have no signatures.
+    It equals the transmitted message byte for byte, including its DKIM signatures. After several attempts, it is the
+    message of the last accepted one. A message that was not transmitted yet has no signatures and the date of its
+    creation. One-time codes and links (sign-in codes, password resets, invitations) are replaced by `[removed]`, and
+    such messages have no signatures.
     """
     headers = {"Content-Disposition": f'attachment; filename="{send_id}.eml"'}
     return HttpResponse(await message_of(call, send_id), media_type="message/rfc822", headers=headers)
@@ -648,7 +648,8 @@ def _address_without_name(text: str) -> str:
 
 
 def _can_deliver_now(call: Call, settings: ProjectSettings) -> bool:
-    """Whether this process can deliver another message itself: it has capacity, and no relay is known to be down."""
+    """Whether this process can deliver another message itself: it has capacity, and the transport is not known to be
+    down."""
     if len(lease_keeper(call.world)) >= MAX_OWN_DELIVERIES:
         return False
     if is_captured(call.world, settings, test=call.caller.environment == "TEST"):

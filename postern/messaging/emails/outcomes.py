@@ -43,12 +43,13 @@ class FinishedAttempt(msgspec.Struct, frozen=True, kw_only=True):
 
     send: Send
     """The send as it was claimed for this attempt."""
-    verdict: SendOutcome
+    send_outcome: SendOutcome
     """The new state of the send."""
     outcome: DeliveryOutcome | None = None
     """The results of the transport; None if none was used."""
     duration: timedelta = timedelta()
     subject: str | None = None
+    """The rendered subject; None if the message was not composed."""
     dated_at: Moment | None = None
     """The `Date` header of the transmitted message."""
     transmitted: TransmittedParts | None = None
@@ -95,23 +96,23 @@ async def _settle(tx: Transaction, attempts: list[FinishedAttempt], now: Moment)
             "project_id": finished.send.project_id,
             "id": finished.send.id,
             "attempt": finished.send.attempt,
-            "status": finished.verdict.status,
-            "due_at": finished.verdict.due_at and Moment.of(finished.verdict.due_at),
-            "tries": finished.send.tries + finished.verdict.counts_as_try,
-            "pending": finished.verdict.pending,
-            "site": finished.verdict.site,
-            "waits_for": finished.verdict.waits_for,
-            "retries_since": finished.verdict.retries_since,
+            "status": finished.send_outcome.status,
+            "due_at": finished.send_outcome.due_at and Moment.of(finished.send_outcome.due_at),
+            "tries": finished.send.tries + finished.send_outcome.counts_as_try,
+            "pending": finished.send_outcome.pending,
+            "site": finished.send_outcome.site,
+            "waits_for": finished.send_outcome.waits_for,
+            "retries_since": finished.send_outcome.retries_since,
             "outcomes": _outcomes(finished, now),
-            "reason": finished.verdict.reason,
-            "ambiguous": int(finished.verdict.ambiguous),
+            "reason": finished.send_outcome.reason,
+            "ambiguous": int(finished.send_outcome.ambiguous),
             "subject": finished.subject,
             "dated_at": finished.dated_at if finished.send.dated_at is None else None,
-            "sent_at": now if finished.verdict.sent else None,
-            "delivered_at": now if finished.verdict.delivered else None,
-            "delayed_at": now if finished.verdict.status == "DELAYED" else None,
-            "bounced_at": now if finished.verdict.bounced else None,
-            "complained_at": now if finished.verdict.complained else None,
+            "sent_at": now if finished.send_outcome.sent else None,
+            "delivered_at": now if finished.send_outcome.delivered else None,
+            "delayed_at": now if finished.send_outcome.status == "DELAYED" else None,
+            "bounced_at": now if finished.send_outcome.bounced else None,
+            "complained_at": now if finished.send_outcome.complained else None,
         }
         for finished in attempts
     ]
@@ -125,7 +126,7 @@ async def _settle(tx: Transaction, attempts: list[FinishedAttempt], now: Moment)
 async def _erase_secrets(tx: Transaction, attempts: list[FinishedAttempt]) -> None:
     """Erase the one-time secrets of sends that are not tried again."""
     not_tried_again = [
-        finished.send for finished in attempts if finished.has_secrets and finished.verdict.due_at is None
+        finished.send for finished in attempts if finished.has_secrets and finished.send_outcome.due_at is None
     ]
     if not_tried_again:
         project_ids = sorted({send.project_id for send in not_tried_again})
@@ -134,11 +135,11 @@ async def _erase_secrets(tx: Transaction, attempts: list[FinishedAttempt]) -> No
 
 def _outcomes(finished: FinishedAttempt, now: Moment) -> dict[str, Any] | None:
     """The status of each recipient after this attempt, keyed by address; None for a send with only one recipient."""
-    if not finished.verdict.counts_as_try or not has_several_recipients(finished.send):
+    if not finished.send_outcome.counts_as_try or not has_several_recipients(finished.send):
         return None
     return {
         address: {"status": status, "reason": reason, "at": now}
-        for address, (status, reason) in finished.verdict.recipients.items()
+        for address, (status, reason) in finished.send_outcome.recipients.items()
     }
 
 
@@ -150,7 +151,7 @@ def has_several_recipients(send: Send) -> bool:
 async def _write_attempts(tx: Transaction, attempts: list[FinishedAttempt], now: Moment) -> None:
     rows: dict[tuple[Any, int], dict[str, Any]] = {}
     for finished in attempts:
-        if finished.outcome is not None and finished.verdict.counts_as_try:
+        if finished.outcome is not None and finished.send_outcome.counts_as_try:
             rows[finished.send.id, finished.send.attempt] = _attempt_row(finished, finished.outcome)
         if rules.was_interrupted(finished.send):
             unsettled = finished.send.handed_over or 0
@@ -266,9 +267,11 @@ async def suppress_failing_recipients(
     `source` is stored as the origin of the suppressions. `is_reported`: reports give these outcomes, and not replies.
     """
     bounced = [
-        (finished.send, address, reply) for finished in attempts for address, reply in finished.verdict.hard_bounces
+        (finished.send, address, reply)
+        for finished in attempts
+        for address, reply in finished.send_outcome.hard_bounces
     ]
-    soft = [(finished.send, address) for finished in attempts for address in finished.verdict.soft_bounces]
+    soft = [(finished.send, address) for finished in attempts for address in finished.send_outcome.soft_bounces]
     for send, address in sorted(soft, key=lambda pair: (pair[0].project_id, pair[1].lower())):  # To avoid deadlocks.
         reached_limit = await store.count_soft_bounce(
             tx,
@@ -303,7 +306,7 @@ async def suppress_failing_recipients(
         {
             (finished.send.project_id, address.lower(), status == "DELIVERED")
             for finished in attempts
-            for address, (status, _) in finished.verdict.recipients.items()
+            for address, (status, _) in finished.send_outcome.recipients.items()
             if status in {"SENT", "DELIVERED"}
         }
     )
@@ -318,7 +321,7 @@ async def suppress_failing_recipients(
 
 async def _count_skipped(tx: Transaction, attempts: list[FinishedAttempt]) -> None:
     """Count the recipients of campaigns that were skipped right before delivery, by reason."""
-    skipped = [(finished.send, finished.send.campaign_id, finished.verdict.skipped) for finished in attempts]
+    skipped = [(finished.send, finished.send.campaign_id, finished.send_outcome.skipped) for finished in attempts]
     rows = [(send, campaign_id, reason) for send, campaign_id, reason in skipped if campaign_id is not None and reason]
     if rows:
         await store.count_skipped(
@@ -338,7 +341,7 @@ def failures_of(attempts: Sequence[FinishedAttempt], now: Moment) -> list[MailFa
     return [
         MailFailure(project_id=send.project_id, domain_id=send.domain_id, at=send.sent_at or now, bounced=1)
         for finished in attempts
-        if finished.verdict.hard_bounces and not (send := finished.send).test and send.domain_id is not None
+        if finished.send_outcome.hard_bounces and not (send := finished.send).test and send.domain_id is not None
         if not any(outcome["status"] == "BOUNCED" for outcome in (send.outcomes or {}).values())
     ]
 
@@ -349,14 +352,14 @@ def _warming_up(attempts: Sequence[FinishedAttempt]) -> list[tuple[UUID, UUID]]:
         (finished.send.project_id, finished.send.domain_id)
         for finished in attempts
         if finished.warms_up and finished.send.lane == TRANSACTIONAL and finished.send.domain_id is not None
-        if finished.verdict.sent and finished.send.sent_at is None
+        if finished.send_outcome.sent and finished.send.sent_at is None
     ]
 
 
 def events_of(finished: FinishedAttempt, now: Moment) -> list[EventRow]:
     """The events of an outcome, without recording them."""
     subject = _rendered_subject(finished)
-    return [event_of(finished.send, type_, now, **subject, **data) for type_, data in finished.verdict.events]
+    return [event_of(finished.send, type_, now, **subject, **data) for type_, data in finished.send_outcome.events]
 
 
 def _rendered_subject(finished: FinishedAttempt) -> dict[str, Any]:

@@ -51,7 +51,7 @@ LINKS_AT_ONCE = 5
 LINKS_TIMEOUT = timedelta(seconds=20)
 """How long opening the links of one message may take."""
 LINK_RATE = RateLimit("preflight-links", 100, timedelta(hours=1))
-"""Limits the requests of a project that open links, so that the server is no tool to scan others with."""
+"""Limits the requests of a project that open links, so that nobody can scan other servers through this one."""
 LINK_OCTETS = 0
 """Octets of a page that are kept: its status is enough."""
 

@@ -130,8 +130,10 @@ def check_tags(tags: Iterable[str], path: str) -> list[str]:
     return checked
 
 
-def judge(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: str, chance: Chance) -> SendOutcome:
-    """The state of a send after one attempt: settled, or to be retried at `due_at`.
+def outcome_of_attempt(
+    send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: str, chance: Chance
+) -> SendOutcome:
+    """The state of a send after one attempt with the result `outcome`: settled, or to be retried at `due_at`.
 
     `on_ambiguous` is the project's setting for attempts that ended before the server's reply: with "hold" the send
     becomes FAILED, with any other value it is retried. `chance` varies the delay of the retry.
@@ -156,12 +158,12 @@ def judge(send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: st
             pending=send.pending,
             reason=reason,
         )
-    verdict = _judge_replies(send, outcome, now, on_ambiguous=on_ambiguous, chance=chance)
+    send_outcome = _outcome_of_replies(send, outcome, now, on_ambiguous=on_ambiguous, chance=chance)
     return msgspec.structs.replace(
-        verdict,
-        site=outcome.site or None if verdict.due_at else None,
-        waits_for=outcome.wait_cause or WaitCause.DEFERRED if verdict.due_at else None,
-        recipients={result.recipient: _state_after(result, verdict) for result in outcome.results},
+        send_outcome,
+        site=outcome.site or None if send_outcome.due_at else None,
+        waits_for=outcome.wait_cause or WaitCause.DEFERRED if send_outcome.due_at else None,
+        recipients={result.recipient: _state_after(result, send_outcome) for result in outcome.results},
     )
 
 
@@ -193,18 +195,18 @@ def retries_since_after(send: Send, cause: WaitCause | None, delay: timedelta) -
     return Moment.of(retries_since(send) + delay) if cause is WaitCause.SITE_SUSPENDED else None
 
 
-def _state_after(result: Result, verdict: SendOutcome) -> tuple[SendStatus, str | None]:
+def _state_after(result: Result, send_outcome: SendOutcome) -> tuple[SendStatus, str | None]:
     """The status and reason of one recipient, given the outcome for the whole send."""
     if isinstance(result, Accepted):
         return ("DELIVERED", None) if result.delivered else ("SENT", None)
     if isinstance(result, Rejected):
         return "BOUNCED", reply_text(result)
-    if verdict.status == "DELAYED":
+    if send_outcome.status == "DELAYED":
         return "DELAYED", reply_text(result)
-    return ("EXPIRED" if verdict.status == "EXPIRED" else "FAILED"), reply_text(result)
+    return ("EXPIRED" if send_outcome.status == "EXPIRED" else "FAILED"), reply_text(result)
 
 
-def _judge_replies(
+def _outcome_of_replies(
     send: Send, outcome: DeliveryOutcome, now: Moment, *, on_ambiguous: str, chance: Chance
 ) -> SendOutcome:
     accepted = [result for result in outcome.results if isinstance(result, Accepted)]
@@ -215,9 +217,9 @@ def _judge_replies(
     if outcome.ambiguous and on_ambiguous == "hold":
         return held(ambiguous=True)
     if deferred:
-        return _judge_deferred(send, outcome, deferred, rejected, bool(accepted), now, chance, hard, soft)
+        return _outcome_with_deferred(send, outcome, deferred, rejected, bool(accepted), now, chance, hard, soft)
     if accepted or send.sent_at is not None:
-        return _judge_accepted(send, accepted, rejected, hard, soft)
+        return _outcome_with_accepted(send, accepted, rejected, hard, soft)
     reason = reply_text(rejected[0]) if rejected else "No recipients."
     return SendOutcome(
         status="BOUNCED",
@@ -234,7 +236,7 @@ def no_server_delay(attempt: int) -> timedelta:
     return NO_SERVER_DELAY * 2 ** min(attempt - 1, MAX_DELAY_DOUBLINGS)
 
 
-def _judge_deferred(
+def _outcome_with_deferred(
     send: Send,
     outcome: DeliveryOutcome,
     deferred: list[Deferred],
@@ -289,7 +291,7 @@ def _judge_deferred(
     )
 
 
-def _judge_accepted(
+def _outcome_with_accepted(
     send: Send, accepted: list[Accepted], rejected: list[Rejected], hard: list[tuple[str, str]], soft: list[str]
 ) -> SendOutcome:
     delivered = bool(accepted) and all(result.delivered for result in accepted)
@@ -444,22 +446,22 @@ def suppressed(send: Send, addresses: Sequence[tuple[str, str]]) -> SendOutcome:
     """
     address, suppression_reason = addresses[0]
     reason = f"{address} is suppressed ({suppression_reason.lower()})."
-    verdict = SendOutcome(
+    send_outcome = SendOutcome(
         status="SUPPRESSED" if send.sent_at is None else "SENT",
         reason=reason,
         skipped="unsubscribed" if suppression_reason == "UNSUBSCRIBE" else "suppressed",
     )
-    return with_suppressed_recipients(verdict, addresses)
+    return with_suppressed_recipients(send_outcome, addresses)
 
 
-def with_suppressed_recipients(verdict: SendOutcome, addresses: Sequence[tuple[str, str]]) -> SendOutcome:
+def with_suppressed_recipients(send_outcome: SendOutcome, addresses: Sequence[tuple[str, str]]) -> SendOutcome:
     """Add the suppressed recipients to an outcome: to its reason, its recipients, and its events (one for each).
 
-    Each of `addresses` is an address with its suppression reason. Returns `verdict` unchanged if there are no addresses
-    or if the attempt does not count as a try.
+    Each of `addresses` is an address with its suppression reason. Returns `send_outcome` unchanged if there are no
+    addresses or if the attempt does not count as a try.
     """
-    if not addresses or not verdict.counts_as_try:
-        return verdict
+    if not addresses or not send_outcome.counts_as_try:
+        return send_outcome
     listed = "; ".join(
         f"{address} is {suppression_text(suppression_reason)}" for address, suppression_reason in addresses[:5]
     )
@@ -472,13 +474,14 @@ def with_suppressed_recipients(verdict: SendOutcome, addresses: Sequence[tuple[s
         ("email.suppressed", {"recipient": address, "reason": f"{address} is {suppression_text(suppression_reason)}."})
         for address, suppression_reason in addresses
     ]
-    all_suppressed = verdict.status == "SUPPRESSED"
-    reason = verdict.reason if all_suppressed else f"{verdict.reason} {summary}" if verdict.reason else summary
+    reason = send_outcome.reason
+    if send_outcome.status != "SUPPRESSED":
+        reason = f"{reason} {summary}" if reason else summary
     return msgspec.structs.replace(
-        verdict,
+        send_outcome,
         reason=reason and reason[:1_000],
-        recipients={**verdict.recipients, **suppressed_recipients},
-        events=[*verdict.events, *events],
+        recipients={**send_outcome.recipients, **suppressed_recipients},
+        events=[*send_outcome.events, *events],
     )
 
 
@@ -487,10 +490,10 @@ def suppression_text(reason: str) -> str:
     return f"suppressed ({reason.lower()})"
 
 
-def with_complaint(verdict: SendOutcome) -> SendOutcome:
+def with_complaint(send_outcome: SendOutcome) -> SendOutcome:
     """The outcome as COMPLAINED, for the test address for complaints: as if the recipient had reported spam."""
     return msgspec.structs.replace(
-        verdict, status="COMPLAINED", complained=True, events=[*verdict.events, ("email.complained", {})]
+        send_outcome, status="COMPLAINED", complained=True, events=[*send_outcome.events, ("email.complained", {})]
     )
 
 

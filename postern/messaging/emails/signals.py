@@ -138,14 +138,14 @@ async def apply_signals_in(tx: Transaction, signals: Sequence[DeliverySignal], n
         if sends[key].recipient == ERASED:
             signal = replace(signal, recipient=None, text="")  # The address and texts with it must not be stored again.
         send, recipient = sends[key], _recipient_of(sends[key], signal)
-        verdict = _outcome(send, signal, recipient, now)
-        if verdict is not None:
-            sends[key] = _after(send, signal, recipient, verdict, now)
-            finished.append((signal.source[:NAME_CHARACTERS], FinishedAttempt(send=send, verdict=verdict)))
+        send_outcome = _outcome(send, signal, recipient, now)
+        if send_outcome is not None:
+            sends[key] = _after(send, signal, recipient, send_outcome, now)
+            finished.append((signal.source[:NAME_CHARACTERS], FinishedAttempt(send=send, send_outcome=send_outcome)))
             if signal.kind == "COMPLAINED" and recipient is not None and _can_be_suppressed(send, recipient):
                 complaints[send.project_id, recipient.lower()] = (send, signal)
-        results.append(SignalResult.UNCHANGED if verdict is None else SignalResult.APPLIED)
-        _add_report(reports, signal, recipient, changed=verdict is not None)
+        results.append(SignalResult.UNCHANGED if send_outcome is None else SignalResult.APPLIED)
+        _add_report(reports, signal, recipient, changed=send_outcome is not None)
     project_ids = sorted({send.project_id for send in sends.values()})
     changed = [(before[key], send) for key, send in sends.items() if send != before[key]]
     if changed:
@@ -168,7 +168,7 @@ def _complaints_of(attempts: Sequence[FinishedAttempt], now: Moment) -> list[Mai
     return [
         MailFailure(project_id=send.project_id, domain_id=send.domain_id, at=send.sent_at or now, complained=1)
         for finished in attempts
-        if finished.verdict.status == "COMPLAINED" and (send := finished.send).status != "COMPLAINED"
+        if finished.send_outcome.status == "COMPLAINED" and (send := finished.send).status != "COMPLAINED"
         if not send.test and send.domain_id is not None
     ]
 
@@ -211,7 +211,7 @@ def _outcome(send: Send, signal: DeliverySignal, recipient: str | None, now: Mom
     else:
         statuses[recipient] = signal.kind
     new_status = _status_of_send(send, signal.kind, list(statuses.values()))
-    verdict = SendOutcome(
+    send_outcome = SendOutcome(
         status=new_status,
         due_at=send.due_at if new_status in WAITING else None,
         reason=send.reason,
@@ -219,7 +219,7 @@ def _outcome(send: Send, signal: DeliverySignal, recipient: str | None, now: Mom
     )
     if signal.kind == "BOUNCED":
         assert recipient is not None
-        return _bounced(send, signal, recipient, verdict)
+        return _bounced(send, signal, recipient, send_outcome)
     new_events: list[tuple[str, dict[str, Any]]] = []
     if send.sent_at is None and new_status in ("DELIVERED", "COMPLAINED"):
         new_events.append(("email.sent", {}))
@@ -228,7 +228,7 @@ def _outcome(send: Send, signal: DeliverySignal, recipient: str | None, now: Mom
         new_events.append(("email.complained", data))
     elif new_status == "DELIVERED" and send.status != "DELIVERED":
         new_events.append(("email.delivered", {"source": _name(signal.source)}))
-    return replace(verdict, events=new_events)
+    return replace(send_outcome, events=new_events)
 
 
 def _status_of_send(send: Send, kind: SendStatus, statuses: list[SendStatus]) -> SendStatus:
@@ -254,7 +254,7 @@ def _delayed(send: Send, signal: DeliverySignal, recipient: str | None) -> SendO
     return SendOutcome(status=send.status, due_at=send.due_at, reason=send.reason, events=[("email.delayed", data)])
 
 
-def _bounced(send: Send, signal: DeliverySignal, recipient: str, verdict: SendOutcome) -> SendOutcome:
+def _bounced(send: Send, signal: DeliverySignal, recipient: str, send_outcome: SendOutcome) -> SendOutcome:
     result = _result(signal, recipient)
     reason = rules.reply_text(result)
     kind = _bounce_kind(signal)
@@ -263,8 +263,10 @@ def _bounced(send: Send, signal: DeliverySignal, recipient: str, verdict: SendOu
     suppressible = _can_be_suppressed(send, recipient)
     data = {**rules.bounce_data(result), "type": kind.value, "source": _name(signal.source)}
     return replace(
-        verdict,
-        reason=reason if verdict.status == "BOUNCED" else f"Some recipients were rejected: {reason}"[:TEXT_CHARACTERS],
+        send_outcome,
+        reason=reason
+        if send_outcome.status == "BOUNCED"
+        else f"Some recipients were rejected: {reason}"[:TEXT_CHARACTERS],
         recipients={recipient: ("BOUNCED", reason)},
         hard_bounces=[(recipient, reason)] if hard and suppressible else [],
         soft_bounces=[recipient] if soft and suppressible else [],
@@ -291,16 +293,16 @@ def _result(signal: DeliverySignal, recipient: str) -> Rejected:
     )
 
 
-def _after(send: Send, signal: DeliverySignal, recipient: str | None, verdict: SendOutcome, now: Moment) -> Send:
+def _after(send: Send, signal: DeliverySignal, recipient: str | None, send_outcome: SendOutcome, now: Moment) -> Send:
     """The row of a send after a signal that changes it."""
     # A report does not precede the transmission, and its time is only what the peer says.
     at = min(max(Moment.of(signal.occurred_at), send.sent_at or send.created_at), now)
-    status = verdict.status
+    status = send_outcome.status
     has_arrived = status in ("DELIVERED", "COMPLAINED")
     changes: dict[str, Any] = {
         "status": status,
-        "reason": verdict.reason,
-        "due_at": verdict.due_at and Moment.of(verdict.due_at),
+        "reason": send_outcome.reason,
+        "due_at": send_outcome.due_at and Moment.of(send_outcome.due_at),
         "sent_at": send.sent_at or (at if has_arrived else None),
         "delivered_at": send.delivered_at or (at if status == "DELIVERED" else None),
         "delayed_at": send.delayed_at or (at if signal.kind == "DELAYED" else None),
@@ -313,7 +315,7 @@ def _after(send: Send, signal: DeliverySignal, recipient: str | None, verdict: S
             for outcome in recipient_outcomes(send)
             if outcome.at is not None
         }
-        reason = verdict.recipients[recipient][1] if recipient in verdict.recipients else None
+        reason = send_outcome.recipients[recipient][1] if recipient in send_outcome.recipients else None
         changes["outcomes"] = {**stored, recipient: {"status": signal.kind, "reason": reason, "at": at.isoformat()}}
     return replace(send, **changes)
 

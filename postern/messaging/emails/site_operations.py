@@ -317,13 +317,13 @@ async def _give_up(world: "World", task: ProjectSite) -> None:
 
 async def _fail(tx: Transaction, waiting: list[Send], task: ProjectSite, now: Moment) -> None:
     reason = f"The messages that waited for {task.name} were given up: {task.task_reason or ''}"
-    verdict = rules.failed(reason)
+    send_outcome = rules.failed(reason)
     rows = [
         {
             "project_id": send.project_id,
             "id": send.id,
             # An earlier attempt may have reached other recipients.
-            "status": "SENT" if send.sent_at else verdict.status,
+            "status": "SENT" if send.sent_at else send_outcome.status,
             "outcomes": send.outcomes,
             "reason": reason,
             "sent_at": send.sent_at,
@@ -336,7 +336,7 @@ async def _fail(tx: Transaction, waiting: list[Send], task: ProjectSite, now: Mo
     rows_without_nulls = [{name: value for name, value in row.items() if value is not None} for row in rows]
     await store.store_reported(tx, project_id=[task.project_id], rows=Jsonb(rows_without_nulls), now=now)
     await store.erase_secrets(tx, project_id=[task.project_id], ids=[send.id for send in waiting])
-    ended = [FinishedAttempt(send=send, verdict=verdict) for send in waiting if not send.sent_at]
+    ended = [FinishedAttempt(send=send, send_outcome=send_outcome) for send in waiting if not send.sent_at]
     await events.record_all(tx, [event for attempt in ended for event in events_of(attempt, now)])
 
 

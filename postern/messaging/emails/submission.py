@@ -95,7 +95,7 @@ class SubmissionRequest(msgspec.Struct, frozen=True, kw_only=True):
     sends: list[NewSend]
     key: IdempotencyKey | None
     response: tuple[int, Any] | None
-    """Status and body of the response if it does not depend on the delivery."""
+    """Status and body of the response; None if it depends on the delivery, and is stored after that."""
     near_quota: bool = False
     """Whether the quota is nearly used up, so that it must be checked again in the transaction."""
 

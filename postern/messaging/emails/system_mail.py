@@ -32,10 +32,10 @@ FALLBACK_HOST = "postern.invalid"
 
 
 async def deliver_system_mail(world: "World", id: UUID, request: AccountMailRequest) -> bool:
-    """Send a mail through the server's relays or, with the transport `capture`, write it to an encrypted file.
+    """Send a mail through the server's transport or, with the transport `capture`, write it to an encrypted file.
 
-    `id` becomes the Message-ID and the name of the file. Returns False if the caller must retry: a relay deferred the
-    mail, its reply was not received (the retry may then deliver the mail twice), or no relay is configured. A permanent
+    `id` becomes the Message-ID and the name of the file. Returns False if the caller must retry: the mail was deferred,
+    the reply was not received (the retry may then deliver the mail twice), or no transport is configured. A permanent
     rejection is logged and returns True. Raises AddressInvalid if `request.to` is not an address.
     """
     sender = sender_of(world)

@@ -208,7 +208,10 @@ def _open_direct(world: "World", project_id: UUID, settings: ProjectSettings) ->
 
 
 async def _choose_sources(world: "World", envelope: Envelope) -> tuple[str, ...] | None:
-    """The addresses from which a message may leave, if one of them is warming up. Raises NoSourceLeft."""
+    """The IP addresses from which a message may leave; None for all of its pool, if none of the pool is warming up.
+
+    Raises NoSourceLeft if the message must wait for the next day.
+    """
     plans = source_warm_ups(world)
     pool = plans.pool(envelope.tenant, bulk=envelope.bulk)
     if plans.warming.isdisjoint(pool):

@@ -96,7 +96,7 @@ async def _deliver_together(
 ) -> None:
     """Deliver these sends; returns when all are delivered, or when the last ones go on in the background.
 
-    `sources`: the addresses from which a send must leave, by its id, if they were chosen.
+    `sources`: the IP addresses from which a send must leave, by its id; the transport chooses those of other sends.
     """
     jobs = [msgspec.structs.replace(job, sources=sources.get(job.send.id)) for job in await load_jobs(world, sends)]
     deliveries = {asyncio.create_task(_deliver_one(world, job)): job for job in jobs}

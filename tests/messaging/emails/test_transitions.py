@@ -118,7 +118,9 @@ def test_every_outcome_of_an_attempt_is_one_that_the_table_allows(status, world)
                 ambiguous=ambiguous,
                 no_server_contacted=no_server_contacted,
             )
-            outcomes.append(rules.judge(tried_send, outcome, now, on_ambiguous=on_ambiguous, chance=lambda: 0.5))
+            outcomes.append(
+                rules.outcome_of_attempt(tried_send, outcome, now, on_ambiguous=on_ambiguous, chance=lambda: 0.5)
+            )
             if outcomes[-1].delivered:
                 outcomes.append(rules.with_complaint(outcomes[-1]))
     assert {outcome.status for outcome in outcomes} - TRANSITIONS[status] <= {status}
