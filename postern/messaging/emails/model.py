@@ -844,8 +844,8 @@ class FormerReason(Record):
 
 
 class Suppression(Record):
-    """An address that gets no mail from this project; with the reason UNSUBSCRIBE, only no marketing mail and no
-    `unsubscribable` e-mails."""
+    """An address that gets no mail from this project. With the reason UNSUBSCRIBE, it gets no marketing mail and no
+    `unsubscribable` e-mails, but all other mail."""
 
     id: UUID
     address: str

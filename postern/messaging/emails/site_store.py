@@ -346,8 +346,8 @@ async def has_waiting(db: Queries, *, project_id: UUID, site: str, statuses: lis
 
 
 # Make up to `limit` sends due that wait for a site, those with an id above `after`; returns their ids. Sends that may
-# be in transmission are left out. A send that was to wait until the end of a suspension had its `retries_since` moved
-# forward by that time; the part of the time that it does not wait is subtracted again.
+# be in transmission are left out. If a send waits for the end of a suspension, its postponement has moved
+# `retries_since` forward by the whole wait, so the rest of the wait is subtracted again.
 @statement("""
     update sends set due_at = %(now)s,
         retries_since = case when waits_for = 'SITE_SUSPENDED' then retries_since - (due_at - %(now)s)

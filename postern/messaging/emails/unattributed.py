@@ -22,7 +22,7 @@ UNPROCESSED_KINDS: Final[tuple[UnprocessedKind, ...]] = ("unrecognized", "compla
 """All kinds, so that the metrics show a 0 for each kind before its first report."""
 
 UNATTRIBUTED_OCTETS = 65_536
-"""The longest part of a report that is kept."""
+"""Maximum octets that are kept of a report."""
 UNATTRIBUTED_KEPT = 200
 """The number of reports that are kept: the newest ones."""
 UNATTRIBUTED_KEPT_FOR = timedelta(days=30)
