@@ -56,25 +56,25 @@ class ContactChange(Body):
 async def list_contacts(
     call: Call, q: Search | None = None, unsubscribed: bool | None = None, *, page: CountedPageQuery
 ) -> Page[Contact]:
-    """List the project's contacts, newest first. `q` filters by part of the address, `unsubscribed` by that field."""
+    """List the project's contacts, newest first. `q` filters by part of the address, `unsubscribed` by the field."""
     scope = f"contacts|{q or ''}|{unsubscribed}"
     position = position_of(call, scope, page)
     text = normalize_part(q.strip()) or None if q else None
     limit = page.count_limit
     if text is None:
-        total = await store.counted_contacts(call.db, project_id=call.project_id, unsubscribed=unsubscribed)
+        total = await store.contact_count(call.db, project_id=call.project_id, unsubscribed=unsubscribed)
         total = total if limit is None else min(total, limit)
     elif limit is None:
         total = await store.count_contacts(call.db, project_id=call.project_id, q=text, unsubscribed=unsubscribed)
     else:
-        found = await store.some_contact_ids(
+        matching_ids = await store.some_contact_ids(
             call.db, project_id=call.project_id, q=text, unsubscribed=unsubscribed, limit=limit
         )
-        if len(found) < limit:
-            ids = _ids_at(found, position, page.limit + 1)
+        if len(matching_ids) < limit:
+            ids = _ids_at(matching_ids, position, page.limit + 1)
             rows = await store.contacts_with_ids(call.db, project_id=call.project_id, ids=ids)
             rows.sort(key=lambda contact: contact.id, reverse=True)
-            return page_at(call, scope, rows, len(found), position, page.limit)
+            return page_at(call, scope, rows, len(matching_ids), position, page.limit)
         total = limit
     rows = await store.contacts(
         call.db,
@@ -89,9 +89,9 @@ async def list_contacts(
 
 
 def _ids_at(ids: list[UUID], position: PagePosition, limit: int) -> list[UUID]:
-    """Of all ids that were found, up to `limit` of those at the position of a page, newest first."""
-    newest = sorted((each for each in ids if position.after is None or each < position.after), reverse=True)
-    return newest[position.offset : position.offset + limit]
+    """The first `limit` of `ids` from `position` on, newest first."""
+    sorted_ids = sorted((id_ for id_ in ids if position.after is None or id_ < position.after), reverse=True)
+    return sorted_ids[position.offset : position.offset + limit]
 
 
 @post(
@@ -336,7 +336,7 @@ async def unsubscribe(
     return True
 
 
-async def touch_engagement(
+async def store_engagement(
     tx: Transaction,
     project_id: UUID,
     contact_ids: Sequence[UUID],
@@ -347,11 +347,11 @@ async def touch_engagement(
 ) -> None:
     """Store when contacts last opened or clicked, and update audiences whose rules use these times.
 
-    Earlier times than the stored ones, None and unknown ids are ignored. Records only audience joins and leaves as
-    events: opens and clicks are events of their sends.
+    Earlier times than the stored ones, None and unknown ids are ignored. Records events only for contacts that join or
+    leave audiences: opens and clicks are events of their sends.
     """
     await store.lock_audiences_shared(tx, project_id=project_id)
-    await store.touch_contacts(
+    await store.set_last_engagement(
         tx, project_id=project_id, ids=list(contact_ids), opened_at=opened_at, clicked_at=clicked_at
     )
     await contacts_changed(tx, project_id, contact_ids, now, engagement_only=True)

@@ -431,8 +431,11 @@ def _column_hints(number: int, name: str, field_columns: dict[str, FieldColumns]
 
 
 def notices_of_unused_types(columns: Sequence[ContactImportColumn], names: Iterable[str]) -> list[ContactImportNotice]:
-    """A notice if the caller declares types of attributes, by their names, that no column fills. No notice if a column
-    has attributes as JSON, because only its rows have the names."""
+    """One notice that lists the attributes, among `names`, that no column fills; no notice if there are none.
+
+    `names` are the attributes whose types the caller declares. A column `attributes` may fill any of them, because its
+    cells contain the names; with such a column there is no notice.
+    """
     targets = [column.target for column in columns if column.target]
     unused = [name for name in names if f"attributes.{name}" not in targets]
     if not unused or "attributes" in targets:
@@ -444,7 +447,7 @@ def notices_of_unused_types(columns: Sequence[ContactImportColumn], names: Itera
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Names for a message, of which it shows up to NAMES_SHOWN."""
+    """The names for a message, without those beyond NAMES_SHOWN."""
     shown = ", ".join(f"`{name}`" for name in names[:NAMES_SHOWN])
     return shown if len(names) <= NAMES_SHOWN else f"{shown} and {len(names) - NAMES_SHOWN} more"
 
@@ -518,7 +521,8 @@ def split_lines(chunks: Iterable[bytes], charset: str = "utf-8") -> Iterator[tup
 
 
 def _split_utf16(chunks: Iterable[bytes], codec: str) -> Iterator[tuple[bytes, int]]:
-    """Split after decoding, because the bytes of a UTF-16 line feed also occur across other characters."""
+    """Split after decoding: the two bytes of a line feed also occur as the end of one character and the start of the
+    next."""
     decoder = codecs.getincrementaldecoder(codec)("surrogatepass")
     rest, dropped = "", 0
     for chunk in chunks:
@@ -601,8 +605,9 @@ def _fault_message(message: str) -> str:
 class _LineSource:
     """Feeds lines to csv.reader, keeps those of the current row, and replays them if the row is invalid.
 
-    In a hostile file every line may open a quote. Parsing up to ROW_LIMIT from each of them would take time quadratic
-    in the file's size, so a row of several lines may only span as many bytes as may still be parsed again.
+    A hostile file may open a quote on every line. Each of these rows is invalid after ROW_LIMIT bytes, and parsing
+    resumes at its second line, so most bytes would be parsed many times. Therefore a row of several lines is also
+    invalid if it is longer than the number of bytes that may still be parsed again (REREAD_LIMIT, REREAD_SHARE).
     """
 
     def __init__(self, lines: Iterator[tuple[bytes, int]], number: int, position: int, charset: str) -> None:

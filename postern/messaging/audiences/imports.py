@@ -241,8 +241,8 @@ async def preview_contact_import(
     types = read_types(attribute_types)
     async with call.db.transaction() as tx:
         await require_declarable(tx, call.project_id, types)
-        declared = await known_types(tx, call.project_id)
-    declared |= {name: KnownType(kind, inferred=False) for name, kind in types.items()}
+        known = await known_types(tx, call.project_id)
+    known |= {name: KnownType(kind, inferred=False) for name, kind in types.items()}
     previews = call.world.resource(Previews, Previews)
     with previews.counted(call.project_id):
         try:
@@ -250,7 +250,7 @@ async def preview_contact_import(
         except InternalServerException:
             raise UploadBroken from None
         async with previews.semaphore:
-            return await asyncio.to_thread(_preview, file, declared, set(types))
+            return await asyncio.to_thread(_preview, file, known, set(types))
 
 
 class Previews:
@@ -386,14 +386,18 @@ async def _receive(request: RawRequest, options: ImportOptions, store_chunk: Sto
     return ReceivedFile(await asyncio.to_thread(parse_header), bytes(start), size)
 
 
-def _preview(file: ReceivedFile, types_before: KnownTypes, declared_here: Collection[str]) -> ContactImportPreview:
-    """Compute how an import would read a file. `declared_here` are the names in the parameter `attributeTypes`."""
+def _preview(file: ReceivedFile, known: KnownTypes, declared_names: Collection[str]) -> ContactImportPreview:
+    """Compute how an import would read a file.
+
+    `known` are the attribute types that apply before types are inferred from the file. `declared_names` are the names
+    in the parameter `attributeTypes`.
+    """
     header, layout = file.header, file.header.layout
     importable = not any(notice.blocking for notice in header.notices)
     chunks = [file.start[header.length :]]
     records = [*read_batch(layout, chunks, number=header.line + 1, position=header.length)]
-    inferred = infer_columns(layout, records, types_before)
-    types = {name: KnownType(kind, inferred=True) for name, kind in inferred.items()} | dict(types_before)
+    inferred = infer_columns(layout, records, known)
+    types = {name: KnownType(kind, inferred=True) for name, kind in inferred.items()} | dict(known)
     readers, first_records = readers_of(layout, types), records[:PREVIEW_ROWS]
     samples_by_column: list[list[str]] = [[] for _ in header.columns]
     for record in first_records:
@@ -415,7 +419,7 @@ def _preview(file: ReceivedFile, types_before: KnownTypes, declared_here: Collec
             for column, name, samples in zip(header.columns, layout.columns, samples_by_column, strict=True)
         ],
         rows=[_preview_row(layout, record, readers) for record in first_records] if importable else [],
-        problems=[*header.notices, *notices_of_unused_types(header.columns, sorted(declared_here))],
+        problems=[*header.notices, *notices_of_unused_types(header.columns, sorted(declared_names))],
         importable=importable,
     )
 

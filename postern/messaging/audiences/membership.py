@@ -158,8 +158,10 @@ async def _refill(
 
 
 class CompiledRules(dict[tuple[UUID, ...], tuple[Composable, list[list[Any]]]]):
-    """A cache of the compiled SQL of audiences' rules, by their `rules_id`. Entries never go stale: changed rules get a
-    new `rules_id`."""
+    """A cache of the results of `_compile`, keyed by the `rules_id` of each audience, in order.
+
+    Entries stay valid, because changed rules get a new `rules_id`.
+    """
 
 
 async def _compile(

@@ -360,7 +360,10 @@ class ContactImportPreview(Record):
 
 
 class ContactImport(Record):
-    """An import of a file of contacts. `rows` counts the rows read so far."""
+    """An import of a file of contacts.
+
+    `rows` counts the rows read so far. `bytes` is the size of the file, 0 until it is uploaded.
+    """
 
     id: UUID
     app_id: UUID

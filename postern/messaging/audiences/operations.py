@@ -137,7 +137,7 @@ async def list_audiences(
     example={"name": "Newsletter"},
 )
 async def create_audience(call: Call, data: NewAudience) -> Audience:
-    """Create an audience: DYNAMIC with `rules`, otherwise STATIC, to which contacts are added by calls."""
+    """Create an audience: DYNAMIC with `rules`, which choose its contacts, otherwise STATIC: you add the contacts."""
     if data.rules is not None:
         check_rules(data.rules)
     async with call.db.transaction() as tx:
@@ -188,10 +188,10 @@ async def change_audience(call: Call, id: UUID, data: AudienceChange) -> Audienc
 
 @delete_("/projects/{project_id}/audiences/{id}", needs="audiences:write", problems=[AudienceMissing, AudienceInUse])
 async def delete_audience(call: Call, id: UUID) -> Deleted:
-    """Delete an audience; its contacts stay. Returns 409 with the users of the audience if it is in use.
+    """Delete an audience; its contacts stay. If the audience is in use, returns 409 and names what uses it.
 
-    It is in use by audiences whose rules refer to it, by automations that are active or have unfinished runs, and by
-    campaigns that are scheduled or being sent. Honours `If-Match`.
+    It can be in use by audiences whose rules refer to it, by automations that are active or have unfinished runs, and
+    by campaigns that are scheduled or being sent. Honours `If-Match`.
     """
     async with call.db.transaction() as tx:
         await store.lock_audiences_exclusively(tx, project_id=call.project_id)

@@ -24,8 +24,8 @@ PREVIEW_TIME: Final = timedelta(seconds=5)
 """How long each of the two queries of a preview may take."""
 PREVIEW_CONTACTS: Final = 10
 """Contacts in a preview."""
-SHARE_OF_CONNECTIONS: Final = 4
-"""All previews of a process together use at most this part of its database connections: a quarter."""
+CONNECTIONS_PER_PREVIEW: Final = 4
+"""Database connections of a process for each concurrent preview: previews use at most a quarter of them."""
 
 
 class PreviewTooSlow(Unprocessable):
@@ -34,7 +34,7 @@ class PreviewTooSlow(Unprocessable):
 
 
 class AudiencePreviewRequest(Body):
-    """Rules to try out."""
+    """The rules to preview."""
 
     rules: Rules
 
@@ -45,15 +45,15 @@ class AudiencePreview(Record):
     count: int
     """The number of all contacts that match."""
     contacts: list[Contact]
-    """The newest of them, at most 10."""
+    """The newest contacts that match, at most 10."""
 
 
 class PreviewSlots:
-    """Limits how many previews run at the same time in this process: one per project."""
+    """Limits how many previews run at the same time in this process: one per project, and a total number."""
 
     def __init__(self, connections: int) -> None:
         """`connections` is the size of the connection pool."""
-        self._all = asyncio.Semaphore(max(1, connections // SHARE_OF_CONNECTIONS))
+        self._all = asyncio.Semaphore(max(1, connections // CONNECTIONS_PER_PREVIEW))
         self._by_project: WeakValueDictionary[UUID, asyncio.Semaphore] = WeakValueDictionary()
 
     def of(self, project_id: UUID) -> tuple[asyncio.Semaphore, asyncio.Semaphore]:
@@ -61,7 +61,7 @@ class PreviewSlots:
         return self._by_project.setdefault(project_id, asyncio.Semaphore(1)), self._all
 
     async def aclose(self) -> None:
-        """Do nothing."""
+        """Does nothing; a resource of a World must have this method."""
 
 
 @post(

@@ -68,7 +68,7 @@ class RuleCondition(Body):
     operator: str | None = None
     value: Any = None
     within_days: Annotated[float, msgspec.Meta(ge=0, le=DAYS_LIMIT)] | None = None
-    """For conditions on how often an event happened: count only events of the last so many days."""
+    """For conditions on how often an event happened: count only the events of this number of days before now."""
     match: Match | None = None
     conditions: list["RuleCondition"] | None = None
 
@@ -125,7 +125,7 @@ def uses_engagement(rules: Rules) -> bool:
 
 
 def uses_time(rules: Rules) -> bool:
-    """Whether the matching contacts change with time alone."""
+    """Whether contacts can start or stop matching merely because time passes."""
     return any(
         clause.operator in ("withinDays", "notWithinDays") or clause.within_days is not None
         for clause in conditions_of(rules)
@@ -481,7 +481,7 @@ class _Compiler:
     def since(self, moment: Composable, days: float) -> Composable:
         """Like `within`, but without an upper bound; for times that Postern recorded itself.
 
-        Such a time is never in the future, but may be later than `now` of a transaction that began before it.
+        They are never in the future, but may be later than `input.now`, if they were recorded since that was read.
         """
         return SQL("({m} > input.now - {days}::float8 * interval '1 day')").format(m=moment, days=self.value(days))
 

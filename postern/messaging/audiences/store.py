@@ -41,7 +41,7 @@ class RulesOfAudience(Record):
 
 
 class AudienceReference(Record):
-    """The audiences that an audience's rules refer to."""
+    """An audience, and the ids of the audiences that its rules refer to (`depends_on`)."""
 
     id: UUID
     name: str
@@ -77,9 +77,10 @@ class TypeOfAttribute(Record):
     inferred: bool
 
 
-# Transactions that change contacts take the shared lock; those that change an audience's rules or recompute its members
-# take the exclusive lock. So contacts are never evaluated by rules that are being replaced. It is the first lock of a
-# transaction. JIT is off: compiling hundreds of conditions takes longer than evaluating them for a million contacts.
+# The audience lock of a project: transactions that change contacts take it shared; those that change an audience's
+# rules or recompute its members take it exclusively. So contacts are never evaluated by rules that are being replaced.
+# Take it before any other lock of the transaction. The statements also turn off JIT for the transaction, because
+# compiling hundreds of conditions takes longer than evaluating them for a million contacts.
 #
 # Take the project's audience lock shared, until the transaction ends.
 @statement("""
@@ -164,8 +165,8 @@ async def lock_contact(tx: Transaction, *, project_id: UUID, id: UUID) -> Contac
 
 
 # Lock contacts by id or normalised address (for no key update), ordered by id; returns the ids of those that exist.
-# Transactions that change data used by audience rules lock the contacts first, and before automation runs. So two
-# changes of a contact see each other, and there are no deadlocks.
+# Transactions that change data used by audience rules lock the contacts first, and before automation runs: the second
+# of two concurrent changes of a contact then sees the first, and the common order of locks prevents deadlocks.
 @statement("""
     select id from contacts
     where project_id = %(project_id)s and id = any (array(
@@ -286,7 +287,8 @@ async def some_contact_ids(
 ) -> list[UUID]: ...
 
 
-# The number of contacts by `unsubscribed` (None: all), from the sums that the triggers of `contacts` maintain.
+# The number of contacts with this value of `unsubscribed` (None: of all), from the sums that the triggers of `contacts`
+# maintain.
 @statement("""
     select coalesce(sum(case
         when %(unsubscribed)s::boolean is null then case when measure = 'total' then count end
@@ -295,7 +297,7 @@ async def some_contact_ids(
     end), 0)::bigint
     from contact_rollups where project_id = %(project_id)s
 """)
-async def counted_contacts(db: Queries, *, project_id: UUID, unsubscribed: bool | None) -> int: ...
+async def contact_count(db: Queries, *, project_id: UUID, unsubscribed: bool | None) -> int: ...
 
 
 # Contacts by part of the address and by `unsubscribed`, newest first; None disables a filter.
@@ -328,7 +330,7 @@ async def contacts(
         order by id for update
     )
 """)
-async def touch_contacts(
+async def set_last_engagement(
     tx: Transaction,
     *,
     project_id: UUID,
@@ -845,12 +847,12 @@ async def merge_attributes(
 async def remove_members(tx: Transaction, *, project_id: UUID, audience_id: UUID, ids: list[UUID]) -> list[UUID]: ...
 
 
-# Limit the duration of each further statement of a transaction.
+# Limit the duration of each later statement of the transaction.
 @statement("select set_config('statement_timeout', %(milliseconds)s, true)")
 async def limit_duration(tx: Transaction, *, milliseconds: str) -> None: ...
 
 
-# Those of `ids` that are audiences of the project.
+# The ids, among `ids`, of audiences of the project.
 @statement("select id from audiences where project_id = %(project_id)s and id = any (%(ids)s)")
 async def existing_audiences(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> list[UUID]: ...
 

@@ -83,7 +83,7 @@ async def run_import(world: "World", job: ImportJob) -> None:
     Sets the import to FAILED if the upload has timed out, the header is invalid or the database rejects a value.
     """
     if job.status == "UPLOADING":
-        await _give_up(world, job, "The upload took longer than 2 hours and was cancelled; upload the file again.")
+        await _fail_import(world, job, "The upload took longer than 2 hours and was cancelled; upload the file again.")
         return
     progress = ImportProgress(job.line, job.position, job.errors)
     if job.charset and job.delimiter:
@@ -97,7 +97,7 @@ async def run_import(world: "World", job: ImportJob) -> None:
             header = read_header(first_chunk.data if first_chunk else b"")
             header.check()
         except Problem as problem:
-            await _give_up(world, job, problem.detail)
+            await _fail_import(world, job, problem.detail)
             return
         layout = header.layout
         if progress.position == 0:
@@ -110,7 +110,8 @@ async def run_import(world: "World", job: ImportJob) -> None:
             batch_end = ImportProgress(batch.line, batch.position, [])
             if not batch.is_last and number + 1 < BATCHES_PER_CLAIM:
                 next_batch = asyncio.create_task(_read(world.db, job, layout, batch_end, batch.types))
-            errors = await _insert_batch(world, job, batch, progress.errors, last=number + 1 == BATCHES_PER_CLAIM)
+            ends_claim = number + 1 == BATCHES_PER_CLAIM
+            errors = await _insert_batch(world, job, batch, progress.errors, ends_claim=ends_claim)
             if batch.is_last:
                 return
             progress = ImportProgress(batch_end.line, batch_end.position, errors)
@@ -118,15 +119,18 @@ async def run_import(world: "World", job: ImportJob) -> None:
         return
     except DataError as error:
         message = f"The database rejected a value in this or one of the next rows: {str(error).strip()[:200]}"
-        await _give_up(world, msgspec.structs.replace(job, position=progress.position, line=progress.line), message)
+        await _fail_import(world, msgspec.structs.replace(job, position=progress.position, line=progress.line), message)
     finally:
         await asyncio.gather(next_batch, return_exceptions=True)
 
 
 async def _insert_batch(
-    world: "World", job: ImportJob, batch: ImportBatch, errors: list[ContactImportError], *, last: bool
+    world: "World", job: ImportJob, batch: ImportBatch, errors: list[ContactImportError], *, ends_claim: bool
 ) -> list[ContactImportError]:
-    """Insert a batch and store the progress; returns the errors so far. Raises _ImportSuperseded."""
+    """Insert a batch and store the progress; returns the errors so far. Raises _ImportSuperseded.
+
+    With `ends_claim`, an unfinished import becomes due at once, so that any worker can continue it.
+    """
     now = world.clock()
     actor = ChangeActor(job.actor_type, job.actor_id, job.actor_label)
     rows = list(batch.rows.values())
@@ -138,7 +142,7 @@ async def _insert_batch(
         errors = sorted([*errors, *batch.errors, *too_large], key=lambda error: error.line)[:IMPORT_ERRORS_KEPT]
         failed = batch.failed + len(too_large)
         existing_count = batch.row_count - result.created - failed
-        due_at = None if batch.is_last else now if last else Moment.of(now + LEASE)
+        due_at = None if batch.is_last else now if ends_claim else Moment.of(now + LEASE)
         update = ImportAdvance(
             status="COMPLETED" if batch.is_last else "RUNNING",
             position=batch.position,
@@ -232,7 +236,11 @@ def _read_records(
 
 
 def _add(batch: ImportBatch, row: ImportRow, mode: ImportMode) -> None:
-    """Add a row to the batch. A repeated address is merged with the earlier row, as if it were in a later batch."""
+    """Add a row to the batch. Raises RowFault if the merged attributes of a repeated address exceed a limit.
+
+    A repeated address has the same result as in a later batch: it is merged with the earlier row or, with the mode
+    `skip`, ignored.
+    """
     existing = batch.rows.get(row.email_key)
     if existing is None:
         batch.rows[row.email_key] = row
@@ -244,7 +252,7 @@ def _add(batch: ImportBatch, row: ImportRow, mode: ImportMode) -> None:
         existing.unsubscribed = existing.unsubscribed or row.unsubscribed
 
 
-async def _give_up(world: "World", job: ImportJob, reason: str) -> None:
+async def _fail_import(world: "World", job: ImportJob, reason: str) -> None:
     """Set an import to FAILED with a reason, and delete its uploaded file."""
     failed = ImportAdvance(
         status="FAILED",

@@ -6,7 +6,7 @@ from uuid import UUID
 from postern.kernel.database.statements import Transaction
 from postern.kernel.values import Moment, new_id
 from postern.messaging.audiences import membership
-from postern.messaging.audiences.contacts import lock_contacts, touch_engagement
+from postern.messaging.audiences.contacts import lock_contacts, store_engagement
 from postern.messaging.emails import engagement
 from postern.messaging.emails.model import TrackedSend
 from postern.messaging.emails.outcomes import event_of
@@ -88,7 +88,7 @@ async def _update_engagement(tx: Transaction, classified: list[ClassifiedHit]) -
             hit_times[send.contact_id] = max(hit.occurred_at, hit_times.get(send.contact_id, hit.occurred_at))
     for (project_id, clicked), contacts in sorted(times_by_contact.items()):
         at = max(contacts.values())
-        await touch_engagement(
+        await store_engagement(
             tx,
             project_id,
             sorted(contacts),

@@ -243,11 +243,11 @@ async def test_engagement_updates_memberships(project, world, clock):
     assert (await member_names(project, active_id), await member_names(project, never_clicked_id)) == (set(), {"ada"})
     contact_ids = [UUID(ada["id"]), uuid4()]
     async with world.db.transaction() as tx:
-        await contacts.touch_engagement(tx, UUID(project.id), contact_ids, clock(), opened_at=clock())
+        await contacts.store_engagement(tx, UUID(project.id), contact_ids, clock(), opened_at=clock())
     assert (await member_names(project, active_id), await member_names(project, never_clicked_id)) == ({"ada"}, {"ada"})
     async with world.db.transaction() as tx:
         earlier = clock() - timedelta(days=9)
-        await contacts.touch_engagement(
+        await contacts.store_engagement(
             tx, UUID(project.id), contact_ids, clock(), opened_at=earlier, clicked_at=earlier
         )
     assert (await member_names(project, active_id), await member_names(project, never_clicked_id)) == ({"ada"}, set())
@@ -293,7 +293,7 @@ async def test_contact_membership_and_event_are_one_transaction(project, world, 
     assert changed.status_code == 200
     assert await in_one_transaction(world, contact["id"], audience_id)
     async with world.db.transaction() as tx:
-        await contacts.touch_engagement(tx, UUID(project.id), [UUID(contact["id"])], clock(), opened_at=clock())
+        await contacts.store_engagement(tx, UUID(project.id), [UUID(contact["id"])], clock(), opened_at=clock())
     assert await in_one_transaction(world, contact["id"], opened_id)
     with pytest.raises(RuntimeError):
         async with world.db.transaction() as tx:
