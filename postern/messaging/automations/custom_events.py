@@ -21,8 +21,11 @@ from postern.platform.events.model import EventRow, is_custom_name
 from postern.protocols.mail.address import AddressInvalid, address_key, parse_address
 
 BATCH_LIMIT = 500
+"""Maximum number of events in one request."""
 BATCH_BYTES = 10_000_000
+"""Maximum bytes of a request with several events."""
 DATA_BYTES = 16_384
+"""Maximum bytes of an event's data as JSON."""
 KEY_WINDOW = timedelta(hours=24)
 """Time within which an idempotency key identifies the same event."""
 
@@ -173,7 +176,10 @@ def _check(items: list[CustomEvent], *, single: bool) -> None:
 
 
 def _keys(call: Call, items: list[CustomEvent], header: str | None, *, single: bool) -> list[str | None]:
-    """The hashed idempotency key of each event: that of the event or, if it has none, the header's with the index."""
+    """The hashed idempotency key of each event: the event's own or, if it has none, the header's with the index.
+
+    None for an event without either. Raises Invalid if two events have the same key.
+    """
     request_key = None if header is None else read_key(header)
     keys: list[str | None] = []
     for index, item in enumerate(items):
@@ -196,7 +202,7 @@ async def _contact_ids(tx: Transaction, call: Call, items: list[tuple[str, Custo
     """The contact id of each event, keyed by the event's JSON pointer. Creates contacts for unknown addresses."""
     contact_ids: dict[str, UUID | None] = {path: None for path, _ in items}
     ids_in_request = {path: as_id(item.contact_id) for path, item in items if item.contact_id is not None}
-    rows = _new_contacts({path: item.email for path, item in items if item.email is not None})
+    rows = _import_rows({path: item.email for path, item in items if item.email is not None})
     keys = sorted({row.email_key for row in rows.values()})
     locked = set(await imports.lock_contacts_to_import(tx, call.project_id, keys, list(ids_in_request.values())))
     for path, contact_id in ids_in_request.items():
@@ -217,8 +223,11 @@ async def _contact_ids(tx: Transaction, call: Call, items: list[tuple[str, Custo
     return contact_ids | ids_in_request
 
 
-def _new_contacts(addresses: dict[str, str]) -> dict[str, ImportRow]:
-    """Import rows, keyed by the event's JSON pointer like the addresses. Raises Invalid for an invalid address."""
+def _import_rows(addresses: dict[str, str]) -> dict[str, ImportRow]:
+    """The row to import for each address; both are keyed by the JSON pointer of the event.
+
+    Raises Invalid for an invalid address.
+    """
     rows: dict[str, ImportRow] = {}
     for number, (path, text) in enumerate(addresses.items(), start=1):
         try:

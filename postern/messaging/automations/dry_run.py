@@ -53,10 +53,11 @@ from postern.protocols.mail.templates.composing import TemplateCrashed, Template
 
 CONDITIONS_EXPLAINED = 200
 """Maximum number of conditions that one dry run evaluates one by one, each with a statement of its own."""
-DURATION = timedelta(seconds=5)
-"""Maximum time for the steps, because they lock the contact and the membership of the project's audiences."""
+MAX_DURATION = timedelta(seconds=5)
+"""Maximum duration of the transaction that executes the steps, because it locks the contact and prevents changes of the
+rules of the project's audiences."""
 RENDERED_CHARACTERS = 8_000_000
-"""Size of the rendered mails after which the others are not rendered."""
+"""Once the rendered mails of a dry run have this many characters, its other mails are not rendered."""
 TOO_LARGE_TO_SHOW = "The mails of this dry run are too large to show all."
 LAST_MOMENT = Moment.of(datetime.max.replace(microsecond=999_000, tzinfo=UTC))
 """The latest time that can be represented."""
@@ -67,7 +68,7 @@ FIELDS = {
     "lastOpenedAt": "last_opened_at",
     "lastClickedAt": "last_clicked_at",
 }
-"""The attributes of `Contact` that rules can read, by their name in rules."""
+"""Fields of `Contact`, keyed by their names in rules."""
 
 
 class DryRunTooSlow(Unprocessable):
@@ -114,12 +115,12 @@ async def dry_run_automation(call: Call, id: UUID, data: DryRunRequest) -> DryRu
     if not await contacts.contacts_with_ids(call.db, call.project_id, [contact_id]):
         raise Invalid.at("/contactId", "There is no such contact in this project.", "contact_missing")
     async with call.db.transaction() as tx:
-        where = await _evaluate_where(tx, call, trigger, data.event_data)
+        where_conditions = await _evaluate_where(tx, call, trigger, data.event_data)
         reasons = await _reasons_against_start(
             tx, call, id, contact_id, trigger, data.event_data, max_runs_per_hour=automation.max_runs_per_hour
         )
     try:
-        async with asyncio.timeout(DURATION.total_seconds()):
+        async with asyncio.timeout(MAX_DURATION.total_seconds()):
             batch = await _execute_and_roll_back(
                 call, automation.id, automation.version, contact_id, trigger, steps, data
             )
@@ -127,14 +128,14 @@ async def dry_run_automation(call: Call, id: UUID, data: DryRunRequest) -> DryRu
         raise DryRunTooSlow from None
     (run,) = batch.runs
     mails: dict[int, DryRunMail] = {}
-    left = RENDERED_CHARACTERS
+    remaining = RENDERED_CHARACTERS
     for index, request in batch.mails.items():
-        mail = await _render(call, request) if left > 0 else _without_content(request, TOO_LARGE_TO_SHOW)
-        left -= len(mail.html or "") + len(mail.text or "")
+        mail = await _render(call, request) if remaining > 0 else _without_content(request, TOO_LARGE_TO_SHOW)
+        remaining -= len(mail.html or "") + len(mail.text or "")
         mails[index] = mail
     return DryRun(
         reasons=reasons,
-        conditions=where,
+        conditions=where_conditions,
         status=run.status,
         error=run.error,
         steps=[msgspec.structs.replace(record, mail=mails.get(record.step)) for record in batch.steps],
@@ -221,7 +222,10 @@ class DryRunBatch(RunBatch):
         return {} if self.event is None else {self.event.id: self.event}
 
     async def _explain(self, step_rules: Rules, contact_id: UUID) -> list[DryRunCondition]:
-        """Evaluate each condition of rules alone, at the time and with the attributes of the current step."""
+        """Evaluate each condition of rules alone, at the time and with the attributes of the current step.
+
+        Returns an empty list if the dry run would thereby evaluate more than CONDITIONS_EXPLAINED.
+        """
         leaves = list(_leaves(step_rules.conditions, ""))
         if self.explained + len(leaves) > CONDITIONS_EXPLAINED:
             return []
@@ -388,7 +392,7 @@ async def _render(call: Call, request: MailRequest) -> DryRunMail:
 
 
 def _without_content(request: MailRequest, problem: str | None) -> DryRunMail:
-    """A mail without subject and content; `problem` says why."""
+    """A mail without subject and content. `problem` says why it has none; None if the caller adds them."""
     return DryRunMail(
         sender=request.sender,
         to=request.to,

@@ -2,7 +2,8 @@
 
 Only automations with `once: false` can be part of a loop, because others run once per contact. Setting a value that is
 set already causes no event, so a step that sets something (an audience membership, an attribute) is part of a loop only
-if another step of the loop sets it to a different value. Steps that send e-mail always count.
+if another step of the loop sets it to a different value. Steps that send e-mail, and WEBHOOK steps that call this
+server, cause events every time.
 """
 
 import json

@@ -476,7 +476,7 @@ class AutomationWebhookSecret(Record):
 
 
 class DryRunRequest(Body):
-    """Whom to try an automation with, and what to assume."""
+    """The contact to try an automation with, and what to assume."""
 
     contact_id: str
     event_data: dict[str, Any] = {}
@@ -485,9 +485,9 @@ class DryRunRequest(Body):
     """Indices of the WAIT_FOR_EVENT steps whose event is assumed to occur at once; the others time out. Steps are
     numbered as in `currentStep` of a run."""
     trigger: Trigger | None = None
-    """To try a trigger that is not stored."""
+    """A trigger to try instead of that of the automation."""
     steps: Annotated[list[Step], msgspec.Meta(max_length=STEPS_LIMIT)] | None = None
-    """To try steps that are not stored."""
+    """Steps to try instead of those of the automation."""
 
 
 class DryRunCondition(Record):
@@ -519,7 +519,7 @@ class DryRunMail(Record):
     html: str | None
     text: str | None
     problem: str | None
-    """Why it cannot be rendered."""
+    """Why the mail is shown without subject and content; null if it was rendered."""
 
 
 class DryRunStep(Record):
@@ -535,11 +535,11 @@ class DryRunStep(Record):
     starts_at: Moment
     """When the step would begin."""
     ends_at: Moment
-    """For steps that wait: when the run continues."""
+    """When the run would continue with the next step; the same as `startsAt` for steps that do not wait."""
     conditions: list[DryRunCondition]
     """For CONDITION steps: each condition of the rules. Empty beyond 200 conditions in one dry run."""
     mail: DryRunMail | None
-    """For SEND_EMAIL steps that would send."""
+    """The mail that a SEND_EMAIL step would send; null if the step would send none, and for other steps."""
 
 
 class DryRun(Record):

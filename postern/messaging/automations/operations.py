@@ -294,7 +294,7 @@ async def set_automation_active(call: Call, id: UUID, data: AutomationActivation
     """Activate or deactivate an automation with `{active}`; without a body, toggle it.
 
     A deactivated automation starts no new runs; unfinished runs continue. Activation requires that its audiences,
-    templates, sending domains and senders exist; otherwise the response is 409 with what is missing. If active
+    templates, sending domains and senders exist; otherwise the response is 409 and lists what is missing. If active
     automations would start each other in an endless loop, the response is 409 with the steps of the loop, unless
     `allowLoops` is true. Honours `If-Match`.
     """
@@ -438,9 +438,9 @@ async def get_automation_totals(call: Call, id: UUID) -> AutomationRunTotals:
 
 @get("/projects/{project_id}/automations/{id}/positions", needs="automations:read", problems=[AutomationMissing])
 async def list_automation_positions(call: Call, id: UUID) -> list[AutomationRunPosition]:
-    """Count the unfinished runs of an automation by the version of the steps that they follow, and by their step.
+    """Count the unfinished runs of an automation by version of its steps and by current step.
 
-    Runs keep the version with which they started, so `version` can be lower than that of the automation.
+    A run keeps the version with which it started, so `version` can be lower than that of the automation.
     """
     await _require(call.db, call.project_id, id)
     return await store.run_positions(call.db, project_id=call.project_id, automation_id=id)
@@ -570,17 +570,17 @@ async def _start_and_wake(tx: Transaction, triggers: list[TriggerRow], recorded:
     relevant = [event for event in recorded if (event.project_id, event.type) in awaited_types | starting_types]
     addresses = await _addresses_of_customers(tx, relevant)
     pairs = [(event.project_id, addresses[event.id]) for event in relevant if event.id in addresses]
-    known = await contacts.contact_ids(tx, pairs) if pairs else {}
-    contact_of: dict[UUID, UUID] = {}
+    ids_by_address = await contacts.contact_ids(tx, pairs) if pairs else {}
+    contact_id_by_event: dict[UUID, UUID] = {}
     for event in relevant:
         address = addresses.get(event.id)
-        contact_id = known.get((event.project_id, address)) if address else rules.contact_id_in(event)
+        contact_id = ids_by_address.get((event.project_id, address)) if address else rules.contact_id_in(event)
         if contact_id is not None:
-            contact_of[event.id] = contact_id
+            contact_id_by_event[event.id] = contact_id
     awaited = [
-        (event, contact_of[event.id])
+        (event, contact_id_by_event[event.id])
         for event in relevant
-        if (event.project_id, event.type) in awaited_types and event.id in contact_of
+        if (event.project_id, event.type) in awaited_types and event.id in contact_id_by_event
     ]
     if awaited and await store.wake_runs(
         tx,
@@ -599,12 +599,12 @@ async def _start_and_wake(tx: Transaction, triggers: list[TriggerRow], recorded:
         if trigger_row.active
         and (trigger_row.project_id, trigger_row.starts_on) == (event.project_id, event.type)
         and rules.concerns_audience(event, trigger_row.starts_on_audience)
-        and (event.id in contact_of or event.id in addresses)
+        and (event.id in contact_id_by_event or event.id in addresses)
     ]
     if matches and (matches := await _filter_by_data(tx, matches)):
-        missing = {event.id: event for _, event in matches if event.id not in contact_of}
-        contact_of |= await _create_contacts(tx, list(missing.values()), addresses)
-        await _start(tx, [(trigger_row, event, contact_of[event.id]) for trigger_row, event in matches])
+        missing = {event.id: event for _, event in matches if event.id not in contact_id_by_event}
+        contact_id_by_event |= await _create_contacts(tx, list(missing.values()), addresses)
+        await _start(tx, [(trigger_row, event, contact_id_by_event[event.id]) for trigger_row, event in matches])
 
 
 async def _start(tx: Transaction, matches: list[tuple[TriggerRow, EventRow, UUID]]) -> None:
@@ -684,9 +684,9 @@ async def _filter_by_data(
 
 
 async def _addresses_of_customers(tx: Transaction, recorded: list[EventRow]) -> dict[UUID, str]:
-    """The addresses of the customers whom events are about, keyed by event id.
+    """The addresses of the customers that `customer.…` events are about, keyed by event id.
 
-    Without those that do not concern the contact with the address, see `rules.concerns_address_of_customer`.
+    Only for events that concern the contact with that address; see `rules.concerns_address_of_customer`.
     """
     of_customers = [
         (event, event.subject_id) for event in recorded if event.type.startswith("customer.") and event.subject_id
@@ -710,7 +710,8 @@ async def _addresses_of_customers(tx: Transaction, recorded: list[EventRow]) -> 
 async def _create_contacts(tx: Transaction, recorded: list[EventRow], addresses: dict[UUID, str]) -> dict[UUID, UUID]:
     """Create the contacts of customers who have none. Returns their ids, keyed by event id.
 
-    In the order of the addresses' keys, as imports do, so that concurrent transactions do not deadlock.
+    Creates them in the order of their normalised addresses, as imports do, so that concurrent transactions do not
+    deadlock.
     """
     created: dict[UUID, UUID] = {}
     for event in sorted(recorded, key=lambda event: (event.project_id, address_key(addresses[event.id]))):
@@ -841,7 +842,7 @@ async def _require(db: Queries, project_id: UUID, id: UUID) -> Automation:
 
 
 async def _lock(tx: Transaction, call: Call, id: UUID) -> Automation:
-    """Return and lock an automation (`for no key update`: other transactions can still insert its runs).
+    """Lock and return an automation (`for no key update`: other transactions can still insert its runs).
 
     Raises AutomationMissing, or RecordChanged because of `If-Match`.
     """

@@ -41,9 +41,9 @@ STARTS_ON = {
 }
 """The event that starts a run, by type of trigger; for the type EVENT the trigger names it."""
 AUTOMATION_PREFIX = "automation."
-"""With which the names of events of automations begin."""
+"""Prefix of the names of events that automations cause, such as `automation.started`."""
 EVENT_VARIABLE_PREFIX = "event."
-"""With which the names of fields of the event that started the run begin in mails."""
+"""Prefix under which the templates of mails refer to the event that started the run, as in `{{ event.total }}`."""
 DATA_DEPTH = 5
 """Maximum nesting of event data that field names with dots, such as `customer.plan`, can address."""
 
@@ -320,8 +320,11 @@ def _check_condition(step: Condition, path: str) -> None:
 
 
 def _refuse_event_fields(clauses: Sequence[RuleCondition], path: str) -> None:
-    """Raises Invalid for a field of the event that started the run, as mails can use it: rules would read it as an
-    attribute of the contact, which never matches."""
+    """Raises Invalid if a condition has a field such as `event.total`.
+
+    Only templates can refer to the event that started the run. A condition would read the field as an attribute of the
+    contact, and never match.
+    """
     for index, clause in enumerate(clauses):
         if clause.conditions is not None:
             _refuse_event_fields(clause.conditions, f"{path}/{index}/conditions")
@@ -386,8 +389,9 @@ def contact_id_in(event: EventRow) -> UUID | None:
 def concerns_address_of_customer(event: EventRow, *, is_verified: bool) -> bool:
     """Whether the event of a customer concerns the contact with the customer's address.
 
-    Anybody can sign up with the address of somebody else, who must not get mail because of that: before the address is
-    verified, only the creation by your application or team counts. After an erasure there is no contact.
+    People can sign up with the address of another person, who must not get mail because of that. So before the address
+    is verified, the only such event is the `customer.signed_up` of a customer that your application or team created.
+    `customer.deleted` never concerns a contact: after an erasure there is none.
     """
     if event.type == "customer.deleted":
         return False

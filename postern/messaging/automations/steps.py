@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 ERROR_CHARACTERS = 1_000
+"""Maximum characters of the error of a run; longer ones are truncated."""
 
 
 @dataclass
@@ -499,7 +500,7 @@ class VersionSteps(dict[tuple[UUID, int], list[StepPosition]]):
 
 
 VERSIONS_KEPT = 1_000
-"""Maximum number of versions whose flattened steps a process caches; they never change."""
+"""Maximum number of versions whose flattened steps a process caches. Entries stay valid: a version never changes."""
 
 
 async def load_runs(tx: Transaction, project_id: UUID, rows: list[DueRun]) -> list[RunState]:
@@ -508,15 +509,15 @@ async def load_runs(tx: Transaction, project_id: UUID, rows: list[DueRun]) -> li
     Omits runs whose version does not exist, because their automation is being deleted.
     """
     cache = tx.cache(VersionSteps)
-    wanted = {(row.automation_id, row.version) for row in rows}
-    # Kept apart from the cache, which another task may clear while this one reads the others from the database.
-    positions_of = {version: cache[version] for version in wanted if version in cache}
-    if unknown := sorted(wanted - set(positions_of)):
+    versions = {(row.automation_id, row.version) for row in rows}
+    # A copy, because another task may clear the cache while this one reads the missing versions from the database.
+    positions_of = {version: cache[version] for version in versions if version in cache}
+    if missing := sorted(versions - set(positions_of)):
         loaded = await store.list_versions(
             tx,
             project_id=project_id,
-            automation_id=[automation_id for automation_id, _ in unknown],
-            version=[version for _, version in unknown],
+            automation_id=[automation_id for automation_id, _ in missing],
+            version=[version for _, version in missing],
         )
         if len(cache) > VERSIONS_KEPT:
             cache.clear()

@@ -403,8 +403,8 @@ async def run_positions(db: Queries, *, project_id: UUID, automation_id: UUID) -
 async def totals(db: Queries, *, project_id: UUID, id: UUID | None) -> list[CounterSum]: ...
 
 
-# What decides whether another run of a contact can start; see `start_runs`. `test`: whether to count the runs that TEST
-# keys started, or the others.
+# The earlier runs of a contact that decide whether another run can start; see `start_runs`. `test`: whether to count
+# the runs that TEST keys started, or the others.
 @statement("""
     select coalesce(bool_or(status in ('RUNNING', 'WAITING')), false) as any_unfinished,
            coalesce(bool_or(once), false) as any_with_once,
@@ -545,7 +545,7 @@ async def claim_keys(
 ) -> list[str]: ...
 
 
-# Those of the keys that were used after `since`.
+# The keys, among `keys`, that were used after `since`.
 @statement("""
     select key, body_hash, event_id from event_keys
     where project_id = %(project_id)s and key = any (%(keys)s) and created_at > %(since)s

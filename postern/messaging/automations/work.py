@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 LEASE = timedelta(seconds=120)
-CALLS_AT_ONCE = 25
+MAX_CONCURRENT_CALLS = 25
 RUNS_PER_CLAIM, CALLS_PER_CLAIM = 500, 100
 """Maximum runs of one claim. A batch of calls takes at most 100 / 25 × 15 s = 60 s, which is less than the lease."""
 
@@ -33,8 +33,8 @@ RUNS_PER_CLAIM, CALLS_PER_CLAIM = 500, 100
 async def advance(world: "World", due_runs: list[DueRun]) -> None:
     """Advance runs of one project in one transaction.
 
-    If that raises an error, advances each run in a separate transaction, so that only the faulty runs become FAILED.
-    Database errors (OperationalError, PoolTimeout) are raised.
+    If an internal error occurs, advances each run in a separate transaction, so that only the runs with an error become
+    FAILED. Raises OperationalError or PoolTimeout if the database is not available.
     """
     try:
         await _advance_together(world, due_runs)
@@ -43,7 +43,7 @@ async def advance(world: "World", due_runs: list[DueRun]) -> None:
     except Exception as error:
         if len(due_runs) == 1:
             log.exception("run_failed", run=str(due_runs[0].id))
-            await _give_up(world, due_runs[0], error)
+            await _fail_run(world, due_runs[0], error)
             return
         for due_run in due_runs:
             await advance(world, [due_run])
@@ -69,7 +69,7 @@ async def _advance_together(world: "World", due_runs: list[DueRun], outcomes: di
         await batch.settle()
 
 
-async def _give_up(world: "World", due_run: DueRun, error: Exception) -> None:
+async def _fail_run(world: "World", due_run: DueRun, error: Exception) -> None:
     """Set a run to FAILED after an internal error."""
     async with world.db.transaction() as tx:
         rows = await lock_claimed(tx, due_run.project_id, [due_run])
@@ -84,7 +84,7 @@ async def call_webhooks(world: "World", due_runs: list[DueRun]) -> None:
 
     A failed call is retried later. A run that causes an internal error becomes FAILED.
     """
-    project_id, semaphore = due_runs[0].project_id, asyncio.Semaphore(CALLS_AT_ONCE)
+    project_id, semaphore = due_runs[0].project_id, asyncio.Semaphore(MAX_CONCURRENT_CALLS)
     contact_rows = await contacts.contacts_with_ids(world.db, project_id, [due_run.contact_id for due_run in due_runs])
     contacts_by_id = {contact.id: contact for contact in contact_rows}
     async with world.db.transaction() as tx:
@@ -94,9 +94,8 @@ async def call_webhooks(world: "World", due_runs: list[DueRun]) -> None:
         async with semaphore:
             try:
                 outcomes[run.row.id] = await _call(world, run, contacts_by_id[run.row.contact_id])
-            except (
-                Exception
-            ) as error:  # An internal error fails only this run; the calls of the others are not repeated.
+            except Exception as error:
+                # An internal error fails only this run; the calls of the others are not repeated.
                 log.exception("run_failed", run=str(run.row.id))
                 failed[run.row.id] = error
 
@@ -104,7 +103,7 @@ async def call_webhooks(world: "World", due_runs: list[DueRun]) -> None:
     failed: dict[UUID, Exception] = {}
     await asyncio.gather(*(call(run) for run in runs if run.row.contact_id in contacts_by_id))
     for due_run in [due_run for due_run in due_runs if due_run.id in failed]:
-        await _give_up(world, due_run, failed[due_run.id])
+        await _fail_run(world, due_run, failed[due_run.id])
     due_runs = [due_run for due_run in due_runs if due_run.id not in failed]
     if not due_runs:
         return
@@ -118,7 +117,7 @@ async def call_webhooks(world: "World", due_runs: list[DueRun]) -> None:
                 await _advance_together(world, [due_run], outcomes)
             except Exception as error:
                 log.exception("run_failed", run=str(due_run.id))
-                await _give_up(world, due_run, error)
+                await _fail_run(world, due_run, error)
 
 
 async def _call(world: "World", run: RunState, contact: Contact) -> Outcome:

@@ -123,7 +123,10 @@ def _escape_outside_tags(preview: str) -> str:
 
 
 def snapshot(row: CampaignRow, message: CampaignContent, settings: ProjectSettings) -> SendBody:
-    """The body that all sends of a campaign share. It is stored at the start, so later edits do not change it."""
+    """The body that all sends of a campaign, or of one of its variants, share.
+
+    It is stored when the campaign starts, so that later edits of the template do not change it.
+    """
     domain = parse_address(row.from_email or "").domain
     return SendBody(
         subject=message.subject,

@@ -144,7 +144,7 @@ class CampaignTest(Body):
 
 
 class CampaignPreflight(Body):
-    """How a campaign is checked."""
+    """What to check in a campaign's message."""
 
     email: AddressText | None = None
     """A contact whose attributes fill in the content. Null: a contact without attributes."""
@@ -272,7 +272,7 @@ class CampaignProgress(Record):
     """Why messages wait because of their sending domain, its rates of bounces or complaints or its warm-up plan, or
     because of the warm-up of an address of the server; null if none does."""
     waiting_until: Moment | None
-    """Until when they wait at the latest."""
+    """The time until which one of these messages waits; it may be sent earlier. Null if none waits."""
 
 
 class CampaignDetail(Campaign):

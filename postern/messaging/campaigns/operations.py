@@ -92,7 +92,7 @@ async def list_campaigns(
     *,
     query: CountedListQuery,
 ) -> LinkedList[ListedCampaign]:
-    """The project's campaigns, newest first. All given filters must match.
+    """List the project's campaigns, newest first. All given filters must match.
 
     With `include=counts` each campaign has its `stats`.
     """
@@ -132,7 +132,7 @@ async def create_campaign(call: Call, data: NewCampaign) -> Campaign:
 
 @get("/projects/{project_id}/campaigns/{id}", needs="campaigns:read", problems=NOT_FOUND)
 async def get_campaign(call: Call, id: UUID) -> CampaignDetail:
-    """A campaign with its variants, statistics and live progress."""
+    """Get a campaign with its variants, statistics and live progress."""
     return await _detail(call, await require_campaign(call.db, call.project_id, id))
 
 
@@ -289,7 +289,7 @@ async def resume_campaign(call: Call, id: UUID) -> Campaign:
     response_example={"status": "SENDING", "sentAt": None, "abTestEnabled": True},
 )
 async def cancel_ab_test(call: Call, id: UUID) -> Campaign:
-    """End an A/B test without choosing by its results: the rest of the audience gets the first variant."""
+    """End an A/B test without comparing its results: the first variant wins, and the rest of the audience gets it."""
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, id, "cancel_test")
         first = (await store.variants(tx, project_id=call.project_id, campaign_id=id))[0]
@@ -365,9 +365,9 @@ async def preflight_campaign(call: Call, id: UUID, data: CampaignPreflight) -> P
     )
     send = new_send(call.project_id, sender, recipient.spec, call.now)
     send = msgspec.structs.replace(send, to_addresses=[recipient.spec], lane=MARKETING)
-    found = await preflight_content(call, send, body, is_marketing=True, check_links=data.check_links)
-    findings = [*found.findings, *await sender_findings(call, sender, is_marketing=True)]
-    return preflight_of(findings, found.report, found.opened)
+    result = await preflight_content(call, send, body, is_marketing=True, check_links=data.check_links)
+    findings = [*result.findings, *await sender_findings(call, sender, is_marketing=True)]
+    return preflight_of(findings, result.report, result.opened)
 
 
 async def _variant(call: Call, row: CampaignRow, id: str | None) -> VariantRow | None:
@@ -422,7 +422,7 @@ async def duplicate_campaign(call: Call, id: UUID) -> Campaign:
 async def list_campaign_sends(
     call: Call, id: UUID, status: list[SendStatus] | None = None, *, page: PageQuery
 ) -> Page[EmailLogEntry]:
-    """The sends of a campaign, one for each contact. `status` filters by one or several comma-separated statuses."""
+    """List the sends of a campaign, one for each contact. Filter by `status` (one or several, comma-separated)."""
     await require_campaign(call.db, call.project_id, id)
     statuses: list[str] = [*(status or [])]
     scope = f"campaign-sends|{id}|{','.join(statuses)}"
@@ -448,7 +448,7 @@ async def list_campaign_sends(
     media_types=["text/csv"],
 )
 async def export_campaign_sends(call: Call, id: UUID, status: list[SendStatus] | None = None) -> HttpResponse:
-    """All sends of a campaign as CSV."""
+    """Export the sends of a campaign as CSV. Filter by `status` (one or several, comma-separated)."""
     await require_campaign(call.db, call.project_id, id)
     status_filter = _status_filter([*(status or [])])
     header = ["id", "email", "status", "subject", "variantId", "reason", "sentAt", "deliveredAt", "openedAt"]

@@ -183,7 +183,8 @@ async def _require_quota(tx: Transaction, world: "World", row: CampaignRow, audi
     quota = await quota_left(tx, world, QuotaRequest("emails", 1, now, project_id=row.project_id))
     if quota is None:
         return
-    # Started campaigns will still create sends. quota_left has locked the account, so no other campaign starts now.
+    # Campaigns that have started will create more sends, which use the quota too. quota_left has locked the account, so
+    # no other campaign can start before this transaction ends.
     pending = await store.count_pending(tx, project_id=row.project_id)
     available = max(quota.number - pending, 0)
     # The limit stops the count as soon as it exceeds the quota.
@@ -494,6 +495,7 @@ async def _record_capped(tx: Transaction, row: CampaignRow, ids: list[UUID], cap
 
 
 async def _subjects(tx: Transaction, row: CampaignRow, variants: list[VariantRow]) -> dict[UUID, str]:
+    """The subjects of the campaign's content snapshots, keyed by their ids."""
     content_ids = (row.content_id, *(variant.content_id for variant in variants))
     return await enqueue.content_subjects(tx, row.project_id, [content_id for content_id in content_ids if content_id])
 
@@ -647,7 +649,7 @@ async def _end(world: "World", row: CampaignRow) -> None:
 
 
 async def _poll_interval(world: "World", row: CampaignRow) -> timedelta:
-    """When to read the counters again while sends wait for their first attempt."""
+    """How long to wait until the counters are read again while sends wait for their first attempt."""
     warms_up = source_warm_ups(world).warms_up(row.project_id)
     is_limited = warms_up or row.domain_id in await limits_of(world.db, row.project_id)
     return LIMITED_POLL_INTERVAL if is_limited else POLL_INTERVAL

@@ -21,7 +21,7 @@ class CampaignCount(Record):
 
 
 class PostponedSend(Record):
-    """Why and until when a send waits because of its sending domain."""
+    """Why and until when a send waits that was postponed."""
 
     reason: str | None
     until: Moment
@@ -384,7 +384,8 @@ async def mark_winner(tx: Transaction, *, project_id: UUID, campaign_id: UUID, i
 async def variant_counts(db: Queries, *, project_id: UUID, campaign_id: UUID) -> list[VariantCount]: ...
 
 
-# Why and until when any one of the sends waits that were postponed because of the sending domain; None if none was.
+# Why and until when any one of the campaign's postponed sends waits; None if there is none. A send is postponed by a
+# limit of its sending domain or by the warm-up of an address of the server.
 @statement("""
     select reason, due_at as until from sends
     where project_id = %(project_id)s and campaign_id = %(campaign_id)s and status in ('QUEUED', 'DELAYED')

@@ -198,7 +198,7 @@ async def test_slow_steps_and_large_mails_are_limited(
     first, second = (await dry_run(project, automation, contact))["steps"]
     assert first["mail"]["subject"] == "One"
     assert second["mail"]["problem"] == "The mails of this dry run are too large to show all."
-    monkeypatch.setattr(dry_run_module, "DURATION", timedelta(0))
+    monkeypatch.setattr(dry_run_module, "MAX_DURATION", timedelta(0))
     response = await project.client.post(f"/automations/{automation}/dry-run", {"contactId": contact})
     assert (response.status_code, response.json()["code"]) == (422, "dry_run_too_slow")
     monkeypatch.undo()
