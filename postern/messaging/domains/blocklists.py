@@ -35,7 +35,7 @@ def queried_domains(domain: str) -> list[str]:
 
 
 def expected_entries(zones: Sequence[Zone], addresses: Sequence[str], domain: str) -> list[tuple[str, str]]:
-    """What is checked for a domain, as pairs: the name of a blocklist, and an IP address or domain name to look up."""
+    """The lookups of a domain's check, as pairs: the name of a blocklist, and an IP address or domain name."""
     return [
         (zone.name, subject)
         for zone in zones

@@ -1,4 +1,4 @@
-"""DMARC reports of a domain: reading and storing them, and the series that they give."""
+"""DMARC aggregate reports of domains: parse and store them, and sum them up by day, host and receiver."""
 
 import asyncio
 from collections import Counter
@@ -87,7 +87,7 @@ async def add_dmarc_report(call: Call, id: UUID, request: RawRequest) -> DmarcRe
 
 @get("/projects/{project_id}/domains/{id}/dmarc", needs="domains:read", problems=(DomainMissing,))
 async def get_dmarc_summary(call: Call, id: UUID, days: DmarcDays = 30) -> DmarcSummary:
-    """What receivers reported about the mail of a domain, by day, by host and by receiver.
+    """Get what receivers reported about the mail of a domain, by day, by host and by receiver.
 
     The numbers come from the reports that were added, and from those that arrived by e-mail from authenticated senders.
     Receivers send them once a day, and not all receivers do.
@@ -130,8 +130,9 @@ UNAUTHENTICATED = ReportSender(is_authenticated=False, reporter="")
 def sender_of(authentication: MessageAuthentication, authors: Sequence[str]) -> ReportSender:
     """The sender of an e-mail with a report, whose addresses in `From` are `authors`.
 
-    It is authenticated if DMARC passes, or, for a domain without DMARC record, if SPF or DKIM pass for a domain of the
-    same registered domain. Addresses of public mailbox providers are not: anyone can get one.
+    It is authenticated if it has one author, and DMARC passes or, for a domain without DMARC record, SPF or DKIM passes
+    for a domain of the same registered domain. At a public mailbox provider anyone can get an address, so there only
+    the addresses of the provider itself are authenticated (PROVIDER_ROLES).
     """
     domain = authentication.dmarc.domain
     if len(authors) != 1 or not domain:
@@ -151,11 +152,11 @@ def sender_of(authentication: MessageAuthentication, authors: Sequence[str]) -> 
 async def ingest_dmarc_message(
     world: "World", project_id: UUID, domain_id: UUID, content: bytes, sender: ReportSender
 ) -> DmarcReportResult:
-    """Read a report (a file, or the message with it) and add its numbers to those of a domain, if `sender` is
-    authenticated.
+    """Parse a report and store it; if `sender` is authenticated, also add its numbers to those of the domain.
 
-    When this returns, the report is committed. Raises DomainMissing, DmarcReportInvalid, DmarcReportTooLarge,
-    DmarcReportOfOtherDomain, DmarcReportOutOfPeriod, TooManyDmarcReports or TooManyDmarcRows; then nothing is stored.
+    `content` is the report as a file, or the e-mail with it. The report is committed before this returns. Raises
+    DomainMissing, DmarcReportInvalid, DmarcReportTooLarge, DmarcReportOfOtherDomain, DmarcReportOutOfPeriod,
+    TooManyDmarcReports or TooManyDmarcRows; then nothing is stored.
     """
     report = await asyncio.to_thread(read_report, content)
     domain = require_found(await store.get_domain(world.db, project_id=project_id, id=domain_id), DomainMissing)
@@ -179,7 +180,7 @@ async def ingest_dmarc_message(
         received_at=now,
     )
     async with world.db.transaction() as tx:
-        # Also against a deletion of the domain at the same time.
+        # The lock also prevents a concurrent deletion of the domain.
         require_found(await store.lock_domain(tx, project_id=project_id, id=domain_id), DomainMissing)
         is_new = await _add(tx, stored, rows)
     return DmarcReportResult(
@@ -188,13 +189,17 @@ async def ingest_dmarc_message(
         begins=stored.begins,
         ends=stored.ends,
         messages=stored.messages,
-        skipped=report.skipped + sum(not _is_below(row.header_from, domain.domain) for row in report.rows),
+        skipped=report.skipped + sum(not _is_within(row.header_from, domain.domain) for row in report.rows),
         duplicate=not is_new,
     )
 
 
 async def _add(tx: Transaction, report: StoredDmarcReport, rows: Counter[RowKey]) -> bool:
-    """Store a report, and the numbers if its sender is authenticated; False if the domain, which is locked, has it."""
+    """Store a report and, if its sender is authenticated, its numbers. The caller has locked the domain.
+
+    Returns False, and stores nothing, if the domain has the report already. Raises TooManyDmarcReports or
+    TooManyDmarcRows.
+    """
     ids = {"project_id": report.project_id, "domain_id": report.domain_id}
     reporter = report.reporter
     if report.counted and await dmarc_store.is_counted(
@@ -236,13 +241,13 @@ async def _add(tx: Transaction, report: StoredDmarcReport, rows: Counter[RowKey]
 def _rows_of(report: DmarcReport, domain: str) -> Counter[RowKey]:
     """The messages of a domain and its subdomains in a report, by host, domain in `From`, disposition, DKIM and SPF.
 
-    A report about the organizational domain has the mail of its subdomains. Raises DmarcReportOfOtherDomain.
+    A report about the organizational domain contains the mail of its subdomains, too. Raises DmarcReportOfOtherDomain.
     """
     rows: Counter[RowKey] = Counter()
-    if not _is_below(report.domain, domain) and not _is_below(domain, report.domain):
+    if not _is_within(report.domain, domain) and not _is_within(domain, report.domain):
         raise DmarcReportOfOtherDomain(f"This report is about {report.domain}.")
     for row in report.rows:
-        if _is_below(row.header_from, domain):
+        if _is_within(row.header_from, domain):
             rows[_key(row)] += row.messages
     return rows
 
@@ -251,6 +256,6 @@ def _key(row: DmarcRow) -> RowKey:
     return row.source_ip, row.header_from, row.disposition, row.dkim, row.spf
 
 
-def _is_below(name: str, domain: str) -> bool:
-    """Whether a name is this domain or below it."""
+def _is_within(name: str, domain: str) -> bool:
+    """Whether a name is this domain or a subdomain of it."""
     return name == domain or name.endswith(f".{domain}")

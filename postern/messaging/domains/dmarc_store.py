@@ -32,8 +32,8 @@ COUNTS: Final = """
 async def insert_report(tx: Transaction, report: StoredDmarcReport) -> bool: ...
 
 
-# Whether the domain has a counted report with this organization and id, of the same reporter or added by the project
-# itself; for one that the project adds itself, of any reporter. Returns a row if it does.
+# Whether the domain has a counted report with this organization and id, from the same reporter or from the project
+# itself (an empty reporter). If `reporter` is empty, reports from any reporter match.
 @statement("""
     select from dmarc_reports
     where project_id = %(project_id)s and domain_id = %(domain_id)s and counted and organization = %(organization)s
@@ -67,7 +67,8 @@ async def count_reports(
 async def count_unauthenticated(db: Queries, *, project_id: UUID, domain_id: UUID, since: date) -> int: ...
 
 
-# Add the messages of `rows` (see DmarcRow, each combination once) to those of the day.
+# Add numbers of messages to those of a day. `rows` is a list of {source_ip, header_from, disposition, dkim, spf,
+# messages}, in which each combination of the first five occurs once.
 @statement("""
     insert into dmarc_sources as source (
         project_id, domain_id, day, source_ip, header_from, organization, reporter, disposition, dkim, spf, messages
@@ -99,7 +100,7 @@ async def count_rows(
 ) -> DmarcRowCounts: ...
 
 
-# Delete what is older than `before`: the reports, and at most `limit` rows of messages.
+# Delete the reports, and at most `limit` rows of numbers, from before the day `before`.
 @statement("""
     with reports as (
         delete from dmarc_reports

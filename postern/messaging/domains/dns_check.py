@@ -26,7 +26,7 @@ MAX_FOUND_VALUES = 10
 MAX_FOUND_CHARACTERS = 1_000
 """Characters of each stored value; longer ones are truncated."""
 INSPECTION_TIMEOUT = timedelta(seconds=30)
-"""How long the search for mistakes in the records may take: a hostile record can refer to many slow servers."""
+"""How long one search for mistakes in a record may take: a hostile record can refer to many slow servers."""
 
 
 class DnsCheckResult(NamedTuple):
@@ -79,8 +79,8 @@ async def _inspect(
             searches.append((record.name, _inspect_dkim(resolver, record, keys[record.purpose])))
     searches.append((f"_dmarc.{domain}", _inspect_policies(resolver, domain)))
     searches.append((domain, inspect_transport_security(resolver, domain)))
-    found = await asyncio.gather(*(_findings_or_failure(name, search) for name, search in searches))
-    return [finding for findings in found for finding in findings]
+    results = await asyncio.gather(*(_findings_or_failure(name, search) for name, search in searches))
+    return [finding for findings in results for finding in findings]
 
 
 async def _findings_or_failure(name: str, search: Awaitable[list[Finding]]) -> list[Finding]:

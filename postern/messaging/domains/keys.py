@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -13,9 +13,6 @@ from postern.messaging.domains import store
 from postern.messaging.domains.model import Algorithm, PublicKey, Role
 from postern.protocols.mail.dkim import generate_ed25519, generate_rsa, key_record
 from postern.security.secrets import Secrets
-
-if TYPE_CHECKING:
-    pass
 
 SELECTOR_LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 SELECTOR_LENGTH = 20

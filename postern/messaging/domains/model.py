@@ -41,14 +41,15 @@ RETIRED_KEY_KEPT_FOR = timedelta(days=7)
 DMARC_RETENTION = timedelta(days=400)
 """How long the data of DMARC reports is kept: a year and a month, to compare with the year before."""
 DMARC_ROWS_PER_DOMAIN = 200_000
-"""Rows of DMARC data (a day, a host, a domain in `From`, a receiver and a result each) of one domain."""
+"""Maximum rows of DMARC data of one domain. Each row has the number of messages for a day, a host, a domain in `From`,
+a receiver and a result."""
 DMARC_DELETED_AT_ONCE = 10_000
 """Rows of expired DMARC data that one check of a domain deletes."""
 DMARC_REPORTS_PER_DAY = 100
-"""Reports of one reporter about a domain that are counted within 24 hours. Receivers send one a day, some one an hour,
-and large ones one from each of their services. As many reports of all senders that are not authenticated are kept."""
+"""Maximum reports of one reporter about a domain within 24 hours. Receivers send one a day, some one an hour, and large
+ones one from each of their services. All senders that are not authenticated together count as one reporter."""
 DMARC_ROWS_PER_REPORTER = DMARC_ROWS_PER_DOMAIN // 2
-"""Rows of DMARC data that the reports of one reporter have, so that one cannot leave no rows for the others."""
+"""Maximum rows of DMARC data of one domain from one reporter, so that none can use up the rows of the others."""
 DMARC_SOURCES_SHOWN = 100
 DMARC_ORGANIZATIONS_SHOWN = 50
 
@@ -151,7 +152,7 @@ class TooManyDmarcReports(Unprocessable):
 
 
 class TooManyDmarcRows(Unprocessable):
-    """A domain can have 200,000 rows of DMARC data in 400 days."""
+    """A domain can have at most 200,000 rows of DMARC data from the last 400 days, half of them from one reporter."""
 
 
 class NewDomain(Body):
@@ -342,7 +343,7 @@ class SendingDomain(Record):
     domain: str
     status: Status
     may_send: bool
-    """Whether mail can be sent from this domain: its status is VERIFIED, not DEGRADED, for example."""
+    """Whether mail can be sent from this domain: only while its status is VERIFIED."""
     keys: list[PublicKey]
     dkim_verified: bool
     ed25519_verified: bool
@@ -350,11 +351,12 @@ class SendingDomain(Record):
     tracking_verified: bool
     updated_at: Moment
     warms_up: bool = False
-    """Whether its messages are counted for a warm-up plan; False unless it was looked up by name for a delivery."""
+    """Whether the domain has an active warm-up plan, which counts its messages. Only the function
+    `sending_domains_all` looks this up; the others return False."""
 
 
 DmarcDays = Annotated[
-    int, msgspec.Meta(ge=1, le=DMARC_RETENTION.days, description="The number of past days, in UTC, with today.")
+    int, msgspec.Meta(ge=1, le=DMARC_RETENTION.days, description="The number of past days in UTC, including today.")
 ]
 
 
@@ -364,15 +366,15 @@ class DmarcCounts(Record):
     messages: int
     """All messages."""
     aligned: int
-    """Those that passed DMARC: with an aligned DKIM signature or aligned SPF."""
+    """Messages that passed DMARC: DKIM or SPF passed for an aligned domain."""
     dkim_aligned: int
-    """Those with an aligned DKIM signature."""
+    """Messages for which DKIM passed for an aligned domain."""
     spf_aligned: int
-    """Those for whose sender SPF passed, in an aligned domain."""
+    """Messages for which SPF passed for an aligned domain."""
     quarantined: int
-    """Those that receivers put into the spam folder because of the policy."""
+    """Messages that receivers put into the spam folder because of the policy."""
     rejected: int
-    """Those that receivers rejected because of the policy."""
+    """Messages that receivers rejected because of the policy."""
 
 
 class DmarcDay(DmarcCounts):
@@ -453,14 +455,14 @@ class DmarcReportResult(Record):
     organization: str
     """The receiver that made the report."""
     report_id: str
-    """The id that the receiver gave it."""
+    """The id that the receiver gave the report."""
     begins: Moment
-    """The begin of its period (UTC)."""
+    """The beginning of the period of the report (UTC)."""
     ends: Moment
-    """The end of its period (UTC)."""
+    """The end of the period of the report (UTC)."""
     messages: int
     """Messages of the domain in the report."""
     skipped: int
-    """Records of other domains, and invalid ones."""
+    """Records that were not counted: those of other domains, and invalid ones."""
     duplicate: bool
     """Whether the report was known already, so that nothing was added."""

@@ -42,7 +42,7 @@ Force = Annotated[bool, msgspec.Meta(description="Delete the domain even if mess
 
 @get("/projects/{project_id}/domains", needs="domains:read")
 async def list_domains(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None) -> LinkedList[Domain]:
-    """The project's sending domains, newest first, each with its DNS records and the result of their last check."""
+    """List the project's sending domains, newest first, with their DNS records and the results of the last check."""
     rows = await store.list_domains(
         call.db, project_id=call.project_id, before=before_id(call, "domains", cursor), limit=limit + 1
     )
@@ -104,7 +104,7 @@ async def _insert_domain(tx: Transaction, call: Call, name: str, keys: Sequence[
 
 @get("/projects/{project_id}/domains/{id}", needs="domains:read")
 async def get_domain(call: Call, id: UUID) -> Domain:
-    """A sending domain with its DNS records and the result of their last check."""
+    """Get a sending domain with its DNS records and the results of the last check."""
     return _to_domain(await require_domain(call, id), await _record_settings(call))
 
 
@@ -170,8 +170,8 @@ async def rotate_domain_keys(call: Call, id: UUID) -> Domain:
 async def delete_domain(call: Call, id: UUID, force: Force = False) -> Deleted:
     """Delete a sending domain and its keys. Mail can no longer be sent from it, even if its records stay published.
 
-    If scheduled campaigns, active automations or automations with current runs use the domain, the response is 409 and
-    lists them.
+    If scheduled campaigns, or automations that are active or have unfinished runs, use the domain, the response is 409
+    and lists them.
 
     If messages wait to be sent from the domain (scheduled, queued or delayed), the response is 409 with their number.
     `force=true` deletes the domain anyway; those messages then fail when they are due. Honours `If-Match`.
@@ -204,10 +204,11 @@ async def _require_nothing_waiting(tx: Transaction, call: Call, id: UUID) -> Non
 
 @get("/projects/{project_id}/domains/{id}/blocklist-status", needs="domains:read")
 async def get_domain_blocklist_status(call: Call, id: UUID) -> list[BlocklistEntry]:
-    """The status of the domain, and of the IP addresses that send its mail, on each blocklist.
+    """Get the status of the domain, and of the IP addresses that send its mail, on each blocklist.
 
-    Checked every six hours. The status is UNKNOWN if a blocklist refuses the query, fails its health check (RFC 5782)
-    or does not respond; `listed` then keeps its previous value. `lastCheckedAt` is null until the first check.
+    They are checked every six hours. The status is UNKNOWN if a blocklist refuses the query, fails its health check
+    (RFC 5782) or does not respond; `listed` then keeps its previous value. `lastCheckedAt` is null until the first
+    check.
     """
     if await store.get_domain(call.db, project_id=call.project_id, id=id) is None:
         raise DomainMissing

@@ -11,7 +11,7 @@ from postern.messaging.domains.model import StoredSender, VerifiedAddress
 async def count_senders(db: Queries, *, project_id: UUID) -> int: ...
 
 
-# None if the project already has a sender with this email.
+# Insert a sender; returns None if the project already has one with this address.
 @statement("insert into senders {sender} on conflict do nothing returning *")
 async def insert_sender(tx: Transaction, sender: StoredSender) -> StoredSender | None: ...
 
@@ -52,7 +52,7 @@ async def mark_verified(tx: Transaction, *, project_id: UUID, id: UUID, now: Mom
 async def delete_sender(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...
 
 
-# The verified senders among pairs of project and lower-case email (parallel lists), in any order.
+# The pairs of project id and lower-case address (parallel lists) that are verified senders, in any order.
 @statement("""
     select s.project_id, lower(s.email) as email
     from senders s join unnest(%(project_id)s::uuid[], %(emails)s::text[]) as pair (project_id, email)

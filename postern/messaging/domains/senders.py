@@ -61,12 +61,13 @@ TokenText = Annotated[str, msgspec.Meta(max_length=200)]
 
 
 CONFIRM = "have a sender confirm its address"
-"""What a TEST key cannot do: mail of the server to a sender's owner is not captured."""
+"""What a TEST key cannot do: the confirmation mail would really be sent, because the server's own mail is never
+captured in the inbox."""
 
 
 @get("/projects/{project_id}/senders", needs="domains:read")
 async def list_senders(call: Call) -> list[Sender]:
-    """The project's single senders, newest first: addresses that can be used in `from` without a verified domain."""
+    """List the project's single senders, newest first: addresses to use in `from` without a verified domain."""
     rows = await sender_store.list_senders(call.db, project_id=call.project_id, limit=SENDERS_PER_PROJECT)
     return [_to_sender(row) for row in rows]
 
@@ -126,7 +127,7 @@ async def create_sender(call: Call, data: NewSender) -> Sender:
 
 @get("/projects/{project_id}/senders/{id}", needs="domains:read", problems=(SenderMissing,))
 async def get_sender(call: Call, id: UUID) -> Sender:
-    """A single sender."""
+    """Get a single sender."""
     return _to_sender(await _require_sender(call, id))
 
 

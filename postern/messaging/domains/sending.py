@@ -1,4 +1,4 @@
-"""What sending mail needs from domains: lookups by name or id, and the signers with the domain's DKIM keys."""
+"""Functions for features that send mail: look up domains by name or id, and get signers with their DKIM keys."""
 
 import asyncio
 from collections import OrderedDict
@@ -56,7 +56,7 @@ async def sending_domains(db: Queries, project_id: UUID, ids: Sequence[UUID]) ->
 
 
 class SignerCache(OrderedDict[tuple[UUID, tuple[str, ...]], list[Signer]]):
-    """Signers by domain id and public keys. After a rotation the public keys differ, so that no entry is ever stale."""
+    """Signers, keyed by domain id and public keys. A rotation changes the public keys, so no entry becomes outdated."""
 
 
 async def signers(world: "World", domain: SendingDomain, db: Queries | None = None) -> list[Signer]:
@@ -81,13 +81,16 @@ async def signers(world: "World", domain: SendingDomain, db: Queries | None = No
 
 
 async def is_listed(db: Queries, address: str) -> bool:
-    """Whether an address from which mail is sent is on a blocklist, by the last check of a domain."""
+    """Whether an IP address from which the server sends is on a blocklist, by the last checks of all domains."""
     return await store.is_listed(db, subject_value=address)
 
 
 async def signers_of_verified(world: "World", name: str) -> list[Signer]:
-    """The signers for mail of the server itself from this domain: those of a project in which the domain is verified,
-    because its keys are published then. Empty if there is no such project."""
+    """The signers for mail of the server itself from this domain.
+
+    They use the keys of the oldest verified domain of this name, of any project, because those are published. Empty if
+    there is none.
+    """
     domain = await store.verified_domain_of_any_project(world.db, domain=name.lower())
     return await signers(world, domain) if domain else []
 

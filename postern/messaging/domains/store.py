@@ -98,8 +98,8 @@ async def delete_domain(tx: Transaction, *, project_id: UUID, id: UUID) -> Store
 async def update_domain(tx: Transaction, domain: StoredDomain) -> StoredDomain: ...
 
 
-# Check the domains with these names, and those below `domain`, of other projects now. Rows that another transaction has
-# locked are being checked, so they are left out.
+# Make the checks due of other projects' domains that have one of these names or are below `domain`. Rows that another
+# transaction has locked are being checked, so they are left out.
 @statement("""
     update domains set due_at = %(now)s
     from (
@@ -256,7 +256,7 @@ async def update_entries(
 ) -> None: ...
 
 
-# By the checks of any project, because the addresses are those of the server.
+# Whether an IP address of the server is on a blocklist, by the checks of the domains of all projects.
 @statement("""
     select from blocklist_entries where subject_value = %(subject_value)s and listed limit 1
 """)

@@ -101,7 +101,8 @@ async def record_check(
         new_state = msgspec.structs.replace(new_state, updated_at=now)
     row = await store.update_domain(tx, new_state)
     if status == "VERIFIED" and (domain.status != "VERIFIED" or domain.failing_since is not None):
-        # Other projects may no longer prove that they control the name; until they are checked, they receive its mail.
+        # Other projects that verified the name before may not control it any more. Until a check shows that, they
+        # receive its mail, so check them now.
         await store.check_others_now(
             tx, project_id=row.project_id, domain=row.domain, names=name_and_parents(row.domain), now=now
         )

@@ -1,4 +1,5 @@
-"""The reputation of sending domains: rates of bounces and complaints, which hold marketing mail, and warm-up plans."""
+"""The reputation of sending domains: warm-up plans, and rates of bounces and complaints above which marketing mail is
+held."""
 
 PUBLIC_MODULES = (
     "evaluation",

@@ -1,4 +1,4 @@
-"""The evaluation of a domain's rates: its state, and what follows from a change of it."""
+"""Evaluation of a domain's bounce and complaint rates: its state, events of changes, and the release of held mail."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
@@ -40,7 +40,7 @@ EVENTS: dict[tuple[ReputationState, ReputationState], str] = {
 
 
 class WindowCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """The mail for which the rates of a domain are."""
+    """The counts from which the rates of a domain are computed, and the time since which they count."""
 
     since: Moment
     counts: ReputationCounts
@@ -49,8 +49,8 @@ class WindowCounts(msgspec.Struct, frozen=True, kw_only=True):
 async def evaluate(world: "World", row: StoredReputation) -> None:
     """Compute the rates of a domain and store its state. Records an event if the state changes.
 
-    If held mail is released, `releasing` of the row is set and the row is due at once, so that the mail becomes due.
-    Changes nothing if the domain was deleted or a later attempt has begun.
+    If the domain is not HELD any more, sets `releasing` and makes the row due at once, so that a worker makes the held
+    mail due. Changes nothing if the domain was deleted or a later attempt has begun.
     """
     thresholds = rules.thresholds_of(world.settings)
     async with world.db.transaction() as tx:
@@ -78,7 +78,7 @@ def _after(row: StoredReputation, verdict: rules.Verdict, now: Moment) -> Stored
     """The row of a domain after an evaluation."""
     state = rules.next_state(row.state, verdict)
     if state == "HEALTHY":
-        # Mail waits until `held_until`, also that of an earlier hold that is still to be made due.
+        # The `due_at` of held mail is `held_until`. Without a current hold, mail of an earlier one may not be due yet.
         releasing = row.held_until or row.releasing
         due_at = now if releasing else None
         since = row.since if row.state == "HEALTHY" else now
@@ -108,10 +108,10 @@ async def _event_of_change(
     now: Moment,
 ) -> EventRow | None:
     type_ = EVENTS.get((before.state, after.state))
-    found = await domains.sending_domains(tx, before.project_id, [before.id]) if type_ else []
-    if type_ is None or not found:
+    sending_domains = await domains.sending_domains(tx, before.project_id, [before.id]) if type_ else []
+    if type_ is None or not sending_domains:
         return None
-    data = event_data(found[0].domain, after.reason or before.reason, counts, thresholds)
+    data = event_data(sending_domains[0].domain, after.reason or before.reason, counts, thresholds)
     return events.make_event(before.project_id, type_, before.id, now, **data)
 
 
@@ -135,7 +135,8 @@ def event_data(
 async def window_counts(
     db: Queries, project_id: UUID, domain_id: UUID, row: StoredReputation | None, now: Moment
 ) -> WindowCounts:
-    """The mail of a domain for which its rates are: that of seven days, or that since the last release."""
+    """Count the mail from which the rates of a domain are computed: that of the last seven days, from the start of an
+    hour on, or only that since the last release if it is later."""
     since = _hour(now - REPUTATION_WINDOW)
     counted_from = row.counted_from if row else None
     after_release = counted_from is not None and counted_from > since
@@ -158,7 +159,10 @@ async def window_counts(
 async def days_since(
     db: Queries, project_id: UUID, domain_id: UUID, since: Moment, now: Moment
 ) -> Sequence[ReputationDay]:
-    """The mail of a domain by day since the begin of an hour; days without messages are left out."""
+    """The counts of a domain by day, oldest first, without days that have no messages.
+
+    `since` is the start of an hour, because the counters are by hour.
+    """
     accepted = {
         row.day: row.accepted
         for row in await store.accepted_by_day(db, project_id=project_id, domain_id=domain_id, since=since, now=now)
@@ -179,8 +183,8 @@ def _hour(moment: datetime) -> Moment:
 
 
 async def release(tx: Transaction, row: StoredReputation, now: Moment) -> StoredReputation:
-    """End the hold of a domain whose row is locked, so that only mail from now on counts; returns the new row."""
-    hour = await days_since(tx, row.project_id, row.id, _hour(now), now)
+    """End the hold of a domain, so that only mail from now on counts; returns the new row. The caller has locked it."""
+    this_hour = await days_since(tx, row.project_id, row.id, _hour(now), now)
     released = replace(
         row,
         state="HEALTHY",
@@ -189,9 +193,9 @@ async def release(tx: Transaction, row: StoredReputation, now: Moment) -> Stored
         held_until=None,
         releasing=row.held_until,
         counted_from=now,
-        uncounted_messages=sum(day.messages for day in hour),
-        uncounted_bounced=sum(day.bounced for day in hour),
-        uncounted_complained=sum(day.complained for day in hour),
+        uncounted_messages=sum(day.messages for day in this_hour),
+        uncounted_bounced=sum(day.bounced for day in this_hour),
+        uncounted_complained=sum(day.complained for day in this_hour),
         due_at=now,
     )
     await store.update_reputation(tx, released)
@@ -200,7 +204,7 @@ async def release(tx: Transaction, row: StoredReputation, now: Moment) -> Stored
 
 
 async def end_release(world: "World", row: StoredReputation) -> None:
-    """Forget that the mail which waited until `releasing` is to be made due, because it is."""
+    """Clear `releasing` after the mail that waited until this time was made due, unless it has changed meanwhile."""
     async with world.db.transaction() as tx:
         locked = await store.lock_reputation(tx, project_id=row.project_id, id=row.id)
         if locked is not None and locked.releasing == row.releasing:

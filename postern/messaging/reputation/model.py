@@ -10,11 +10,12 @@ from postern.kernel.http.problems import Conflict, Missing
 from postern.kernel.values import NON_BLANK_LINE, Body, Moment, Record
 
 REPUTATION_WINDOW = timedelta(days=7)
-"""The rates are those of the mail of this time."""
+"""The rates are computed from the mail of the last seven days."""
 MIN_BOUNCE_MESSAGES = 500
 """With fewer messages in the window, bounces change no state: five typing errors are 5 % of a hundred messages."""
 MIN_COMPLAINT_MESSAGES = 1_000
-"""With fewer messages in the window, complaints change no state: one in a thousand is Gmail's lower threshold."""
+"""With fewer messages in the window, complaints change no state: a single one would exceed Gmail's lower threshold, one
+in a thousand."""
 EVALUATION_DELAY = timedelta(seconds=5)
 """How long after a bounce or complaint the rates are evaluated, once for all that arrive in this time."""
 EVALUATION_INTERVAL = timedelta(hours=1)
@@ -32,14 +33,14 @@ WARM_UP_STEPS = 90
 WARM_UP_CEILING = 10_000_000
 """The highest ceiling of a day."""
 FIRST_CEILING = 50
-"""The ceiling of the first day, unless the plan says another one. Twilio SendGrid's schedule begins with it."""
+"""The ceiling of the first day, unless the plan has `steps`. Twilio SendGrid's schedule begins with it, too."""
 DAILY_GROWTH = 2
-"""How much a ceiling grows from one day to the next, unless the plan says the number of days. The published schedules
-grow by 1.5 (Resend) to 5 (Twilio SendGrid, on its first days)."""
+"""Factor by which the ceiling grows from one day to the next, unless the plan sets the number of days. The factors of
+published schedules are 1.5 (Resend) to 5 (Twilio SendGrid, on its first days)."""
 START_HORIZON = timedelta(days=365)
 """How far in the future a plan may begin."""
 PLACES_DELETED_AT_ONCE = 50_000
-"""Rows of the places of past days that one change of the day deletes."""
+"""Maximum rows of places of past days that one change of the day deletes."""
 
 ReputationState = Literal["HEALTHY", "WARNING", "HELD"]
 """HEALTHY: no rate is above a threshold. WARNING: one is above the lower one. HELD: one was above the higher one, so
@@ -70,24 +71,24 @@ class ReputationThresholds(Record):
     """The thresholds of both rates."""
 
     bounces: RateThresholds
-    """Those of hard bounces."""
+    """The thresholds of the rate of hard bounces."""
     complaints: RateThresholds
-    """Those of complaints."""
+    """The thresholds of the rate of complaints."""
 
 
 class ReputationCounts(Record):
-    """The mail of a domain with what came back."""
+    """How many messages a domain sent, and how many of them bounced or were reported as spam."""
 
     messages: int
     """Messages that a mail server accepted, or rejected because of the recipient."""
     bounced: int
-    """Those with a hard bounce: the recipient does not exist. Rejections of the sender or the message do not count."""
+    """Messages with a hard bounce: the recipient does not exist. Rejections for other reasons do not count."""
     complained: int
-    """Those that a recipient reported as spam."""
+    """Messages that a recipient reported as spam."""
 
 
 class ReputationDay(ReputationCounts):
-    """The mail of one day with what came back."""
+    """How many messages a domain sent on one day, and how many of them bounced or were reported as spam."""
 
     day: date
     """The day in UTC on which the messages were transmitted."""
@@ -105,15 +106,16 @@ class Reputation(Record):
     reason: str | None
     """The rate that is above a threshold, with its numbers; null if HEALTHY."""
     held_until: Moment | None
-    """When the messages that wait are evaluated again at the latest; null unless HELD."""
+    """The time until which waiting messages are held, unless the domain is released earlier. It is moved forward as
+    long as the state is HELD; null in other states."""
     counted_from: Moment
-    """The begin of the time for which the rates are: seven days ago, or the last release."""
+    """The time since which messages count for the rates: seven days ago, or the last release if it is later."""
     counts: ReputationCounts
-    """The mail since then."""
+    """The messages since `countedFrom`."""
     bounce_rate: float
-    """From 0 to 1."""
+    """The share of messages with a hard bounce, from 0 to 1."""
     complaint_rate: float
-    """From 0 to 1."""
+    """The share of messages with a complaint, from 0 to 1."""
     thresholds: ReputationThresholds
     """The rates at which the state changes."""
     days: list[ReputationDay]
@@ -141,9 +143,14 @@ class StoredReputation(Record):
     since: Moment
     reason: str | None
     held_until: Moment | None
+    """The `due_at` of the held messages; None unless HELD."""
     releasing: Moment | None
+    """The `held_until` of a hold that has ended, until a worker has made its messages due; otherwise None."""
     counted_from: Moment | None
+    """The time of the last release; None if there was none."""
     uncounted_messages: int
+    """Messages of the hour of the last release that were sent before it. The counters of this hour include them, so
+    they are subtracted."""
     uncounted_bounced: int
     uncounted_complained: int
     due_at: Moment | None
@@ -161,9 +168,9 @@ class WarmUpPlan(Body):
     steps: Annotated[list[Ceiling], msgspec.Meta(min_length=1, max_length=WARM_UP_STEPS)] | None = None
     """The ceiling of each day: no step is lower than the one before."""
     target_per_day: Ceiling | None = None
-    """The ceiling of the last day. The first one is 50, and each day's is twice that of the day before."""
+    """The ceiling of the last day. The first day has a ceiling of 50; it doubles each day, unless `days` is set."""
     days: Annotated[int, msgspec.Meta(ge=2, le=WARM_UP_STEPS)] | None = None
-    """The number of days, with `targetPerDay`; the ceilings then grow by the same factor each day."""
+    """With `targetPerDay`: the number of days. The ceiling then grows by the same factor each day."""
 
 
 class WarmUp(Record):
@@ -176,15 +183,16 @@ class WarmUp(Record):
     starts_on: date
     """The first day, in UTC."""
     steps: list[int]
-    """The ceiling of each day that counts."""
+    """The ceiling of each step. A step takes one day, or several if it is repeated."""
     step: int
     """The number of today's step, from 1."""
     ceiling: int | None
     """How many messages the domain may send today; null unless ACTIVE."""
     used: int
-    """Messages of today: marketing messages with a place in the ceiling, and transactional ones that were sent."""
+    """Messages that count for today's ceiling: marketing messages that may be sent today, and transactional messages
+    that were sent."""
     repeated_days: int
-    """Days that did not count, because nothing was sent or the rates of the domain were above a threshold."""
+    """Days after which the step was repeated: nothing was sent, or a rate of the domain was above a threshold."""
     next_day_at: Moment | None
     """When the next day begins; null unless ACTIVE or SCHEDULED."""
     last_day: date | None
@@ -196,20 +204,21 @@ class WarmUp(Record):
 
 
 class WarmUpProgress(Record):
-    """A warm-up plan and how far it is, of a sending domain or of an address from which mail is sent."""
+    """The warm-up plan of a sending domain, or of an IP address from which the server sends, and its progress."""
 
     status: WarmUpStatus
     starts_on: date
     """The first day, in UTC."""
     steps: list[int]
-    """The ceiling of each day that counts."""
+    """The ceiling of each step. A step takes one day, or several if it is repeated."""
     step: int
-    """The index of the ceiling of `day`."""
+    """The index of the current step in `steps`."""
     day: date
+    """The day in UTC to which `step` and `used` apply."""
     used: int
-    """Messages of `day`."""
+    """Messages that count for the ceiling of `day`."""
     repeated: int
-    """Days that did not count."""
+    """Days after which the step was repeated."""
     ended_at: Moment | None
     created_at: Moment
     updated_at: Moment
@@ -231,18 +240,18 @@ class StoredWarmUp(WarmUpProgress):
 
 
 class SourceWarmUp(WarmUpProgress):
-    """A row of `source_warm_ups`: the plan of an address of POSTERN_SOURCES."""
+    """A row of `source_warm_ups`: the plan of an IP address in POSTERN_SOURCES."""
 
     address: str
 
 
 class DomainLimit(Record):
-    """What limits the marketing mail of a domain now."""
+    """The limits of a domain's marketing mail at present."""
 
     domain_id: UUID
     held_until: Moment | None
-    """Until when it is held; None if it is not."""
+    """Until when marketing mail is held; None if it is not held."""
     reason: str | None
-    """Why it is held."""
+    """Why marketing mail is held; None if it is not held."""
     warms_up: bool
     """Whether the domain has a warm-up plan that has not ended."""

@@ -30,7 +30,7 @@ from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 
 SeriesDays = Annotated[
-    int, msgspec.Meta(ge=1, le=SERIES_DAYS, description="The number of past days in `days`, in UTC, with today.")
+    int, msgspec.Meta(ge=1, le=SERIES_DAYS, description="The number of past days in `days`, in UTC, including today.")
 ]
 REPUTATION = "/projects/{project_id}/domains/{domain_id}/reputation"
 WARM_UP = "/projects/{project_id}/domains/{domain_id}/warm-up"
@@ -38,11 +38,11 @@ WARM_UP = "/projects/{project_id}/domains/{domain_id}/warm-up"
 
 @get(REPUTATION, needs="domains:read", problems=(DomainMissing,))
 async def get_domain_reputation(call: Call, domain_id: UUID, days: SeriesDays = 30) -> Reputation:
-    """The rates of hard bounces and complaints of a domain, its state, and the series of days.
+    """Get the rates of hard bounces and complaints of a domain, its state, and the numbers of each day.
 
     The rates are those of the last seven days, or since the last release. From 2 % bounces or 0.1 % complaints on, the
-    state is WARNING. From 5 % or 0.3 % on it is HELD: marketing mail of the domain waits until the rates are below the
-    lower thresholds, or until it is released. Transactional mail goes on. The operator can set other thresholds.
+    state is WARNING. From 5 % or 0.3 % on it is HELD: marketing mail of the domain waits until both rates are below the
+    lower thresholds, or until it is released. Transactional mail is still sent. The operator can set other thresholds.
     """
     domain = await _require_domain(call, domain_id)
     row = await store.get_reputation(call.db, project_id=call.project_id, id=domain_id)
@@ -86,8 +86,8 @@ async def release_domain_reputation(call: Call, domain_id: UUID, data: Reputatio
 
 
 async def _require_domain(call: Call, id: UUID) -> SendingDomain:
-    found = await domains.sending_domains(call.db, call.project_id, [id])
-    return require_found(found[0] if found else None, DomainMissing)
+    sending_domains = await domains.sending_domains(call.db, call.project_id, [id])
+    return require_found(sending_domains[0] if sending_domains else None, DomainMissing)
 
 
 async def _reputation(call: Call, domain: SendingDomain, row: StoredReputation | None, days: int) -> Reputation:
@@ -117,9 +117,10 @@ async def _reputation(call: Call, domain: SendingDomain, row: StoredReputation |
 async def put_domain_warm_up(call: Call, domain_id: UUID, data: WarmUpPlan) -> WarmUp:
     """Set the warm-up plan of a domain: how many messages it may send on each day, in UTC. Replaces an existing plan.
 
-    With `targetPerDay`, the ceilings are 50, 100, 200 … up to the target, or grow evenly over `days`; `steps` gives
-    them one by one. Marketing mail above the ceiling waits for the next day. Transactional mail counts but never waits.
-    The step of a day on which nothing was sent, or after which the domain's rates are above a threshold, is repeated.
+    With `targetPerDay`, the ceilings are 50, 100, 200 … up to the target, or grow by the same factor on each of `days`
+    days; `steps` sets each ceiling. Marketing mail above the ceiling waits for the next day. Transactional mail counts
+    but never waits. The step of a day on which nothing was sent, or after which the domain's rates are above a
+    threshold, is repeated.
     """
     domain = await _require_domain(call, domain_id)
     today = call.now.date()
@@ -150,7 +151,7 @@ async def put_domain_warm_up(call: Call, domain_id: UUID, data: WarmUpPlan) -> W
 
 @get(WARM_UP, needs="domains:read", problems=(DomainMissing, WarmUpMissing))
 async def get_domain_warm_up(call: Call, domain_id: UUID) -> WarmUp:
-    """The warm-up plan of a domain, and its progress. A completed plan is kept until it is replaced or deleted."""
+    """Get the warm-up plan of a domain and its progress. A completed plan is kept until it is replaced or deleted."""
     domain = await _require_domain(call, domain_id)
     row = await store.get_warm_up(call.db, project_id=call.project_id, id=domain_id)
     return _warm_up(domain, require_found(row, WarmUpMissing), call.now)

@@ -1,4 +1,4 @@
-"""Pure decisions about rates of bounces and complaints, and about the days of warm-up plans."""
+"""Rules of bounce and complaint rates, and of the days of warm-up plans. Pure functions without I/O."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
     state: ReputationState
     reason: str | None = None
-    """The rate that is furthest above a threshold; None if HEALTHY."""
+    """The rate that causes the state, with its numbers; None if HEALTHY."""
 
 
 def thresholds_of(settings: Settings) -> ReputationThresholds:
@@ -53,7 +53,7 @@ def share(part: int, messages: int) -> float:
 
 
 def judge(counts: ReputationCounts, thresholds: ReputationThresholds) -> Verdict:
-    """The state that the rates alone give, with the reason."""
+    """The state that follows from the rates alone, whatever the state was before, and its reason."""
     levels = [
         _level("bounce rate", counts.bounced, counts.messages, thresholds.bounces),
         _level("complaint rate", counts.complained, counts.messages, thresholds.complaints),
@@ -117,7 +117,7 @@ def first_day(plan: WarmUpPlan, today: date) -> date:
 
 
 def midnight(day: date) -> Moment:
-    """The begin of a day in UTC."""
+    """The start of a day in UTC."""
     return Moment.of(datetime.combine(day, time(), UTC))
 
 
@@ -127,6 +127,8 @@ Progress = TypeVar("Progress", bound=WarmUpProgress)
 def advance(row: Progress, now: Moment, state: ReputationState) -> Progress:
     """The row of a plan as of now: unchanged on the same day, otherwise with its next step, or ended.
 
+    `state` is that of the domain's rates now.
+
     The step of a day on which nothing was sent, or after which the rates are above a threshold, is repeated. Days that
     passed without an evaluation count as days on which nothing was sent.
     """
@@ -135,15 +137,15 @@ def advance(row: Progress, now: Moment, state: ReputationState) -> Progress:
         return msgspec.structs.replace(row, status="ACTIVE", day=today)
     if row.status != "ACTIVE" or today <= row.day:
         return row
-    counts = row.used > 0 and state == "HEALTHY"
-    if counts and row.step + 1 == len(row.steps):
+    step_is_done = row.used > 0 and state == "HEALTHY"
+    if step_is_done and row.step + 1 == len(row.steps):
         return msgspec.structs.replace(row, status="COMPLETED", ended_at=now)
     return msgspec.structs.replace(
         row,
-        step=row.step + counts,
+        step=row.step + step_is_done,
         day=today,
         used=0,
-        repeated=row.repeated + (today - row.day).days - counts,
+        repeated=row.repeated + (today - row.day).days - step_is_done,
     )
 
 
@@ -155,8 +157,10 @@ def next_day_at(row: WarmUpProgress) -> Moment | None:
 
 
 def continued_step(steps: Sequence[int], ceiling: int) -> int:
-    """The index of the step of changed steps from which a plan goes on that had this ceiling: the last one that is not
-    above it."""
+    """The index at which a plan continues after its steps were changed to `steps`.
+
+    That is the last step that is not above `ceiling`, the plan's ceiling before the change; 0 if all are above it.
+    """
     return max(0, bisect_right(steps, ceiling) - 1)
 
 

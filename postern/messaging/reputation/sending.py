@@ -1,4 +1,4 @@
-"""What sending mail needs from reputations: the limits of a project's domains, and the counting of failures."""
+"""Functions for features that send mail: get the limits of domains, and count bounces, complaints and messages."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -23,12 +23,12 @@ class MailFailure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def limits_of(db: Queries, project_id: UUID) -> dict[UUID, DomainLimit]:
-    """What limits the marketing mail of a project's domains now, by the id of the domain."""
+    """The present limits of the marketing mail of a project's domains, keyed by domain id; only of limited domains."""
     return {limit.domain_id: limit for limit in await store.limits(db, project_id=project_id)}
 
 
 class LimitStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """The state of a domain by its rates, and its ceiling of today."""
+    """The state of a domain by its rates, and the ceiling of its warm-up plan today."""
 
     state: ReputationState = "HEALTHY"
     reason: str | None = None
@@ -37,7 +37,7 @@ class LimitStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def limit_status(db: Queries, project_id: UUID, domain_id: UUID) -> LimitStatus:
-    """The state of a domain, and its ceiling of today."""
+    """The state of a domain by its rates, and the ceiling of its warm-up plan today."""
     reputation = await store.get_reputation(db, project_id=project_id, id=domain_id)
     plan = await store.get_warm_up(db, project_id=project_id, id=domain_id)
     return LimitStatus(
@@ -48,7 +48,10 @@ async def limit_status(db: Queries, project_id: UUID, domain_id: UUID) -> LimitS
 
 
 async def count_failures(tx: Transaction, failures: Sequence[MailFailure], now: Moment) -> None:
-    """Count failures, each of which must be reported only once, and let the rates of their domains be evaluated."""
+    """Count bounces and complaints, and make the evaluation of their domains due in EVALUATION_DELAY.
+
+    The caller passes each bounce and each complaint only once.
+    """
     if failures:
         await store.count_failures(
             tx,
@@ -61,7 +64,8 @@ async def count_failures(tx: Transaction, failures: Sequence[MailFailure], now: 
 
 
 async def count_transactional(tx: Transaction, sent: Sequence[tuple[UUID, UUID]], now: Moment) -> None:
-    """Add transactional messages that were sent, as pairs of project and domain, to the day of their domains' plans."""
+    """Count sent transactional messages, given as pairs of project and domain id, for today's ceilings of the warm-up
+    plans of their domains."""
     if sent:
         await store.add_used(
             tx,

@@ -8,7 +8,7 @@ from postern.messaging.reputation.model import SourceWarmUp
 
 
 class SourcePlace(Record):
-    """A message with a place in the ceiling of an address."""
+    """A message with a place in an address's ceiling of a day."""
 
     address: str
     message_id: str

@@ -1,8 +1,9 @@
 """Warm-up plans of source addresses: the places of messages in the ceiling of a day, and the choice of addresses.
 
-A place is taken before a message is sent, under a lock on the row of the plan, so a ceiling holds for the workers of
-all hosts together. Receivers judge an address by all of its mail, so transactional messages take places, too; but if no
-address has one left, only marketing mail waits.
+The ceiling is the number of messages that may leave from an address on a day. A place is the permission for one of
+them. A place is taken before a message is sent, under a lock on the row of the plan, so a ceiling holds for the workers
+of all hosts together. Receivers judge an address by all of its mail, so transactional messages take places, too; but if
+no address has one left, only marketing mail waits.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +28,7 @@ class DeclaredWarmUp(msgspec.Struct, frozen=True, kw_only=True):
     """The plan of an address as the operator has declared it."""
 
     steps: tuple[int, ...]
-    """The ceiling of each day that counts."""
+    """The ceiling of each step. A step takes one day, or several if it is repeated."""
     start: date | None = None
     """The first day in UTC; None for the day on which a process with this plan first sends."""
 
@@ -56,14 +57,14 @@ class SourceGrant(msgspec.Struct, frozen=True, kw_only=True):
 def declared_warm_up(options: Mapping[str, str]) -> DeclaredWarmUp | None:
     """The plan in the options of an address: `warm-up` with the ceiling of the last day or with all ceilings separated
     by commas, and perhaps `days` and `start`. None without them. Raises ValueError."""
-    given = options.keys() & {"warm-up", "days", "start"}
-    if "warm-up" not in given:
-        if given:
-            raise ValueError(f"{min(given)} needs warm-up.")
+    names = options.keys() & {"warm-up", "days", "start"}
+    if "warm-up" not in names:
+        if names:
+            raise ValueError(f"{min(names)} needs warm-up.")
         return None
     text = options["warm-up"]
     fields: dict[str, object] = {"steps": text.split(",")} if "," in text else {"targetPerDay": text}
-    fields |= {name: options[name] for name in ("days", "start") if name in given}
+    fields |= {name: options[name] for name in ("days", "start") if name in names}
     try:
         plan = msgspec.convert(fields, WarmUpPlan, strict=False)
         return DeclaredWarmUp(steps=tuple(rules.steps_of(plan)), start=plan.start)
@@ -74,10 +75,10 @@ def declared_warm_up(options: Mapping[str, str]) -> DeclaredWarmUp | None:
 
 
 def row_of(address: str, declared: DeclaredWarmUp, existing: SourceWarmUp | None, now: Moment) -> SourceWarmUp:
-    """The row of a declared plan; `existing` if it is that already.
+    """The row of a declared plan; `existing` itself if the plan has not changed.
 
-    Another first day begins the plan anew. Other ceilings continue it from the last one that is not above the ceiling
-    at present, so that a higher target does not send an address back to its first day.
+    A changed first day restarts the plan. Changed ceilings continue it at the last new ceiling that is not above the
+    present one, so that a higher target does not send an address back to its first day.
     """
     today, steps = now.date(), list(declared.steps)
     if existing is None or declared.start not in (None, existing.starts_on):
@@ -114,7 +115,7 @@ def row_of(address: str, declared: DeclaredWarmUp, existing: SourceWarmUp | None
 
 
 async def declare(tx: Transaction, declared: Mapping[str, DeclaredWarmUp], now: Moment) -> None:
-    """Store the declared plans, by address. Those of other addresses, perhaps of other hosts, do not change."""
+    """Store the declared plans, keyed by address. Plans of other addresses stay: other hosts may have declared them."""
     for address in sorted(declared):
         await source_store.insert_source_warm_up(tx, row_of(address, declared[address], None, now))
     for row in await source_store.lock_source_warm_ups(tx, addresses=sorted(declared)):
@@ -130,8 +131,7 @@ async def warm_ups(db: Queries, now: Moment) -> list[SourceWarmUp]:
 
 
 async def _as_of(db: Queries, row: SourceWarmUp, now: Moment) -> SourceWarmUp:
-    """The row as of now. A day on which the address is on a blocklist does not count, like one on which nothing was
-    sent."""
+    """The row as of now. If the address is on a blocklist, the step is repeated, as after a day without messages."""
     if row.status != "ACTIVE" or now.date() <= row.day:
         return rules.advance(row, now, "HEALTHY")
     is_listed = await domains.is_listed(db, row.address)
@@ -146,15 +146,15 @@ class Ceilings:
         self._places = {(place.address, place.message_id) for place in places}
         self.added: list[tuple[str, str]] = []
 
-    def is_warm(self, address: str) -> bool:
-        """Whether an address has no ceiling."""
+    def is_unlimited(self, address: str) -> bool:
+        """Whether an address has no ceiling: it has no plan, or has completed it."""
         return address not in self.rows or self.rows[address].status == "COMPLETED"
 
     def has_place(self, address: str, message_id: str) -> bool:
         """Whether the message has a place of today."""
         return (address, message_id) in self._places
 
-    def is_free(self, address: str) -> bool:
+    def has_free_place(self, address: str) -> bool:
         """Whether another message may leave from an address today."""
         row = self.rows.get(address)
         return row is None or row.status == "COMPLETED" or (row.status == "ACTIVE" and row.used < row.ceiling)
@@ -175,26 +175,30 @@ class Ceilings:
         for address in family:
             if self.has_place(address, message_id):
                 return (address,)
-        free = [address for address in family if self.is_free(address)]
+        free = [address for address in family if self.has_free_place(address)]
         if not free:
             return ()
         chosen = free[int(chance() * len(free))]
-        if self.is_warm(chosen):
-            return tuple(address for address in family if self.is_warm(address))
+        if self.is_unlimited(chosen):
+            return tuple(address for address in family if self.is_unlimited(address))
         self.take(chosen, message_id)
         return (chosen,)
 
 
 def grant(ceilings: Ceilings, request: SourceRequest, chance: Callable[[], float]) -> SourceGrant:
-    """Choose the addresses of a message, of each family (IPv4 and IPv6) for itself: the recipient's mail server decides
-    which one is used. A message waits if no IPv4 address has a place left, or if there are only IPv6 addresses."""
+    """Choose the addresses of a message, separately for IPv4 and IPv6: the recipient's mail server decides which one is
+    used.
+
+    A message that may wait (`request.waits`) waits if no IPv4 address has a place left; if the pool has only IPv6
+    addresses, these decide.
+    """
     families = [[address for address in request.pool if ip_address(address).version == version] for version in (4, 6)]
     first, *others = [family for family in families if family]
     addresses = ceilings.choose(first, request.message_id, chance)
     if not addresses and request.waits:
         return _waiting(ceilings, first)
     if not addresses:
-        # A password reset is worth more than the plan.
+        # Mail that must not wait, such as a password reset, exceeds the ceiling.
         usable = [address for address in first if ceilings.rows[address].status == "ACTIVE"] or first
         addresses = (usable[int(chance() * len(usable))],)
         ceilings.take(addresses[0], request.message_id)

@@ -25,7 +25,8 @@ class FailuresOfDay(Record):
 
 # Count messages with a hard bounce or a complaint, each row with the time `at` of its transmission in milliseconds, and
 # make the evaluation of their domains due at `soon`. Leaves out deleted domains, and mail that was transmitted
-# before the last release, which no longer counts. If the evaluation is due by then already, no row of it is locked.
+# before the last release, which no longer counts. The row of a domain whose evaluation is due by `soon` already is not
+# updated, so that transactions do not wait for each other.
 @statement("""
     with failures as materialized (
         select v.project_id, v.domain_id, date_bin('1 hour', v.at, 'epoch') as hour, sum(v.bounced) as bounced,
@@ -59,8 +60,8 @@ async def count_failures(
 ) -> None: ...
 
 
-# The accepted messages by day in UTC, since the begin of an hour. Reads the sums of the `emails` package, whose rows of
-# the whole project have the zero UUID as their campaign, by the key of each quarter of an hour.
+# The accepted messages by day in UTC, since the start of an hour. Reads `send_rollups` of the `emails` package: a row
+# for each quarter of an hour, in which the zero UUID as the campaign stands for all mail of the project.
 @statement("""
     select (r.bucket at time zone 'UTC')::date as day, sum(r.sent)::bigint as accepted
     from generate_series(%(since)s::timestamptz, %(now)s::timestamptz, interval '15 minutes') as quarter (begins_at)
@@ -115,7 +116,7 @@ async def delete_expired_counters(
 ) -> None: ...
 
 
-# What limits the marketing mail of a project's domains now; domains without a limit are left out.
+# The present limits of the marketing mail of a project's domains; domains without a limit are left out.
 @statement("""
     select coalesce(r.id, w.id) as domain_id, r.held_until, r.reason, w.id is not null as warms_up
     from (select id, held_until, reason from domain_reputations
@@ -177,7 +178,7 @@ async def put_warm_up(
 async def update_warm_up(tx: Transaction, warm_up: StoredWarmUp) -> None: ...
 
 
-# Which of these sends have a place in the ceiling of a day.
+# The ids, among `send_ids`, of the sends that have a place in the ceiling of a day.
 @statement("""
     select send_id from warm_up_places
     where project_id = %(project_id)s and domain_id = %(domain_id)s and day = %(day)s
@@ -209,7 +210,8 @@ async def delete_expired_places(
 ) -> None: ...
 
 
-# Add messages to the day of plans; plans that have ended, and those whose row has another day, are left out.
+# Count messages, given as parallel lists of their projects and domains, for the ceiling of a day. Leaves out plans that
+# are not active, and those whose row is for another day.
 @statement("""
     update domain_warm_ups as w set used = w.used + v.messages
     from (select project_id, domain_id, count(*) as messages

@@ -1,4 +1,7 @@
-"""The change of the day of warm-up plans, and the places of marketing messages in the ceiling of a day."""
+"""Warm-up plans of domains: the change to the next day, and the places of marketing messages in the ceiling of a day.
+
+The ceiling is the number of messages that a domain may send on a day. A place is the permission for one of them.
+"""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -38,7 +41,7 @@ async def change_day(world: "World", row: StoredWarmUp) -> None:
             return
         now = world.clock()
         current = await _advance(tx, locked, now)
-        # The claim has moved `due_at` to the end of the lease.
+        # Also set `due_at` if nothing else has changed, because the claim has moved it to the end of the lease.
         await store.update_warm_up(tx, replace(current, due_at=rules.next_day_at(current)))
         await store.delete_expired_places(
             tx,
@@ -85,16 +88,16 @@ async def take_places(
     current = await _advance(tx, row, now)
     places = None
     if current.status == "ACTIVE":
-        place: dict[str, Any] = {"project_id": project_id, "domain_id": domain_id, "day": current.day}
-        present = set(await store.places_of(tx, send_ids=list(send_ids), **place))
+        key: dict[str, Any] = {"project_id": project_id, "domain_id": domain_id, "day": current.day}
+        with_place = set(await store.places_of(tx, send_ids=list(send_ids), **key))
         free = max(0, current.ceiling - current.used)
-        added = [send_id for send_id in send_ids if send_id not in present][:free]
+        added = [send_id for send_id in send_ids if send_id not in with_place][:free]
         if added:
-            await store.insert_places(tx, send_ids=added, **place)
+            await store.insert_places(tx, send_ids=added, **key)
         current = replace(current, used=current.used + len(added))
         tomorrow = current.day + timedelta(days=1)
         places = Places(
-            granted=frozenset({*present, *added}),
+            granted=frozenset({*with_place, *added}),
             wait_until=rules.midnight(tomorrow),
             reason=f"Warm-up: {current.ceiling:,} messages on {current.day} (UTC). Continues on {tomorrow}.",
         )
@@ -104,7 +107,7 @@ async def take_places(
 
 
 async def end_release(world: "World", row: StoredWarmUp) -> None:
-    """Forget that the mail which waited until `releasing` is to be made due, because it is."""
+    """Clear `releasing` after the mail that waited until this time was made due, unless it has changed meanwhile."""
     async with world.db.transaction() as tx:
         locked = await store.lock_warm_up(tx, project_id=row.project_id, id=row.id)
         if locked is not None and locked.releasing == row.releasing:
