@@ -31,7 +31,9 @@ class SendTotals(Record):
     """Numbers and rates of the project's sends. Opens and clicks by machines are counted separately."""
 
     total: int
+    """Sends that were created, whether they were sent or not."""
     sent: int
+    """Sends that a mail server accepted, without those that bounced later."""
     delivered: int
     opened: int
     clicked: int
@@ -39,8 +41,11 @@ class SendTotals(Record):
     complained: int
     failed: int
     machine_opened: int
+    """Sends that were opened by machines only."""
     machine_clicked: int
+    """Sends in which only machines clicked."""
     last30_days: int = msgspec.field(name="last30Days")
+    """Sends that were created in the last 30 days, whatever `days` is."""
     open_rate: float
     click_rate: float
     bounce_rate: float

@@ -50,7 +50,7 @@ class StatisticsQuery(QueryString):
 
 @get("/projects/{project_id}/analytics", needs="analytics:read")
 async def get_analytics(call: Call, days: Days | None = None) -> ProjectSummary:
-    """A summary of the project's contacts, sends, campaigns and automations.
+    """Get a summary of the project's contacts, sends, campaigns and automations.
 
     `days` restricts the sends to this number of past days. Rates are from 0 to 1. Open, click and complaint rates are
     shares of `sent`, the messages that a mail server accepted. The bounce rate is `bounced` / (`sent` + `bounced`).
@@ -78,7 +78,7 @@ async def get_analytics(call: Call, days: Days | None = None) -> ProjectSummary:
 
 @get("/projects/{project_id}/analytics/time-series", needs="analytics:read")
 async def get_analytics_time_series(call: Call, query: StatisticsQuery) -> list[TimeSeriesItem]:
-    """The statistics of each day, oldest first; days without activity are included.
+    """List the statistics of each day, oldest first; days without activity are included.
 
     `from` and `to` are dates in `timezone`, by default the last 30 days. `campaignId` restricts the
     statistics to one campaign.
@@ -88,7 +88,7 @@ async def get_analytics_time_series(call: Call, query: StatisticsQuery) -> list[
 
 @get("/projects/{project_id}/analytics/by-domain", needs="analytics:read")
 async def get_analytics_by_domain(call: Call, query: StatisticsQuery) -> list[ByDomainItem]:
-    """The statistics of each sending domain, newest domain first. The period is given as for the time series."""
+    """List the statistics of each sending domain, newest domain first. The parameters are those of the time series."""
     period = read_period(call.now, query.from_, query.to, query.timezone)
     rows = await store.domains(
         call.db,
@@ -106,7 +106,7 @@ async def get_analytics_by_domain(call: Call, query: StatisticsQuery) -> list[By
 
 @get("/projects/{project_id}/analytics/export", needs="analytics:read", media_types=["text/csv"])
 async def export_analytics(call: Call, query: StatisticsQuery) -> HttpResponse:
-    """The time series as CSV."""
+    """Export the time series as CSV."""
     items = await _series(call, query)
 
     async def lines() -> AsyncIterator[Sequence[Any]]:
@@ -176,7 +176,7 @@ async def _contacts(call: Call) -> ContactTotals:
 def _send_totals(counts: dict[str, int], last_30_days: dict[str, int]) -> SendTotals:
     # `accepted` counts the sends that Postern accepted from the project, sent or not. `open_touched` and
     # `click_touched` count opens and clicks by people and machines, `opened` and `clicked` those by people: the
-    # difference is what only machines did. `max` because a period may begin between the two times that are counted.
+    # difference is what only machines did. It is negative if a period begins between a machine's open and a person's.
     return SendTotals(
         total=counts.get("accepted", 0),
         **{measure: counts.get(measure, 0) for measure in MEASURES},

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from postern.world import World
 
 RESPONSE_BYTES: Final = 262_144
-"""Bytes of an answer of the authority; chains have less than a tenth."""
+"""Maximum bytes of a response of the authority; certificate chains have less than a tenth of it."""
 ANY_NETWORK: Final = (ip_network("0.0.0.0/0"), ip_network("::/0"))
 """The operator chooses the authority, which may be in a private network."""
 
@@ -43,9 +43,9 @@ class CertificateAuthority:
         registered yet."""
         world = self._world
         directory = world.settings.acme_directory
-        found = await store.find_account(world.db, directory=directory)
-        if found is not None:
-            return found
+        account = await store.find_account(world.db, directory=directory)
+        if account is not None:
+            return account
         key = world.secrets.seal(new_private_key(), account_context(directory))
         return await store.ensure_account(
             world.db, id=new_id(), directory=directory, private_key=key, now=world.clock()
@@ -54,7 +54,7 @@ class CertificateAuthority:
     async def revoke(self, certificate: StoredCertificate) -> None:
         """Revoke a certificate; it is no longer served, and a new one is ordered. Raises AcmeFailed.
 
-        `certificate` has a chain, and may be of an authority that is no longer in the settings.
+        `certificate` must have a chain. It may be from an authority that is no longer in the settings.
         """
         world = self._world
         assert certificate.chain is not None
@@ -69,9 +69,9 @@ class CertificateAuthority:
         world = self._world
         account = await self.account()
         async with world.db.transaction() as tx:
-            found = await store.renew_now(tx, account_id=account.id, name=name, now=world.clock())
+            exists = await store.renew_now(tx, account_id=account.id, name=name, now=world.clock())
             tx.mark_due("certificates")
-        return found
+        return exists
 
     async def client(self, account: AcmeAccount) -> AcmeClient:
         """The client of the account, which is registered if it is not yet. Raises AcmeFailed."""
@@ -90,7 +90,7 @@ class CertificateAuthority:
         return client
 
     async def forget_registration(self, account: AcmeAccount) -> None:
-        """Register the account again with the next use: the authority does not have it any more."""
+        """Forget the URL of an account that the authority does not have any more, so that the next use registers it."""
         self._clients.pop(account.id, None)
         await store.save_account_url(self._world.db, id=account.id, url=None)
 
@@ -102,12 +102,12 @@ class CertificateAuthority:
         if not isinstance(outcome, OutboundResponse):
             raise AcmeFailed(f"The certificate authority cannot be reached: {outcome.reason}", code=UNREACHABLE)
         if not outcome.complete:
-            raise AcmeFailed("The answer of the certificate authority is too long.")
+            raise AcmeFailed("The response of the certificate authority is too long.")
         return AcmeResponse(outcome.status, outcome.headers, outcome.body)
 
 
 UNREACHABLE: Final = "unreachable"
-"""The code of a failure without an answer."""
+"""The code of an AcmeFailed if the authority did not respond."""
 
 
 def authority_of(world: "World") -> CertificateAuthority:

@@ -7,10 +7,10 @@ from uuid import UUID
 from postern.kernel.values import Moment, Record
 
 CERTIFICATES_LIMIT = 5_000
-"""Names of one instance that get a certificate; all of them are in the memory of each process that serves HTTPS."""
+"""Maximum names of one instance that get a certificate. Each process that serves HTTPS has all of them in memory."""
 NAMES_PER_PROJECT = 100
-"""Tracking names of one project that get a certificate. A name that it no longer uses counts until its certificate
-expires."""
+"""Maximum tracking names of one project that get a certificate. A name that it no longer uses counts until its
+certificate expires."""
 
 PLAN_EVERY = timedelta(minutes=1)
 """The interval between searches for names that need a certificate."""
@@ -26,10 +26,10 @@ RENEWAL_CHECK = timedelta(hours=12)
 RENEW_AT_SHARE = 2 / 3
 """The share of its validity after which a certificate is renewed, unless the authority suggests an earlier time."""
 RENEWAL_PAUSE = timedelta(hours=1)
-"""The least time between two certificates of a name, if clocks differ or certificates are very short-lived."""
+"""The minimum time between two certificates of a name, if clocks differ or certificates are very short-lived."""
 
 CHECK_RETRY = timedelta(minutes=10)
-"""The first delay after a check of this server's own has failed, so that the authority was not asked."""
+"""The first delay after this server's own check of a name has failed, before anything was ordered."""
 CHECK_RETRY_LIMIT = timedelta(hours=1)
 FIRST_RETRY = timedelta(hours=1)
 """The first delay after the authority has refused: Let's Encrypt allows five failed validations of a name per hour."""
@@ -50,9 +50,10 @@ DOMAIN_WINDOW = timedelta(days=7)
 ORDERS_PER_DOMAIN = 40
 """Let's Encrypt allows 50 certificates of a registered domain in seven days, not counting renewals."""
 ORDERS_PER_NAME = 4
-"""Let's Encrypt allows five certificates of the same name in seven days. If an authority issues certificates that must
-be renewed more often, twice as many orders as that needs are made."""
+"""Let's Encrypt allows five certificates of the same name in seven days. If the certificates of an authority are so
+short-lived that they need more orders, the limit is twice the number of orders that they need."""
 ORDERS_KEPT = DOMAIN_WINDOW
+"""How long orders are stored, to count them."""
 
 CertificateStatus = Literal["PENDING", "ISSUED", "RENEWING", "FAILED"]
 
@@ -66,7 +67,7 @@ class DomainCertificate(Record):
     """PENDING: there is none yet; ISSUED; RENEWING: the next one has been ordered; FAILED: the last attempt failed. A
     certificate is served until `expiresAt`, also while renewals fail."""
     problem: str | None
-    """Why the last attempt failed or waits; null if neither is so."""
+    """Why the last attempt failed or was postponed; otherwise null."""
     issued_at: Moment | None
     """When the certificate that is served was issued (UTC); null if there is none."""
     expires_at: Moment | None
@@ -76,8 +77,7 @@ class DomainCertificate(Record):
 
 
 class NamedCertificate(Record):
-    """The columns of a row of `certificates` from which the API makes a DomainCertificate; all None for a name without
-    row."""
+    """A name, and the columns of its row in `certificates` that a DomainCertificate shows; None without a row."""
 
     name: str
     has_order: bool | None
@@ -100,7 +100,9 @@ class StoredCertificate(Record):
     order_key: bytes | None
     """PEM, encrypted with the master key."""
     token: str | None
+    """The token of a challenge (RFC 8555 §8.3), or of this server's own check."""
     answer: str | None
+    """The content that is published for `token`."""
     private_key: bytes | None
     """PEM, encrypted with the master key."""
     chain: str | None
@@ -131,7 +133,7 @@ class AcmeAccount(Record):
 
 
 class PublishedAnswer(Record):
-    """What is published for a token."""
+    """The content that is published for the token of a challenge."""
 
     answer: str
 

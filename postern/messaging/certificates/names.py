@@ -47,5 +47,5 @@ async def address_problem(world: "World", name: str) -> str | None:
         return str(error)
     foreign = sorted(set(addresses) - set(expected))
     if foreign:
-        return f"{name} leads to {', '.join(foreign[:5])} and not only to this server, {public_host(settings)}."
+        return f"{name} resolves to {', '.join(foreign[:5])} and not only to this server, {public_host(settings)}."
     return None

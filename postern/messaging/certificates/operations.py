@@ -1,4 +1,4 @@
-"""The certificates of a sending domain's names, and the pages that authorities and proxies request."""
+"""HTTP operation of the certificates of a sending domain, and the paths that authorities and proxies request."""
 
 from datetime import timedelta
 from typing import Any
@@ -20,7 +20,7 @@ from postern.messaging.domains.rules import TRACKING_LABEL
 from postern.protocols.acme.client import CHALLENGE_PATH, TOKEN
 
 ALLOWED_PATH = "/.well-known/postern/tls-allowed"
-"""What a proxy asks before it obtains a certificate for a name by itself."""
+"""The path that a proxy requests before it obtains a certificate for a name by itself."""
 NAME_CHARACTERS = 253
 ALLOWED_RATE = RateLimit("tls-allowed", 600, timedelta(minutes=1))
 CHALLENGE_RATE = RateLimit("acme-challenge", 600, timedelta(minutes=1))
@@ -28,8 +28,8 @@ CHALLENGE_RATE = RateLimit("acme-challenge", 600, timedelta(minutes=1))
 
 @read_operation("/projects/{project_id}/domains/{id}/certificates", needs="domains:read", problems=(DomainMissing,))
 async def list_domain_certificates(call: Call, id: UUID) -> list[DomainCertificate]:
-    """The TLS certificates of the domain's tracking names: `links.<domain>` once its CNAME record is verified, and the
-    project's `trackingDomain` if it is this domain or below it.
+    """List the TLS certificates of the domain's tracking names: `links.<domain>` once its CNAME record is verified, and
+    the project's `trackingDomain` if it is this domain or below it.
 
     Empty if the domain has no such name, and if this server does not obtain certificates by itself.
     """
@@ -67,7 +67,7 @@ def status_of(*, has_order: bool, failures: int, is_issued: bool) -> Certificate
 
 
 def routes() -> list[Any]:
-    """The Litestar handlers of the pages."""
+    """The Litestar handlers of CHALLENGE_PATH and ALLOWED_PATH."""
     return [acme_challenge, tls_allowed]
 
 

@@ -27,16 +27,18 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 RELOAD_SECONDS: Final = 5.0
 """The interval between searches for new certificates."""
 LOADED_AT_ONCE: Final = 100
+"""Maximum number of certificates that one query reads."""
 PIPE_BYTES: Final = 49_152
-"""What a pipe holds on every system until it is read; chains have a tenth of it."""
+"""Bytes that can be written to a pipe on every system before they are read; certificate chains have a tenth of it."""
 TEMPORARY_LIFE: Final = timedelta(days=3_650)
+"""The validity of a temporary certificate."""
 
 
 class ServedCertificates:
     """The TLS contexts of the certificates, and `context`, which selects one of them by the name that a client asks
     for.
 
-    Until there is a certificate for `default_name`, a temporary one that nobody trusts takes its place.
+    Until there is a certificate for `default_name`, a self-signed one is used, which clients do not trust.
     """
 
     def __init__(self, world: "World", default_name: str, *, strict: bool) -> None:
@@ -93,9 +95,9 @@ class ServedCertificates:
     def _select(self, connection: ssl.SSLObject, name: str | None, _context: ssl.SSLContext) -> int | None:
         """Called during a handshake: use the context of the name."""
         name = (name or self._default_name).rstrip(".").lower()
-        found = self._contexts.get(name)
-        if found is not None:
-            connection.context = found
+        context = self._contexts.get(name)
+        if context is not None:
+            connection.context = context
         elif self._strict and name != self._default_name:
             return ssl.ALERT_DESCRIPTION_UNRECOGNIZED_NAME
         return None

@@ -17,8 +17,8 @@ from postern.messaging.certificates.model import (
     StoredCertificate,
 )
 
-# The names that the sending domains of projects bring: `links.<domain>` whose CNAME record was seen, and a project's
-# `trackingDomain` at or below one of its verified domains. Whoever has verified a domain owns the names below it.
+# The tracking names of sending domains: `links.<domain>` if its CNAME record is verified, and a project's
+# `trackingDomain` at or below one of its verified domains. The owner of a domain owns the names below it, too.
 _TRACKING_NAMES: Final[LiteralString] = """
     select d.project_id, d.id, d.domain, %(label)s || '.' || d.domain as name
     from domains d join projects p on p.id = d.project_id and p.deleted_at is null
@@ -51,8 +51,8 @@ async def find_account(db: Queries, *, directory: str) -> AcmeAccount | None: ..
 async def save_account_url(db: Queries, *, id: UUID, url: str | None) -> None: ...
 
 
-# Up to `limit` tracking names without a certificate, each with a project that uses it and has not `per_project`
-# certificates yet, also of names that it no longer uses.
+# Up to `limit` tracking names without a certificate, each with a project that uses it and has fewer than `per_project`
+# certificates, including those of names that it no longer uses.
 @statement(
     "select distinct on (name) project_id, name from ("
     "select project_id, name, row_number() over (partition by project_id order by id, name) as number"
@@ -67,7 +67,7 @@ async def new_tracking_names(
 ) -> list[ProjectName]: ...
 
 
-# The sending domains that bring a tracking name; none if no project may use it.
+# The sending domains to which a tracking name belongs, at most 100; none if no project may use the name.
 @statement("select project_id, id, domain from (" + _TRACKING_NAMES + ") as tracking where name = %(name)s limit 100")
 async def domains_of_name(db: Queries, *, label: str, name: str) -> list[DomainOfName]: ...
 
@@ -88,7 +88,7 @@ async def names_of_domain(
 async def count_certificates(db: Queries, *, account_id: UUID) -> int: ...
 
 
-# A certificate that is due now, unless the account has one for this name.
+# Insert a certificate that is still to be ordered and is due now, unless the account has one for this name.
 @statement("""
     insert into certificates (account_id, id, name, counted_for, due_at, created_at, updated_at)
     values (%(account_id)s, %(id)s, %(name)s, %(counted_for)s, %(now)s, %(now)s, %(now)s)
@@ -118,7 +118,7 @@ async def save_certificate(db: Queries, certificate: StoredCertificate) -> Store
 async def delete_certificate(db: Queries, *, account_id: UUID, id: UUID, attempt: int) -> bool: ...
 
 
-# What is published for a token.
+# The content that is published for a token.
 @statement("select answer from certificates where token = %(token)s and answer is not null limit 1")
 async def published_answer(db: Queries, *, token: str) -> PublishedAnswer | None: ...
 
@@ -154,7 +154,7 @@ async def insert_order(
 ) -> None: ...
 
 
-# Until the end of the transaction, no other worker counts the orders of this account.
+# Lock the account, so that no other worker counts its orders until the transaction ends.
 @statement("select id from acme_accounts where id = %(account_id)s for update")
 async def lock_orders(tx: Transaction, *, account_id: UUID) -> bool: ...
 
@@ -199,7 +199,7 @@ async def list_certificates(db: Queries, *, limit: int) -> list[StoredCertificat
 async def certificates_of_name(db: Queries, *, name: str) -> list[StoredCertificate]: ...
 
 
-# Renew now: a new order is placed by the next attempt. False if there is none of this name for the account.
+# Make a certificate due, so that the next attempt orders a new one. Returns False if the account has none for the name.
 @statement("""
     update certificates set due_at = %(now)s, updated_at = %(now)s,
         renew_at = case when renew_at is not null then least(renew_at, %(now)s) end
@@ -212,7 +212,8 @@ async def renew_now(tx: Transaction, *, account_id: UUID, name: str, now: Moment
 async def get_account(db: Queries, *, id: UUID) -> AcmeAccount: ...
 
 
-# After a revocation: the certificate is no longer served, and a new one is ordered.
+# Delete a certificate that was revoked, so that it is no longer served, and make its row due, so that a new one is
+# ordered.
 @statement("""
     update certificates set chain = null, private_key = null, issued_at = null, expires_at = null, renew_at = null,
         due_at = %(now)s, attempt = attempt + 1, updated_at = %(now)s

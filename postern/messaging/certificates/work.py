@@ -121,14 +121,14 @@ class CertificateAttempt:
         self.certificate = certificate
 
     async def run(self) -> None:
-        """Do the next steps. Raises AcmeFailed if the authority refuses, LaterAttempt if there is another attempt."""
+        """Do the next steps. Raises AcmeFailed if the authority refuses, LaterAttempt if a later attempt has begun."""
         world, name = self.world, self.certificate.name
         account = await authority_of(world).account()
         if not world.settings.acme_terms_agreed or self.certificate.account_id != account.id:
-            await self._save(due_at=None)  # Of an authority that is no longer in the settings.
+            await self._save(due_at=None)  # The certificate is from an authority that is no longer in the settings.
             return
         if not await may_have_certificate(world, name):
-            await self._give_up()
+            await self._stop_renewing()
             return
         if self.certificate.order_url is None:
             if not await self._needs_order():
@@ -160,11 +160,14 @@ class CertificateAttempt:
         if error.code == "accountDoesNotExist":
             authority = authority_of(self.world)
             await authority.forget_registration(await authority.account())
-        least = timedelta(seconds=min(error.retry_after or 0, int(DOMAIN_WINDOW.total_seconds())))
-        await self._fail(str(error), FIRST_RETRY, RETRY_LIMIT, least=least)
+        retry_after = timedelta(seconds=min(error.retry_after or 0, int(DOMAIN_WINDOW.total_seconds())))
+        await self._fail(str(error), FIRST_RETRY, RETRY_LIMIT, minimum_delay=retry_after)
 
-    async def _give_up(self) -> None:
-        """No project may use the name at present: nothing is ordered, and a certificate is served until it expires."""
+    async def _stop_renewing(self) -> None:
+        """Order nothing, because no project may use the name at present.
+
+        A certificate is served until it expires; the row is deleted if there is none.
+        """
         certificate, now = self.certificate, self.world.clock()
         if certificate.expires_at is not None and certificate.expires_at > now:
             due_at = min(certificate.expires_at, now + RENEWAL_CHECK)
@@ -226,7 +229,7 @@ class CertificateAttempt:
         return None
 
     async def _reserve_order(self) -> bool:
-        """Count an order towards the authority's limits; if one is reached, the attempt is postponed."""
+        """Count an order towards the authority's limits. If one is reached, postpones the attempt and returns False."""
         world, certificate, now = self.world, self.certificate, self.world.clock()
         registered = registered_domain(certificate.name)
         using = await store.domains_of_name(world.db, label=TRACKING_LABEL, name=certificate.name)
@@ -262,7 +265,8 @@ class CertificateAttempt:
                     now=now,
                 )
                 return True
-        await self._save(problem=f"{problem} Authorities limit that; the next one waits.", due_at=now + FIRST_RETRY)
+        problem += " Authorities limit this number, so the order is postponed."
+        await self._save(problem=problem, due_at=now + FIRST_RETRY)
         return False
 
     def _needed_orders(self) -> int:
@@ -316,7 +320,7 @@ class CertificateAttempt:
         return self.world.secrets.open(self.certificate.order_key, key_context(self.certificate.id))
 
     async def _finish(self, chain: str) -> None:
-        """Store an issued certificate, and record that."""
+        """Store an issued certificate, and record an event for each project that uses the name."""
         world, now = self.world, self.world.clock()
         leaf = read_chain(chain, self._order_key(), self.certificate.name)
         begins, expires_at = leaf.not_valid_before_utc, Moment.of(leaf.not_valid_after_utc)
@@ -357,12 +361,16 @@ class CertificateAttempt:
         first_delay: timedelta,
         delay_limit: timedelta,
         *,
-        least: timedelta = timedelta(),
+        minimum_delay: timedelta = timedelta(),
         keep_order: bool = False,
     ) -> None:
-        """Store a failure and the time of the next attempt; record it if it lasts or the certificate expires soon."""
+        """Store a failure and the time of the next attempt.
+
+        Records an event for each project if attempts have failed for long or the certificate expires soon, but only
+        once until a certificate is issued. With `keep_order`, the next attempt continues the order.
+        """
         world, certificate, now = self.world, self.certificate, self.world.clock()
-        delay = max(least, min(first_delay * 2 ** min(certificate.failures, 10), delay_limit))
+        delay = max(minimum_delay, min(first_delay * 2 ** min(certificate.failures, 10), delay_limit))
         failing_since = certificate.failing_since or now
         log.warning("certificate_failed", name=certificate.name, problem=problem, again_in=str(delay))
         changes: dict[str, Any] = {} if keep_order else dict(NO_ORDER)

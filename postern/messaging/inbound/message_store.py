@@ -8,12 +8,12 @@ from postern.kernel.values import Moment
 from postern.messaging.inbound.model import ExpiredInbound, InboundRow, InboundRowWithMessage
 
 
-# Insert a message; False if the project has it.
+# Insert a message; returns False if the project has it already.
 @statement("insert into inbound_messages {row} on conflict (project_id, fingerprint) do nothing")
 async def insert_message(tx: Transaction, row: InboundRowWithMessage) -> bool: ...
 
 
-# Insert messages; returns the ids of those that their project did not have.
+# Insert messages, except those that their project has already; returns the ids of the inserted messages.
 @statement("""
     insert into inbound_messages (
         project_id, id, source, sender, recipients, addresses, client_ip, client_name, from_name, from_email,
@@ -85,7 +85,7 @@ async def content(db: Queries, *, project_id: UUID, id: UUID) -> bytes | None: .
 async def delete_messages(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> bool: ...
 
 
-# The messages that an address has sent or whose replies go to a send of it; only their ids.
+# The ids of the messages whose first address in From is `address` (in lower case), and of the replies to these sends.
 @statement("""
     select id from inbound_messages
     where project_id = %(project_id)s and (lower(from_email) = %(address)s or send_id = any (%(send_ids)s))
@@ -93,7 +93,8 @@ async def delete_messages(tx: Transaction, *, project_id: UUID, ids: list[UUID])
 async def messages_of(tx: Transaction, *, project_id: UUID, address: str, send_ids: list[UUID]) -> list[UUID]: ...
 
 
-# The messages whose time has ended, of each project at most `limit`, the oldest first.
+# Messages whose retention period has ended: the oldest `limit` of each project. `default_days` is the retention period
+# of projects that have not set one.
 @statement("""
     select expired.project_id, expired.id from projects p
     cross join lateral (

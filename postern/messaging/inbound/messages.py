@@ -56,7 +56,7 @@ Recipients = Annotated[
     list[Address],
     msgspec.Meta(
         max_length=RECIPIENTS_LIMIT,
-        description="The recipients in the envelope, separated by commas. Without it, those that the header names.",
+        description="The recipients in the envelope, separated by commas. By default, those that the header names.",
     ),
 ]
 EnvelopeSender = Annotated[
@@ -89,7 +89,7 @@ class InboundFilter(QueryString, omit_defaults=True):
 async def list_inbound_messages(
     call: Call, filters: InboundFilter, limit: ListLimit = 100, cursor: Cursor | None = None
 ) -> LinkedList[InboundSummary]:
-    """The received messages, newest first, without their content. All given filters must match.
+    """List the received messages, newest first, without their content. All given filters must match.
 
     Messages are deleted after the project's setting `inboundRetentionDays`, by default 30 days.
     """
@@ -126,10 +126,10 @@ async def add_inbound_message(
     client_ip: ClientIp | None = None,
     client_name: ClientName | None = None,
 ) -> InboundReceipt:
-    """Hand over a message that another mail server received: the body is the message (RFC 5322).
+    """Add a message that another mail server received: the body is the message (RFC 5322).
 
-    It is stored as if it had arrived here, for the recipients that have a route of the project. The same message for
-    the same recipients again changes nothing. For bounces and complaints, there is `…/inbound/reports`.
+    It is stored as if it had arrived here, for the recipients that have a route of the project. Adding the same message
+    for the same recipients again changes nothing. For bounces and complaints, use `…/inbound/reports`.
     """
     content = await asyncio.to_thread(_with_crlf, await request.body())
     if not content:
@@ -146,7 +146,7 @@ async def add_inbound_message(
         address: [match for match in await routes_of(call.db, address) if match.project_id == call.project_id]
         for address in dict.fromkeys(filter(None, addresses))
     }
-    matches = [match for found in routes.values() for match in found]
+    matches = [match for matches_of_address in routes.values() for match in matches_of_address]
     if not matches:
         raise NoInboundRoute
     if matches[0].is_full:
@@ -161,10 +161,10 @@ async def add_inbound_message(
 
 @get("/projects/{project_id}/inbound/{id}", needs="inbound:read", problems=[InboundMessageMissing])
 async def get_inbound_message(call: Call, id: UUID) -> InboundMessage:
-    """A received message: header, addresses, texts, attachments, and how it was authenticated.
+    """Get a received message: header, addresses, texts, attachments, and how it was authenticated.
 
-    What is malformed is shown as far as it can be read, and `notices` says what cannot. `html` is as it arrived: do not
-    show it without sanitizing it.
+    Malformed parts are shown as far as they can be read; `notices` lists what could not be read. `html` is as it
+    arrived: sanitize it before you show it.
     """
     row = require_found(await store.message(call.db, project_id=call.project_id, id=id), InboundMessageMissing)
     content = await asyncio.to_thread(read_content, row.message)
@@ -198,7 +198,7 @@ async def get_inbound_message(call: Call, id: UUID) -> InboundMessage:
     media_types=[RFC822],
 )
 async def get_inbound_raw(call: Call, id: UUID) -> HttpResponse:
-    """The octets of a received message as an `.eml` file, for download."""
+    """Download a received message, octet for octet, as an `.eml` file."""
     content = require_found(await store.content(call.db, project_id=call.project_id, id=id), InboundMessageMissing)
     return _download(content, RFC822, f"{id}.eml")
 
@@ -210,10 +210,11 @@ async def get_inbound_raw(call: Call, id: UUID) -> HttpResponse:
     media_types=["application/octet-stream"],
 )
 async def get_inbound_message_attachment(call: Call, id: UUID, number: str) -> HttpResponse:
-    """An attachment by its `id`, for download. Its content is what the sender chose: check it before you use it."""
+    """Download an attachment by its `id`. The sender chose the content: check it before you use it."""
     content = require_found(await store.content(call.db, project_id=call.project_id, id=id), InboundMessageMissing)
-    found = require_found(await asyncio.to_thread(read_attachment, content, number), InboundAttachmentMissing)
-    attachment, body = found
+    attachment, body = require_found(
+        await asyncio.to_thread(read_attachment, content, number), InboundAttachmentMissing
+    )
     return _download(body, "application/octet-stream", attachment.filename)
 
 

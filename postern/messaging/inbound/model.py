@@ -20,26 +20,25 @@ MESSAGE_OCTETS = 10_000_000
 RECIPIENTS_LIMIT = 20
 """Maximum recipients of a received message."""
 KEPT_OCTETS = 262_144
-"""Of a message that was not understood, only so many octets are kept."""
+"""Maximum octets that are kept of a message that was not understood."""
 KEPT_PER_PROJECT = 100
-"""Of a project, only so many of these messages are kept: the newest."""
+"""Maximum messages of a project that were not understood and are kept: the newest ones."""
 KEPT_FOR = timedelta(days=30)
-"""How long these messages are kept."""
+"""How long messages that were not understood are kept."""
 LEASE = timedelta(minutes=5)
-"""After how long another worker deletes the messages that a worker has claimed."""
+"""How long a worker has for deleting the expired messages that it has claimed, before another worker may claim them."""
 
 INBOUND_OCTETS = 25_000_000
 """The largest message to an address of a route, in octets."""
 ROUTES_PER_PROJECT = 1_000
 STORED_OCTETS_PER_PROJECT = 5_000_000_000
-"""The most octets of received messages that a project can store: further mail is refused with 452 until some are
-deleted."""
+"""Maximum octets of all received messages of a project. Further mail is refused with 452 until some are deleted."""
 RETENTION_DAYS = 30
 """Default number of days for which received messages are kept."""
 HOPS_LIMIT = 100
 """A message with more Received fields is in a loop (RFC 5321 §6.3)."""
 EVENT_TEXT_OCTETS = 10_000
-"""Of the texts of a message, an event contains those that have at most so many octets together as JSON."""
+"""Maximum octets, as JSON, of all texts of a message in its event. A text that would exceed this is null."""
 AUTHENTICATION_LIMIT = timedelta(seconds=20)
 """How long the lookups for SPF, DKIM and DMARC of a message may take."""
 
@@ -68,7 +67,7 @@ class TooManyInboundRoutes(Unprocessable):
 
 
 class InboundMessageMissing(Missing):
-    """There is no such received message, or it was deleted because its time has ended."""
+    """There is no such received message, or it was deleted because its retention period has ended."""
 
 
 class InboundAttachmentMissing(Missing):
@@ -76,11 +75,11 @@ class InboundAttachmentMissing(Missing):
 
 
 class NoInboundRoute(Unprocessable):
-    """No active route of this project is for a recipient of the message."""
+    """No recipient of the message has an active route in this project."""
 
 
 class InboundMailboxFull(Unprocessable):
-    """The received messages of a project can have at most 5 GB. Delete some first."""
+    """A project can store at most 5 GB of received messages. Delete some first."""
 
 
 class InboundMessageLoops(Unprocessable):
@@ -93,7 +92,7 @@ class NewInboundRoute(Body):
     address: Annotated[str, msgspec.Meta(min_length=3, max_length=320)]
     """An address, such as `support@reply.example.com`, or `*@reply.example.com` for every address of a domain."""
     name: DisplayName | None = None
-    """A name to recognise the route by; the address without one."""
+    """A name to recognise the route by; defaults to the address."""
     active: bool = True
 
 
@@ -125,15 +124,17 @@ class MxRecord(Record):
 
 
 class InboundRoute(Record):
-    """Which addresses receive mail for the project."""
+    """An address, or all addresses of a domain, for which the project receives mail."""
 
     id: UUID
     name: str
     address: str
-    """The address, or `*@` and the domain for every address of it that has no route of its own. An address with a tag,
-    such as `support+42@…`, has the route of the address without it, unless it has its own."""
+    """The address, or `*@` and the domain for every address of it that has no route of its own. Mail to an address with
+    a tag, such as `support+42@…`, goes to the route of the address without the tag, unless there is one with the tag.
+    """
     active: bool
-    """Whether mail is received. Mail to a route that is not active is refused, also if there is one for the domain."""
+    """Whether mail is received. Mail to the address of an inactive route is refused, even if the domain has an active
+    route."""
     domain_id: UUID
     """Id of the verified sending domain to which the address belongs."""
     record: MxRecord
@@ -184,15 +185,15 @@ class InboundRecipient(Record):
     route_id: UUID
     """Id of the route of the address."""
     tag: str | None
-    """What follows `+` in the local part; null if there is none."""
+    """The part of the local part after `+`; null if there is none."""
 
 
 class InboundFields(Record):
-    """What is known of a received message without reading it again."""
+    """The fields of a received message that are stored beside the message itself."""
 
     id: UUID
     source: ReportSource
-    """`smtp`, or `api` if it was handed over through the API."""
+    """`smtp`, or `api` if it was added through the API."""
     recipients: list[InboundRecipient]
     """The recipients in the envelope that have a route of the project."""
     subject: str
@@ -272,7 +273,7 @@ class InboundMessage(InboundSummary):
 
 
 class InboundReceipt(Record):
-    """A message that was handed over."""
+    """The result of adding a message."""
 
     id: UUID
     """Id of the received message."""
@@ -305,35 +306,36 @@ class InboundRowWithMessage(InboundRow):
 
 
 class ExpiredInbound(Record):
-    """A received message whose time has ended."""
+    """A received message whose retention period has ended."""
 
     project_id: UUID
     id: UUID
 
 
 class ReportedResult(Record):
-    """What a report did for one recipient."""
+    """The effect of a report for one recipient of an e-mail."""
 
     kind: SignalKind
     recipient: str | None
     """The address that the report names; null if it names none."""
     result: Literal["applied", "unchanged", "unknown_send"]
-    """`unchanged`: it was reported before, is out of order, or is about nobody to whom the e-mail was sent."""
+    """`unchanged`: the same was reported before, or something newer, or the address is no recipient of the e-mail.
+    `unknown_send`: there is no such e-mail."""
 
 
 class ReportReceipt(Record):
-    """How a message was understood."""
+    """The result of processing a message about e-mail."""
 
     type: Literal["delivery", "complaint", "automatic_reply", "unrecognized"]
     """A delivery report, a complaint, an automatic reply such as a vacation notice, or something else."""
     email_id: UUID | None
-    """The id of the e-mail that it is about; null if it names none of the project."""
+    """Id of the e-mail that the message is about; null if it names no e-mail of the project."""
     results: list[ReportedResult]
-    """What it did, for each recipient."""
+    """The effects of a report, one for each recipient that it names."""
     report_id: UUID | None
-    """The id under which it was kept, if it was not understood."""
+    """Id of the message if it was not understood and therefore kept; otherwise null."""
     reason: str | None
-    """Why it was not understood."""
+    """Why the message was not understood; otherwise null."""
 
 
 class UnrecognizedMessage(Record):
@@ -341,14 +343,14 @@ class UnrecognizedMessage(Record):
 
     id: UUID
     send_id: UUID | None = msgspec.field(name="emailId")
-    """The id of the e-mail to whose return path it was sent, if it is known."""
+    """Id of the e-mail to whose return path the message was sent; null if it is not known."""
     source: ReportSource
     reason: str
-    """Why it was not understood."""
+    """Why the message was not understood."""
     sender: str = msgspec.field(name="from")
     subject: str
     size: int
-    """Its size in octets. Of a larger message, only the first 262,144 are kept."""
+    """Size of the message in octets. Only the first 262,144 of them are kept."""
     received_at: Moment
 
 

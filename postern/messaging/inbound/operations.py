@@ -1,4 +1,4 @@
-"""Reports about e-mail through the API, and the messages that were not understood."""
+"""HTTP operations of reports about e-mail, and of messages that were not understood."""
 
 import asyncio
 from uuid import UUID
@@ -32,7 +32,7 @@ async def receive_report(call: Call, request: RawRequest) -> ReportReceipt:
 
     The e-mail is found by its return path, which is in the addresses of the message or in the original message, or
     else by its `Message-ID`. A message that is not understood, or names no e-mail of the project, is kept for 30 days.
-    The same report again changes nothing.
+    Repeating the same report changes nothing.
     """
     content = await request.body()
     if not content:
@@ -43,10 +43,10 @@ async def receive_report(call: Call, request: RawRequest) -> ReportReceipt:
         send_ids += [*rules.sends_of_original(call.world, report), *original_message_ids(report)]
     async with call.db.transaction() as tx:
         sends = {send.id: send for send in await engagement.tracked_sends(tx, send_ids)}
-        known = [sends[send_id] for send_id in send_ids if send_id in sends]
-        own = next((send for send in known if send.project_id == call.project_id), None)
-        if own is not None:
-            about = ReportAbout(own, report, content)
+        named = [sends[send_id] for send_id in send_ids if send_id in sends]
+        own_send = next((send for send in named if send.project_id == call.project_id), None)
+        if own_send is not None:
+            about = ReportAbout(own_send, report, content)
             (receipt,) = await process_reports(tx, [about], source="api", now=call.now)
         else:
             reason = getattr(report, "reason", NO_SEND)
@@ -58,7 +58,7 @@ async def receive_report(call: Call, request: RawRequest) -> ReportReceipt:
 async def list_unrecognized_reports(
     call: Call, limit: ListLimit = 100, cursor: Cursor | None = None
 ) -> LinkedList[UnrecognizedMessage]:
-    """The messages about e-mail that were not understood, newest first: at most 100, of the last 30 days."""
+    """List the messages about e-mail that were not understood, newest first: at most 100, of the last 30 days."""
     return await newest_first(call, "unrecognized-reports", cursor, limit, store.messages)
 
 
@@ -69,7 +69,7 @@ async def list_unrecognized_reports(
     media_types=["message/rfc822"],
 )
 async def get_unrecognized_report(call: Call, id: UUID) -> HttpResponse:
-    """A message that was not understood, as an `.eml` file: its first 262,144 octets."""
+    """Download a message that was not understood as an `.eml` file: its first 262,144 octets."""
     content = require_found(await store.message(call.db, project_id=call.project_id, id=id), ReportMissing)
     headers = {"Content-Disposition": f'attachment; filename="{id}.eml"', "X-Content-Type-Options": "nosniff"}
     return HttpResponse(content, media_type="message/rfc822", headers=headers)

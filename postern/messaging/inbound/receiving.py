@@ -1,4 +1,5 @@
-"""Processing a received message: reports become signals about sends, and requests to unsubscribe are followed."""
+"""Processing of received messages to signed addresses and report mailboxes: reports become signals about sends, and
+requests to unsubscribe are carried out."""
 
 import asyncio
 from collections.abc import Sequence
@@ -40,11 +41,11 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 APPLIED_TOGETHER = 64
-"""At most so many reports are processed in one transaction."""
+"""Maximum number of reports that are processed in one transaction."""
 SIGNALS_TOGETHER = SIGNALS_LIMIT // APPLIED_TOGETHER
-"""A report with more signals is processed in a transaction of its own."""
+"""Maximum signals of a report that shares a transaction with others. A report with more is processed alone."""
 SUBJECT_CHARACTERS = 500
-"""Longer subjects and senders of kept messages are cut."""
+"""Maximum characters that are stored of the subject and of the sender of a kept message."""
 
 
 class NoSendNamed(Exception):
@@ -52,7 +53,7 @@ class NoSendNamed(Exception):
 
 
 class _ReceivedReport(msgspec.Struct, frozen=True):
-    """A report that was read, and is not applied yet."""
+    """A parsed message that is not processed yet."""
 
     send_ids: frozenset[UUID]
     """The sends that it is about."""
@@ -63,7 +64,7 @@ class _ReceivedReport(msgspec.Struct, frozen=True):
 
     @property
     def signals(self) -> int:
-        """An upper limit of its signals."""
+        """An upper limit of the number of signals in the report."""
         return len(self.send_ids) * len(getattr(self.report, "recipients", ()))
 
 
@@ -76,11 +77,11 @@ class ReportAbout(msgspec.Struct, frozen=True):
 
 
 async def receive(world: "World", recipients: list[str], content: bytes) -> None:
-    """Process a message to signed addresses and report mailboxes, in one transaction, which other reports may share.
+    """Process a message to signed addresses and report mailboxes. All changes are committed before this returns.
 
-    When this returns, everything is committed. Raises SendInTransmission if the report must be repeated later, and
-    NoSendNamed if it is for report mailboxes only and names no send; the operator can look at it then, if it is a
-    report.
+    Raises SendInTransmission if a send is being transmitted, so that the client must repeat the message later. Raises
+    NoSendNamed if all recipients are report mailboxes and the message names no send; if it is a bounce or a complaint,
+    it is kept for the operator.
     """
     report = await asyncio.to_thread(read_report, content)
     unsubscribed = {send_id for address in recipients if (send_id := rules.unsubscribes(world, address))}
@@ -115,12 +116,16 @@ async def _keep_unattributed(world: "World", report: DeliveryReport | ComplaintR
 async def receive_together(
     world: "World", messages: list[_ReceivedReport]
 ) -> list[list[ReportReceipt] | BaseException]:
-    """Process reports in one transaction; if that fails for another reason than the database, each in one of its own,
-    so that none keeps the others from being processed. Raises OperationalError and PoolTimeout."""
+    """Process reports in one transaction or, if that fails, each in a transaction of its own, so that a faulty one does
+    not prevent the others.
+
+    Returns for each message the receipts, or the exception. Raises OperationalError or PoolTimeout if the database is
+    not available.
+    """
     try:
         return [*await _process(world, messages)]
     except (OperationalError, PoolTimeout) as error:
-        # Reports in different forms lock the same recipients in different orders.
+        # A deadlock is possible, because reports in different formats lock the same recipients in different orders.
         if len(messages) == 1 or not isinstance(error, DeadlockDetected):
             raise
     except SendInTransmission as error:
@@ -137,16 +142,18 @@ async def _process(world: "World", messages: list[_ReceivedReport]) -> list[list
     """Process messages in one transaction; returns the receipts of each. Raises SendInTransmission."""
     now = world.clock()
     async with world.db.transaction() as tx:
-        for send in await engagement.tracked_sends(tx, [each for message in messages for each in message.unsubscribed]):
+        unsubscribed = [send_id for message in messages for send_id in message.unsubscribed]
+        for send in await engagement.tracked_sends(tx, unsubscribed):
             await unsubscribe_recipient_of(tx, send, now, source="mail")
         named = [send_id for message in messages for send_id in message.send_ids]
         sends = await engagement.tracked_sends(tx, named)
-        reports = [
+        reports_by_message = [
             [ReportAbout(send, message.report, message.content) for send in sends if send.id in message.send_ids]
             for message in messages
         ]
-        receipts = iter(await process_reports(tx, [each for of in reports for each in of], source="smtp", now=now))
-        return [[next(receipts) for _ in of_message] for of_message in reports]
+        reports = [report for reports_of_message in reports_by_message for report in reports_of_message]
+        receipts = iter(await process_reports(tx, reports, source="smtp", now=now))
+        return [[next(receipts) for _ in reports_of_message] for reports_of_message in reports_by_message]
 
 
 async def process_reports(
@@ -154,26 +161,27 @@ async def process_reports(
 ) -> list[ReportReceipt]:
     """Apply reports about sends, in their order, and keep the messages that were not understood.
 
-    Raises SendInTransmission, and ValueError for more than SIGNALS_LIMIT signals.
+    Returns a receipt for each report, in the same order. Raises SendInTransmission, and ValueError for more than
+    SIGNALS_LIMIT signals.
     """
-    signals = [_signals_of(each, now) for each in reports]
+    signals = [_signals_of(about, now) for about in reports]
     results = iter(await apply_signals_in(tx, [signal for of_report in signals for signal in of_report], now))
     receipts = {
         number: _receipt(
-            each,
+            about,
             [
                 ReportedResult(kind=signal.kind, recipient=signal.recipient, result=next(results).value)
                 for signal in signals[number]
             ],
         )
-        for number, each in enumerate(reports)
-        if not isinstance(each.report, UnrecognizedReport)
+        for number, about in enumerate(reports)
+        if not isinstance(about.report, UnrecognizedReport)
     }
-    # All transactions delete older messages of projects in the same order.
-    for number, each in sorted(enumerate(reports), key=lambda item: item[1].send.project_id):
-        if isinstance(each.report, UnrecognizedReport):
+    # `keep_message` deletes older messages; all transactions do that in the order of the projects, to avoid deadlocks.
+    for number, about in sorted(enumerate(reports), key=lambda item: item[1].send.project_id):
+        if isinstance(about.report, UnrecognizedReport):
             receipts[number] = await keep_message(
-                tx, each.send.project_id, each.send.id, each.report.reason, each.content, source=source, now=now
+                tx, about.send.project_id, about.send.id, about.report.reason, about.content, source=source, now=now
             )
     return [receipts[number] for number in range(len(reports))]
 
@@ -208,8 +216,10 @@ async def keep_message(
     now: Moment,
     kind: UnprocessedKind = "unrecognized",
 ) -> ReportReceipt:
-    """Keep and count a message that was not understood, and delete the oldest ones of the project beyond
-    KEPT_PER_PROJECT."""
+    """Store and count a message that was not understood, and delete the project's oldest ones beyond KEPT_PER_PROJECT.
+
+    The receipt has its id as `report_id`.
+    """
     sender, subject = _sender_and_subject(content)
     row = StoredMessage(
         project_id=project_id,
@@ -231,15 +241,15 @@ async def keep_message(
 
 
 async def erase_messages(tx: Transaction, project_id: UUID, send_ids: list[UUID]) -> None:
-    """Delete the kept messages about erased sends."""
+    """Delete the kept messages about these sends."""
     if send_ids:
         await store.erase_messages(tx, project_id=project_id, send_ids=send_ids)
 
 
 def _sender_and_subject(content: bytes) -> tuple[str, str]:
     fields = dict(reversed(read_header(content)[0]))
-    return _shown(fields.get("from", "")), _shown(fields.get("subject", ""))
+    return _decoded(fields.get("from", "")), _decoded(fields.get("subject", ""))
 
 
-def _shown(value: str) -> str:
+def _decoded(value: str) -> str:
     return storable(decode_words(value))[:SUBJECT_CHARACTERS]

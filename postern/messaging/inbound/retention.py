@@ -1,4 +1,4 @@
-"""Deletion of received messages: when the time of their project has ended, and on request."""
+"""Deletion of received messages, after the retention period of their project and on request."""
 
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ MAX_BATCHES = 100
 
 
 async def delete_expired_inbound(world: "World") -> int:
-    """Delete the received messages whose time has ended, of all projects; returns their number."""
+    """Delete the received messages of all projects whose retention period has ended; returns their number."""
     total = 0
     for _ in range(MAX_BATCHES):
         now = world.clock()
@@ -43,6 +43,6 @@ async def erase_received(tx: Transaction, project_id: UUID, ids: list[UUID], now
 
 
 async def erase_messages_of(tx: Transaction, project_id: UUID, address: str, send_ids: list[UUID], now: Moment) -> None:
-    """Delete the messages that an address has sent, and the replies to these sends."""
+    """Delete the messages whose first address in From is `address`, and the replies to these sends."""
     ids = await store.messages_of(tx, project_id=project_id, address=address.lower(), send_ids=send_ids)
     await erase_received(tx, project_id, ids, now)

@@ -8,7 +8,7 @@ from postern.kernel.values import Moment
 from postern.messaging.inbound.model import MxCheck, RouteCandidate, StoredRoute
 
 
-# Insert a route; None if the project has one for the address.
+# Insert a route; returns None if the project has one for the address already.
 @statement("insert into inbound_routes {row} on conflict do nothing returning *")
 async def insert_route(tx: Transaction, row: StoredRoute) -> StoredRoute | None: ...
 
@@ -57,10 +57,10 @@ async def store_check(db: Queries, check: MxCheck, *, project_id: UUID, id: UUID
 async def delete_route(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredRoute | None: ...
 
 
-# Whether the project of a route may receive the mail: the key of its domain is published, or the key is missing and no
-# other project proves with its own key that it controls the domain or one above it; `names` has these. So a former
-# owner of a domain receives nothing once the present one uses it here, and a mistake in the DNS loses no mail. Reads
-# tables of the `domains` package.
+# Whether the project of a route may receive the mail: it has verified the domain, and its DKIM key is still published,
+# or no other project has published a key for the domain or one above it (`names`). So a former owner of a domain
+# receives nothing once the present owner uses it here, and a key that is missing by mistake loses no mail. Reads tables
+# of the `domains` package.
 _OWNED: Final[LiteralString] = """
     domains.status in ('VERIFIED', 'DEGRADED') and projects.deleted_at is null
     and (domains.failing_since is null or not exists (
@@ -71,8 +71,8 @@ _OWNED: Final[LiteralString] = """
 """
 
 
-# The routes of domains, of all projects whose domain is verified, that are for one of these local parts (lower case)
-# or for every address. `names` has the domains and those above them.
+# The routes of domains, of all projects that may receive their mail, for one of these local parts (lower case) or for
+# every address. `names` has the domains and those above them.
 @statement(
     """
     select route.project_id, route.id, route.domain, route.local_part, route.active,

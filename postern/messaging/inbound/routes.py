@@ -46,7 +46,7 @@ UNSET = msgspec.UNSET
 async def list_inbound_routes(
     call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[InboundRoute]:
-    """The routes of received mail, newest first."""
+    """List the routes of received mail, newest first."""
     page = await newest_first(call, "inbound-routes", cursor, limit, store.routes)
     return page.convert_items(lambda row: _to_route(call.world, row))
 
@@ -128,7 +128,7 @@ async def change_inbound_route(call: Call, id: UUID, data: InboundRouteChange) -
 
 @post("/projects/{project_id}/inbound/routes/{id}/verify", needs="inbound:write", problems=[InboundRouteMissing])
 async def verify_inbound_route(call: Call, id: UUID) -> InboundRoute:
-    """Look up the MX record of a route now. The result only informs: mail that arrives is received anyway."""
+    """Look up the MX record of a route now. Mail that arrives is received whatever the result is."""
     row = require_found(await store.route(call.db, project_id=call.project_id, id=id), InboundRouteMissing)
     check = await _check_mx(call.world, row.domain)
     stored = await store.store_check(call.db, check, project_id=call.project_id, id=id)
@@ -168,25 +168,25 @@ def _address(local_part: str | None, domain: str) -> str:
 async def _verified_domain(call: Call, domain: str) -> SendingDomain:
     """The verified sending domain of the project with this name, or the nearest one above it. Raises
     InboundDomainNotVerified."""
-    found = await sending.sending_domains_all(
+    sending_domains = await sending.sending_domains_all(
         call.world, [(call.project_id, name) for name in name_and_parents(domain)]
     )
-    owner = next((owner for owner in found if owner is not None and owner.may_send), None)
-    if owner is None:
+    nearest = next((candidate for candidate in sending_domains if candidate is not None and candidate.may_send), None)
+    if nearest is None:
         raise InboundDomainNotVerified
-    return owner
+    return nearest
 
 
 async def _check_mx(world: "World", domain: str) -> MxCheck:
     """Look up the MX records of a domain."""
     name, now = world.settings.mx_name, world.clock()
     try:
-        found = await world.resolver.mail_exchangers(domain)
+        records = await world.resolver.mail_exchangers(domain)
     except NoSuchRecord:
         return _mx_check(now, "PENDING", reason=f"There is no MX record for {domain}.")
     except DnsUnavailable as error:
         return _mx_check(now, "UNKNOWN", reason=str(error))
-    hosts = [exchanger.host for exchanger in found.exchangers]
+    hosts = [exchanger.host for exchanger in records.exchangers]
     if name in hosts:
         return _mx_check(now, "VERIFIED", hosts)
     return _mx_check(now, "WRONG", hosts, f"None of the MX records for {domain} has the name {name}.")

@@ -1,4 +1,4 @@
-"""Which routes are for a recipient."""
+"""Lookup of the routes for the address of a recipient."""
 
 import re
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ class RouteMatch(NamedTuple):
     project_id: UUID
     route_id: UUID
     tag: str | None
-    """What follows `+` in the local part; None if there is none."""
+    """The part of the local part after `+`; None if there is none."""
     is_full: bool
     """Whether the project can store no more messages."""
 
@@ -34,34 +34,34 @@ async def routes_of(db: Queries, address: str) -> list[RouteMatch]:
 
 
 async def routes_of_each(world: "World", addresses: list[str]) -> list[list[RouteMatch]]:
-    """Like `routes_of`, for several addresses."""
+    """Like `routes_of`, for several addresses; the results are in the order of the addresses."""
     return await _routes_of_all(world.db, addresses)
 
 
 async def _routes_of_all(db: Queries, addresses: list[str]) -> list[list[RouteMatch]]:
     parts = [address.rpartition("@") for address in addresses]
-    local_parts = [local_parts_of(local_part) for local_part, _, _ in parts]
+    local_parts_of_each = [local_parts_of(local_part) for local_part, _, _ in parts]
     domains = sorted({domain.lower() for local_part, _, domain in parts if local_part})
     candidates = await store.candidates(
         db,
         domains=domains,
         names=sorted({name for domain in domains for name in name_and_parents(domain)}),
-        local_parts=sorted({part for of_address in local_parts for part in of_address}),
+        local_parts=sorted({local_part for local_parts in local_parts_of_each for local_part in local_parts}),
         stored_limit=STORED_OCTETS_PER_PROJECT,
     )
     return [
         [
-            RouteMatch(route.project_id, route.id, of_address[0].partition("+")[2] or None, route.is_full)
-            for route in most_specific(_for(candidates, domain.lower(), of_address), of_address)
+            RouteMatch(route.project_id, route.id, local_parts[0].partition("+")[2] or None, route.is_full)
+            for route in most_specific(_matching(candidates, domain.lower(), local_parts), local_parts)
             if route.active
         ]
         if local_part
         else []
-        for (local_part, _, domain), of_address in zip(parts, local_parts, strict=True)
+        for (local_part, _, domain), local_parts in zip(parts, local_parts_of_each, strict=True)
     ]
 
 
-def _for(candidates: Iterable[RouteCandidate], domain: str, local_parts: list[str]) -> list[RouteCandidate]:
+def _matching(candidates: Iterable[RouteCandidate], domain: str, local_parts: list[str]) -> list[RouteCandidate]:
     return [
         route
         for route in candidates
@@ -75,7 +75,7 @@ async def receives_mail_for(db: Queries, domain: str) -> bool:
 
 
 def local_parts_of(local_part: str) -> list[str]:
-    """The local parts whose routes are for an address, the most specific first: with its tag, and without."""
+    """The local parts to look up for an address, the most specific first: with its tag, then without. In lower case."""
     quoted = _NEEDLESSLY_QUOTED.fullmatch(local_part)
     whole = (local_part[1:-1] if quoted else local_part).lower()
     return list(dict.fromkeys((whole, whole.partition("+")[0] or whole)))

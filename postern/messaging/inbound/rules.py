@@ -1,4 +1,4 @@
-"""Pure functions: the signals of a report, and the sends that it names."""
+"""The sends that the addresses of a received message name, and the signals of a report about a send. Pure functions."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from postern.world import World
 
 REPORT_MAILBOXES = frozenset(("abuse", "fbl", "postmaster"))
-"""Local parts at the return-path domain that take reports which name the send in the original message: `fbl` is for
-the feedback loops of mailbox providers."""
+"""Local parts at the return-path domain that receive reports. Their address names no send, but the original message in
+the report does. `fbl` is for the feedback loops of mailbox providers."""
 
 _KINDS: dict[ReportAction, SignalKind] = {
     "failed": "BOUNCED",
@@ -25,7 +25,7 @@ _KINDS: dict[ReportAction, SignalKind] = {
     "delivered": "DELIVERED",
     "expanded": "DELIVERED",
 }
-"""What an action means for a send. After `relayed`, nothing more is reported (RFC 3464 §2.3.3)."""
+"""The kind of signal for each action. There is none for `relayed`, after which no result is known (RFC 3464 §2.3.3)."""
 
 
 def signals_of(
@@ -68,34 +68,34 @@ def signals_of(
 
 
 def named_sends(world: "World", addresses: Sequence[str]) -> list[UUID]:
-    """The sends to which signed addresses among these belong, each once."""
+    """The sends of the signed addresses among `addresses`, each once."""
     verified = [verify_address(world, address) for address in addresses]
     return list(dict.fromkeys(address.send_id for address in verified if address is not None))
 
 
 def sends_of_original(world: "World", report: DeliveryReport | ComplaintReport) -> list[UUID]:
-    """The sends that the original message in a report names by a signed address."""
+    """The sends whose signed addresses are in the original message of a report."""
     return named_sends(world, sender_addresses(report))
 
 
 def is_report_mailbox(world: "World", address: str) -> bool:
-    """Whether an address at the return-path domain takes reports, although it is not that of a send."""
+    """Whether an address is one of REPORT_MAILBOXES at the return-path domain."""
     local_part, _, domain = address.lower().rpartition("@")
     return local_part in REPORT_MAILBOXES and domain == (world.settings.bounce_domain or "").lower()
 
 
-def takes_mail(world: "World", address: str) -> bool:
-    """Whether this server receives mail for an address."""
+def is_own_address(world: "World", address: str) -> bool:
+    """Whether an address is a signed address of a send, or a report mailbox."""
     return verify_address(world, address) is not None or is_report_mailbox(world, address)
 
 
 def unsubscribes(world: "World", address: str) -> UUID | None:
-    """The send from which mail to this address unsubscribes; None if it does not."""
+    """The send whose recipient unsubscribes by mail to this signed address; None for other addresses."""
     verified = verify_address(world, address)
     return verified.send_id if verified is not None and verified.kind is AddressKind.UNSUBSCRIBE else None
 
 
 def reports_about(world: "World", address: str) -> UUID | None:
-    """The send about which mail to this address reports; None if it does not."""
+    """The send that reports to this signed address are about; None for other addresses."""
     verified = verify_address(world, address)
     return verified.send_id if verified is not None and verified.kind is AddressKind.REPORTS else None

@@ -59,7 +59,7 @@ class InboundHandler:
 
     async def recipient(self, session: SmtpSession, address: str, parameters: dict[str, str]) -> SmtpReply:
         """Accept signed addresses of sends, the mailboxes for reports, and addresses that have a route."""
-        if rules.takes_mail(self._world, address):
+        if rules.is_own_address(self._world, address):
             return ACCEPTED_RECIPIENT
         try:
             matches = await self._world.batcher(routes_of_each, max_concurrent=2)(address)
@@ -68,7 +68,7 @@ class InboundHandler:
             return REPEAT_RECIPIENT
         if not matches:
             return UNKNOWN_RECIPIENT
-        # A project whose storage is full does not keep the others from receiving.
+        # Projects whose storage is not full receive the message, even if that of another project is full.
         receiving = [match for match in matches if not match.is_full]
         if not receiving:
             return MAILBOX_FULL
@@ -78,7 +78,8 @@ class InboundHandler:
     async def message(self, session: SmtpSession, content: bytes) -> SmtpReply:
         """Process a message; 250 after everything is committed.
 
-        If some recipients are mailboxes for reports and others have routes, the reply is about the routes.
+        A message to report mailboxes that names no send is refused, unless it was stored for other recipients, which
+        have routes.
         """
         routes = {address: matches for address, matches in _routes_of(session).items() if address in session.recipients}
         reporting = [address for address in session.recipients if address not in routes]

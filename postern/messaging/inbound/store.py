@@ -34,6 +34,6 @@ async def message(db: Queries, *, project_id: UUID, id: UUID) -> bytes | None: .
 async def delete_messages(db: Queries, *, project_id: UUID, ids: list[UUID]) -> None: ...
 
 
-# The messages about erased sends.
+# Delete the messages about these sends.
 @statement("delete from unrecognized_reports where project_id = %(project_id)s and send_id = any (%(send_ids)s)")
 async def erase_messages(tx: Transaction, *, project_id: UUID, send_ids: list[UUID]) -> None: ...

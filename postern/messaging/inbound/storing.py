@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 STORED_TOGETHER, STORED_TOGETHER_OCTETS = 64, 65_536
-"""At most so many messages, each of at most so many octets, are stored in one transaction. The messages of a project
-are counted in one row, so that those in different transactions wait for one another."""
+"""Maximum number of messages that are stored in one transaction, and maximum octets of each of them. Transactions wait
+for one another if they store messages of the same project, because these are counted in one row."""
 EVENT_ADDRESSES = 20
 """An event contains at most this many addresses of To."""
 _SEND_ID = re.compile(r"<([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})@[^>]+>", re.IGNORECASE)
@@ -70,12 +70,12 @@ class Arrival(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InboundStored(msgspec.Struct, frozen=True):
-    """A message as a project has it."""
+    """The result of storing a message for one project."""
 
     project_id: UUID
     id: UUID
     is_duplicate: bool
-    """Whether the project had it before."""
+    """Whether the project had the message before; then `id` is that of the earlier one."""
 
 
 class MessageChecks:
@@ -83,7 +83,7 @@ class MessageChecks:
 
     def __init__(self, world: "World") -> None:
         self._world = world
-        # Many messages come from the same domains.
+        # With a cache, because many messages come from the same domains.
         self._resolver = world.resolver.separate(cache=True)
 
     async def check(self, arrival: Arrival) -> MessageAuthentication:
@@ -107,8 +107,8 @@ class MessageChecks:
         """Nothing to close."""
 
 
-class _Checked(msgspec.Struct, frozen=True):
-    """A message that was read and authenticated, and is not stored yet."""
+class _CheckedMessage(msgspec.Struct, frozen=True):
+    """A parsed and authenticated message that is not stored yet."""
 
     arrival: Arrival
     routes: Mapping[str, Sequence[RouteMatch]]
@@ -127,14 +127,15 @@ async def store_message(
 ) -> list[InboundStored]:
     """Store a message for each project that has a route for one of its recipients, all in one transaction.
 
-    `routes` are those of each recipient; `caller` is the actor of the events, by default the system. When this returns,
-    everything is committed. The same message again changes nothing. Raises InboundMessageLoops.
+    `routes` are the routes of each recipient, keyed by address; `caller` is the actor of the events, by default the
+    system. All changes are committed before this returns. Storing the same message again changes nothing. Raises
+    InboundMessageLoops.
     """
     content = await asyncio.to_thread(read_content, arrival.content)
     if content.hops > HOPS_LIMIT:
         raise InboundMessageLoops
     checks = world.resource(MessageChecks, lambda: MessageChecks(world))
-    message = _Checked(arrival, routes, content, _storable(await checks.check(arrival)), caller)
+    message = _CheckedMessage(arrival, routes, content, _storable(await checks.check(arrival)), caller)
     if len(arrival.content) <= STORED_TOGETHER_OCTETS:
         batcher = world.batcher(store_messages, max_batch_size=STORED_TOGETHER, max_concurrent=2)
         stored: list[InboundStored] = await batcher(message)
@@ -149,9 +150,13 @@ async def store_message(
     return stored
 
 
-async def store_messages(world: "World", messages: list[_Checked]) -> list[list[InboundStored] | BaseException]:
-    """Store messages in one transaction; if that fails for another reason than the database, each in one of its own,
-    so that none keeps the others from being stored. Raises OperationalError and PoolTimeout."""
+async def store_messages(world: "World", messages: list[_CheckedMessage]) -> list[list[InboundStored] | BaseException]:
+    """Store messages in one transaction or, if that fails, each in a transaction of its own, so that a faulty one does
+    not prevent the others.
+
+    Returns for each message the results of `_store`, or the exception. Raises OperationalError or PoolTimeout if the
+    database is not available.
+    """
     try:
         return [*await _store(world, messages)]
     except (OperationalError, PoolTimeout):
@@ -163,19 +168,19 @@ async def store_messages(world: "World", messages: list[_Checked]) -> list[list[
     return [result for message in messages for result in await store_messages(world, [message])]
 
 
-async def _store(world: "World", messages: list[_Checked]) -> list[list[InboundStored]]:
-    """Store messages in one transaction; returns for each what its projects have."""
+async def _store(world: "World", messages: list[_CheckedMessage]) -> list[list[InboundStored]]:
+    """Store messages in one transaction; returns for each message a result for each of its projects."""
     now = world.clock()
     stored: list[list[InboundStored]] = [[] for _ in messages]
     async with world.db.transaction() as tx:
-        replied = await _replied_sends(tx, messages)
+        replied_sends = await _replied_sends(tx, messages)
         rows = [
-            (number, _row(project_id, message, replied[number].get(project_id), now))
+            (number, _row(project_id, message, replied_sends[number].get(project_id), now))
             for number, message in enumerate(messages)
             for project_id in message.project_ids
         ]
-        # All transactions insert, and lock the usage of projects, in the same order.
-        rows.sort(key=lambda each: (each[1].project_id, each[1].fingerprint))
+        # All transactions insert, and lock the usage of projects, in the same order, to avoid deadlocks.
+        rows.sort(key=lambda item: (item[1].project_id, item[1].fingerprint))
         inserted = set(await _insert(tx, [row for _, row in rows]))
         new_events: list[EventRow] = []
         for number, row in rows:
@@ -183,45 +188,48 @@ async def _store(world: "World", messages: list[_Checked]) -> list[list[InboundS
                 new_events.append(_event(row, messages[number].content, messages[number].caller))
                 stored[number].append(InboundStored(row.project_id, row.id, is_duplicate=False))
             else:
-                known = await store.id_with_fingerprint(tx, project_id=row.project_id, fingerprint=row.fingerprint)
-                stored[number].append(InboundStored(row.project_id, known or row.id, is_duplicate=True))
+                earlier_id = await store.id_with_fingerprint(tx, project_id=row.project_id, fingerprint=row.fingerprint)
+                stored[number].append(InboundStored(row.project_id, earlier_id or row.id, is_duplicate=True))
         await events.record_all(tx, new_events)
     return stored
 
 
 async def _insert(tx: Transaction, rows: list[InboundRowWithMessage]) -> list[UUID]:
-    """Insert messages; returns the ids of those that their project did not have."""
+    """Insert messages, except those that their project has already; returns the ids of the inserted messages."""
     if len(rows) > 1:
         return await store.insert_messages(tx, rows)
-    # A large message is not sent as an item of an array.
+    # A single message can be large, so it is not sent as an item of an array.
     return [row.id for row in rows if await store.insert_message(tx, row)]
 
 
-async def _replied_sends(tx: Transaction, messages: Sequence[_Checked]) -> list[dict[UUID, UUID]]:
-    """For each message, by project, the send to which it replies: the latest of the messages that it refers to."""
+async def _replied_sends(tx: Transaction, messages: Sequence[_CheckedMessage]) -> list[dict[UUID, UUID]]:
+    """For each message, the send of each project to which it replies, keyed by project id.
+
+    If a message refers to several sends of a project, that is the last one in its references.
+    """
     references = {reference for message in messages for reference in message.content.references}
-    named = {reference: UUID(match[1]) for reference in references if (match := _SEND_ID.fullmatch(reference))}
-    sends = await engagement.tracked_sends(tx, [*named.values()]) if named else []
+    send_ids = {reference: UUID(match[1]) for reference in references if (match := _SEND_ID.fullmatch(reference))}
+    sends = await engagement.tracked_sends(tx, [*send_ids.values()]) if send_ids else []
     projects = {send.id: send.project_id for send in sends}
-    provided = {reference: found for reference in references if (found := ses_message_id(reference))}
+    provider_ids = {reference: id_ for reference in references if (id_ := ses_message_id(reference))}
     project_ids = sorted({project_id for message in messages for project_id in message.project_ids})
-    with_provider_id = (
-        await engagement.sends_with_provider_ids(tx, project_ids, [*provided.values()]) if provided else {}
+    sends_by_provider_id = (
+        await engagement.sends_with_provider_ids(tx, project_ids, [*provider_ids.values()]) if provider_ids else {}
     )
-    replied: list[dict[UUID, UUID]] = []
+    replied_sends: list[dict[UUID, UUID]] = []
     for message in messages:
         by_project: dict[UUID, UUID] = {}
         for reference in message.content.references:
-            send_id = named.get(reference)
+            send_id = send_ids.get(reference)
             if send_id is not None and send_id in projects:
                 by_project[projects[send_id]] = send_id
-            for send in with_provider_id.get(provided.get(reference, ""), ()):
+            for send in sends_by_provider_id.get(provider_ids.get(reference, ""), ()):
                 by_project[send.project_id] = send.send_id
-        replied.append(by_project)
-    return replied
+        replied_sends.append(by_project)
+    return replied_sends
 
 
-def _row(project_id: UUID, message: _Checked, send_id: UUID | None, now: Moment) -> InboundRowWithMessage:
+def _row(project_id: UUID, message: _CheckedMessage, send_id: UUID | None, now: Moment) -> InboundRowWithMessage:
     arrival, content, authentication = message.arrival, message.content, message.authentication
     recipients = [
         InboundRecipient(address=address, route_id=match.route_id, tag=match.tag)
@@ -278,13 +286,13 @@ def _event(row: InboundRowWithMessage, content: ReceivedContent, caller: Caller 
 
 
 def _event_data(row: InboundRowWithMessage, content: ReceivedContent) -> dict[str, Any]:
-    """The data of `inbound.received`: the texts only as far as they are not too large for a webhook."""
-    left = EVENT_TEXT_OCTETS
+    """The data of `inbound.received`. A text is null if it would make the texts larger than EVENT_TEXT_OCTETS."""
+    remaining = EVENT_TEXT_OCTETS
     texts: dict[str, str | None] = {}
     for name, text in (("replyText", content.reply_text), ("text", content.text), ("html", content.html)):
         size = len(to_json(text))
-        texts[name] = text if size <= left else None
-        left -= size if size <= left else 0
+        texts[name] = text if size <= remaining else None
+        remaining -= size if size <= remaining else 0
     return {
         "messageId": row.message_id,
         "emailId": row.send_id and str(row.send_id),
@@ -309,17 +317,17 @@ def _event_data(row: InboundRowWithMessage, content: ReceivedContent) -> dict[st
 async def _ingest_dmarc_report(
     world: "World", project_id: UUID, content: ReceivedContent, arrival: Arrival, sender: ReportSender
 ) -> None:
-    """Add an aggregate report of DMARC to those of the project's domain, if the message has one.
+    """If the message has a DMARC aggregate report about a sending domain of the project, add it to those of the domain.
 
-    One that cannot be added is among the messages that were not understood.
+    A report that cannot be added is kept like a message that was not understood.
     """
     names = [match[1] for attached in content.attachments if (match := _DMARC_REPORT.fullmatch(attached.filename))]
     if not names:
         return
     labels = names[0].lower().split(".")
     parents = [".".join(labels[start:]) for start in range(len(labels) - 1)][:4]
-    found = await sending.sending_domains_all(world, [(project_id, name) for name in parents])
-    domain = next((domain for domain in found if domain is not None), None)
+    sending_domains = await sending.sending_domains_all(world, [(project_id, name) for name in parents])
+    domain = next((domain for domain in sending_domains if domain is not None), None)
     if domain is None:
         return
     try:

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 class ExpiringReport(Record):
-    """A row of `unrecognized_reports` whose time has ended."""
+    """A row of `unrecognized_reports` that is older than KEPT_FOR."""
 
     project_id: UUID
     id: UUID
 
 
 async def delete_expired_messages(world: "World", rows: list[ExpiringReport]) -> None:
-    """Delete messages whose time has ended, all of one project."""
+    """Delete messages that are older than KEPT_FOR, all of one project."""
     await store.delete_messages(world.db, project_id=rows[0].project_id, ids=[row.id for row in rows])
 
 

@@ -162,7 +162,7 @@ async def test_the_authority_is_not_asked_for_names_of_other_servers(project, wo
     zone.remove("links.shop.example")
     zone.add("links.shop.example", "A", "127.0.0.1", "192.0.2.7")
     refused = await issue(world, run_due_work, "links.shop.example")
-    assert refused.problem == (f"links.shop.example leads to 192.0.2.7 and not only to this server, {HOST}.")
+    assert refused.problem == (f"links.shop.example resolves to 192.0.2.7 and not only to this server, {HOST}.")
     assert await orders_of(world, "links.shop.example") == 0
 
     zone.remove("links.shop.example")
