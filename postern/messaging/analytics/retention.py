@@ -12,7 +12,9 @@ MERGE_AFTER = timedelta(hours=1)
 """Rows count the sends of a quarter of an hour. They are merged when it began at least this long ago, because then they
 are rarely updated."""
 BATCH = 2_000
+"""Maximum rows that one statement merges."""
 MAX_BATCHES = 100
+"""Maximum statements of one run."""
 
 
 async def merge_sums(world: "World") -> int:

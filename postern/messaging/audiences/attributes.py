@@ -164,7 +164,8 @@ async def delete_contact_attribute(call: Call, id: UUID) -> Deleted:
 
 
 async def _lock_attributes(tx: Transaction, project_id: UUID, names: list[str]) -> None:
-    """Lock these attribute names against declarations by other transactions until this one ends."""
+    """Until the transaction ends, keep other transactions from declaring attributes of the project, and from inserting
+    inferred types for these names."""
     await tx.lock_quota("contact-attributes", project_id)
     await store.lock_attribute_names(tx, project_id=project_id, names=names)
 

@@ -137,7 +137,7 @@ async def list_audiences(
     example={"name": "Newsletter"},
 )
 async def create_audience(call: Call, data: NewAudience) -> Audience:
-    """Create an audience: DYNAMIC with `rules`, which choose its contacts, otherwise STATIC: you add the contacts."""
+    """Create an audience. With `rules` it is DYNAMIC: they choose its contacts. Without, it is STATIC: you add them."""
     if data.rules is not None:
         check_rules(data.rules)
     async with call.db.transaction() as tx:

@@ -49,7 +49,8 @@ class AudiencePreview(Record):
 
 
 class PreviewSlots:
-    """Limits how many previews run at the same time in this process: one per project, and a total number."""
+    """Limits how many previews run at the same time in this process: one per project, and in total one for every
+    CONNECTIONS_PER_PREVIEW database connections."""
 
     def __init__(self, connections: int) -> None:
         """`connections` is the size of the connection pool."""

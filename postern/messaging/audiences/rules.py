@@ -68,7 +68,7 @@ class RuleCondition(Body):
     operator: str | None = None
     value: Any = None
     within_days: Annotated[float, msgspec.Meta(ge=0, le=DAYS_LIMIT)] | None = None
-    """For conditions on how often an event happened: count only the events of this number of days before now."""
+    """For conditions on how often an event happened: count only events within this number of days before now."""
     match: Match | None = None
     conditions: list["RuleCondition"] | None = None
 
@@ -481,7 +481,7 @@ class _Compiler:
     def since(self, moment: Composable, days: float) -> Composable:
         """Like `within`, but without an upper bound; for times that Postern recorded itself.
 
-        They are never in the future, but may be later than `input.now`, if they were recorded since that was read.
+        They are never in the future, but may be later than `input.now` if another transaction has recorded them since.
         """
         return SQL("({m} > input.now - {days}::float8 * interval '1 day')").format(m=moment, days=self.value(days))
 

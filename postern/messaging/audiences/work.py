@@ -267,7 +267,7 @@ async def _fail_import(world: "World", job: ImportJob, reason: str) -> None:
         await import_store.delete_all_chunks(tx, project_id=job.project_id, import_id=job.id)
 
 
-async def recompute_timed_audience(world: "World", job: RefillJob) -> None:
+async def recompute_time_dependent_audience(world: "World", job: RefillJob) -> None:
     """Recompute an audience with time-dependent rules, and schedule the next recomputation.
 
     Does nothing if the audience was deleted, is STATIC now, or was claimed by another worker since.
@@ -300,7 +300,7 @@ WORK: list[Work[Any]] = [
         table="audiences",
         row_type=RefillJob,
         lease=timedelta(minutes=10),
-        do=for_each_row(recompute_timed_audience, max_concurrent=1),
+        do=for_each_row(recompute_time_dependent_audience, max_concurrent=1),
         claim_size=5,
         max_claims=1,
     ),

@@ -199,6 +199,7 @@ class VariantStats(Record):
     """The statistics of a variant. Opens and clicks by machines are not counted."""
 
     sent: int
+    """Sends that a mail server accepted, without those that bounced later."""
     opened: int
     clicked: int
     open_rate: float
@@ -220,16 +221,19 @@ class CampaignVariant(Record):
 
 
 class CampaignStats(Record):
-    """The statistics of a campaign's sends."""
+    """The statistics of a campaign's sends. Opens and clicks by machines are not counted."""
 
     total: int
+    """All sends, whatever their status."""
     sent: int
+    """Sends that a mail server accepted, without those that bounced later."""
     delivered: int
     opened: int
     clicked: int
     bounced: int
     complained: int
     failed: int
+    """Sends that failed, expired or were suppressed, without those that the frequency cap suppressed."""
 
 
 class ListedCampaign(Campaign):

@@ -258,12 +258,15 @@ class DomainFields(Record):
     id: UUID
     domain: str
     status: Status
+    """PENDING: the DKIM record was not found yet. VERIFIED: it is published, and mail can be sent. DEGRADED: it has
+    been missing for three days, so that no mail can be sent. FAILED: it has been missing for 30 days, and the periodic
+    checks have ended."""
     spf_verified: bool
     dkim_verified: bool
     dmarc_verified: bool
     verified_at: Moment | None
-    # Since when the DKIM record has been missing; None if it is published, and while the domain is PENDING.
     failing_since: Moment | None
+    """Since when the DKIM record has been missing; null if it is published, and while the domain is PENDING."""
     last_checked_at: Moment | None
     findings: list[Finding]
     """The mistakes in the domain's DNS records that the last check found, and advice."""

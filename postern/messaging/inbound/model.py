@@ -226,7 +226,7 @@ class InboundSummary(InboundFields):
     dmarc: DmarcVerdict
     """The DMARC result: whether the domain in From is authenticated."""
     expires_at: Moment
-    """When the message is deleted (UTC), as the project's setting `inboundRetentionDays` is now."""
+    """When the message will be deleted (UTC), by the present value of the project's setting `inboundRetentionDays`."""
 
 
 class InboundEnvelope(Record):
