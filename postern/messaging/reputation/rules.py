@@ -127,7 +127,7 @@ Progress = TypeVar("Progress", bound=WarmUpProgress)
 def advance(row: Progress, now: Moment, state: ReputationState) -> Progress:
     """The row of a plan as of now: unchanged on the same day, otherwise with its next step, or ended.
 
-    `state` is that of the domain's rates now.
+    `state` is the present state of the domain's rates; for an address of the server, WARNING if it is on a blocklist.
 
     The step of a day on which nothing was sent, or after which the rates are above a threshold, is repeated. Days that
     passed without an evaluation count as days on which nothing was sent.
