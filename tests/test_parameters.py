@@ -38,7 +38,7 @@ async def test_every_operation_rejects_unknown_query_parameters(project: Tenant,
         errors = response.json()["errors"]
         assert [error["path"] for error in errors] == ["query/limitt"], operation.wire_path
         assert errors[0]["code"] == "unknown_parameter"
-        names = [parameter.wire for parameter in operation.parameters if parameter.place == "query"]
+        names = [parameter.wire_name for parameter in operation.parameters if parameter.place == "query"]
         assert all(f"`{name}`" in errors[0]["message"] for name in names), operation.wire_path
 
 
@@ -217,7 +217,7 @@ def test_lists_of_one_kind_are_paged_alike() -> None:
     for operation in OPERATIONS:
         kind = get_origin(operation.returns)
         if kind in PAGING:
-            names = {parameter.wire for parameter in operation.parameters if parameter.place == "query"}
+            names = {parameter.wire_name for parameter in operation.parameters if parameter.place == "query"}
             assert names >= PAGING[kind], f"{operation.method} {operation.wire_path}"
             assert ("page" in names) == (kind is Page), f"{operation.method} {operation.wire_path}"
 

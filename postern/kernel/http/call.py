@@ -27,7 +27,7 @@ ActorType = Literal["CUSTOMER", "DEVELOPER", "API_KEY", "TEST_KEY", "SYSTEM", "S
 
 
 NAMED_ONLY_VERBS = frozenset(("impersonate",))
-"""Verbs of permissions that wildcards do not grant; the permission itself must be assigned."""
+"""Verbs of permissions that wildcards (`*`, `customers:*`) do not grant: such a permission must be assigned by name."""
 
 
 class CredentialInvalid(Unauthenticated):
@@ -35,7 +35,7 @@ class CredentialInvalid(Unauthenticated):
 
 
 class CredentialMissing(Unauthenticated):
-    """This needs a credential: send `Authorization: Bearer …`."""
+    """This request needs a credential: send `Authorization: Bearer …`."""
 
 
 class EmailUnverified(Forbidden):
@@ -140,12 +140,13 @@ class Call:
         return self.caller.account_id or NO_ID
 
     def require(self, permission: str) -> None:
-        """Raises PermissionMissing unless the caller has `permission`."""
+        """Raise PermissionMissing unless the caller has `permission`."""
         if not self.caller.may(permission):
             raise PermissionMissing(f"This credential lacks the permission `{permission}`.")
 
     def require_live(self, action: str) -> None:
-        """Raises LiveKeyRequired for a TEST key. `action` says what it cannot do: "activate an automation"."""
+        """Raise LiveKeyRequired for a TEST key. `action` says in the message what the key cannot do: "activate an
+        automation"."""
         if self.caller.environment == "TEST":
             raise LiveKeyRequired(f"A TEST key cannot {action}, because real mail would be sent. Use a LIVE key.")
 

@@ -1,7 +1,7 @@
 """Handles a request to an operation: checks its credential, permission and rate limit, binds its arguments, calls the
 function, and turns the function's value into a response.
 
-`middleware.py` is called before it, and `responses.py` turns the exceptions of operations into responses.
+`middleware.py` runs before this module; `responses.py` turns the exceptions of operations into responses.
 """
 
 import inspect
@@ -56,20 +56,25 @@ VISITOR_ADDRESS, VISITOR_AGENT = "Postern-Visitor-Address", "Postern-Visitor-Age
 """The visitor's IP address and user agent. A project's server sends them when it calls sign-in operations with its
 secret key."""
 
-ADDRESS_LIMIT = 64
-AGENT_LIMIT = 512
+MAX_ADDRESS_CHARACTERS = 64
+MAX_AGENT_CHARACTERS = 512
+"""A longer IP address or user agent is cut off."""
 PROJECT_RATE_WINDOW = timedelta(seconds=1)
 
-QUERY_VALUE_LIMIT = 4_096
+MAX_VALUE_CHARACTERS = 4_096
+"""A longer value of a query parameter or header is rejected."""
 EMPTY_BODY_LENGTH = 2
-"""The length of `{}`, which many clients send as an empty body."""
+"""The length in bytes of `{}`, which many clients send as an empty body."""
 
-NESTED = f"The body is nested too deeply: at most {JSON_DEPTH_LIMIT} levels of arrays and objects are allowed."
-MANY_VALUES = (
+TOO_DEEP_MESSAGE = (
+    f"The body is nested too deeply: at most {JSON_DEPTH_LIMIT} levels of arrays and objects are allowed."
+)
+TOO_MANY_VALUES_MESSAGE = (
     f"The body has too many values: its arrays and objects may have at most {JSON_VALUES_LIMIT:,} values together."
 )
 UNSTORABLE_MARKS = (b"\\u", b"\0", b"9999-12-31", b"0001-01-01")
-"""A body with a value that PostgreSQL cannot store has one of these byte sequences. Other bodies are not searched."""
+"""A body with a value that PostgreSQL cannot store contains at least one of these byte sequences. The values of other
+bodies need no check."""
 
 
 class UnsupportedMediaType(BadRequest):
@@ -85,8 +90,8 @@ class BodyInvalid(BadRequest):
 def handler_of(operation: Operation[Any, Any]) -> HTTPRouteHandler:
     """The Litestar route of an operation."""
     bind = bind_arguments(operation)
-    # A GET for everybody may count an open, or sign somebody in. One that needs a permission writes at most an entry of
-    # the audit log, in one transaction.
+    # A public GET may have effects, such as counting an open or signing a person in. A GET that needs a permission
+    # writes at most an entry of the audit log, in one transaction, so it can be cancelled when the client disconnects.
     only_reads = operation.method == "GET" and operation.needs is not None
 
     async def handle(request: RawRequest) -> Response[Any]:
@@ -130,7 +135,7 @@ async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRou
     project_id = as_id(project_text) if project_text is not None else None
     client = scope.get("client")
     agent = connection.headers.get("user-agent", "")
-    origin = Origin(ip=client[0][:ADDRESS_LIMIT] if client else "", user_agent=agent[:AGENT_LIMIT])
+    origin = Origin(ip=client[0][:MAX_ADDRESS_CHARACTERS] if client else "", user_agent=agent[:MAX_AGENT_CHARACTERS])
     caller = NOBODY
     headers: dict[str, str] = {}
     if operation.accepts:
@@ -201,7 +206,7 @@ def _visitor_origin(headers: Mapping[str, str], origin: Origin) -> Origin:
             raise Invalid.at(f"header/{VISITOR_ADDRESS}", "This is not an IP address.") from None
     return Origin(
         ip=origin.ip if address is None else address,
-        user_agent=origin.user_agent if agent is None else agent[:AGENT_LIMIT],
+        user_agent=origin.user_agent if agent is None else agent[:MAX_AGENT_CHARACTERS],
     )
 
 
@@ -273,7 +278,7 @@ def bind_arguments(operation: Operation[Any, Any]) -> Callable[[RawRequest, Call
     parameters = [parameter for parameter in operation.parameters if parameter.name in names]
     wants_call, wants_request = "call" in declared, "request" in declared
     decoder = _Decoder(operation.body) if operation.body is not None else None
-    in_query = frozenset(parameter.wire for parameter in parameters if parameter.place == "query")
+    in_query = frozenset(parameter.wire_name for parameter in parameters if parameter.place == "query")
     rejects_body = (
         decoder is None and not wants_request and operation.method != "GET" and operation.compatible_api is None
     )
@@ -348,13 +353,13 @@ def _read_parameter(parameter: Parameter, request: RawRequest) -> Any:
             raise NotFound
         return text
     source = request.query_params if parameter.place == "query" else request.headers
-    text = source.get(parameter.wire)
-    location = f"{parameter.place}/{parameter.wire}"
+    text = source.get(parameter.wire_name)
+    location = f"{parameter.place}/{parameter.wire_name}"
     if text is None:
         if parameter.required:
-            raise Invalid.at(location, f"`{parameter.wire}` is required.", "required")
+            raise Invalid.at(location, f"`{parameter.wire_name}` is required.", "required")
         return parameter.default
-    if "\0" in text or len(text) > QUERY_VALUE_LIMIT:
+    if "\0" in text or len(text) > MAX_VALUE_CHARACTERS:
         raise Invalid.at(location, "This value is too long or contains a NUL character.")
     raw: Any = text
     if parameter.is_list:
@@ -403,7 +408,10 @@ def read_json(decoder: "msgspec.json.Decoder[T]", body: bytes | msgspec.Raw) -> 
     """
     document = bytes(body)
     if len(document) > JSON_VALUES_LIMIT and has_too_many_values(document):
-        raise BodyInvalid(MANY_VALUES, errors=[ProblemError(path="", code="too_many_values", message=MANY_VALUES)])
+        raise BodyInvalid(
+            TOO_MANY_VALUES_MESSAGE,
+            errors=[ProblemError(path="", code="too_many_values", message=TOO_MANY_VALUES_MESSAGE)],
+        )
     try:
         value = decoder.decode(document)
         if is_too_deep(document):
@@ -428,7 +436,7 @@ def read_item(decoder: "msgspec.json.Decoder[T]", item: msgspec.Raw) -> T | Prob
 
 
 def _nested_too_deeply() -> BodyInvalid:
-    return BodyInvalid(NESTED, errors=[ProblemError(path="", code="too_deep", message=NESTED)])
+    return BodyInvalid(TOO_DEEP_MESSAGE, errors=[ProblemError(path="", code="too_deep", message=TOO_DEEP_MESSAGE)])
 
 
 def _reject_unstorable(value: Any, path: str) -> None:
@@ -466,7 +474,7 @@ def _reject_out_of_range(moment: datetime, path: str) -> None:
 def respond(operation: Operation[Any, Any], call: Call, value: Any) -> Response[Any]:
     """The response for the value that an operation returned, with the headers of `call`.
 
-    Adds `Link` for lists with more records, and `ETag` for records with `updated_at`.
+    Adds `Link` if a list has more records, and `ETag` for a record with `updated_at`.
     """
     headers = call.headers
     if isinstance(value, HttpResponse):

@@ -16,7 +16,7 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 HANDSHAKES: Final = 500
 """Concurrent TLS handshakes of one process; further connections are closed."""
 HANDSHAKES_PER_ADDRESS: Final = 50
-"""Those of one IPv4 address or IPv6 /64 network."""
+"""Concurrent TLS handshakes of one IPv4 address or IPv6 /64 network."""
 HANDSHAKE_SECONDS: Final = 10.0
 SHUTDOWN_SECONDS: Final = 5.0
 """How long a client may take to close TLS."""
@@ -64,11 +64,11 @@ class HttpsListener:
                 client.close()  # The client could not read a response before the handshake.
                 continue
             self._by_network[network] += 1
-            task = asyncio.create_task(self._shake_hands(client, network))
+            task = asyncio.create_task(self._do_handshake(client, network))
             self._handshakes.add(task)
             task.add_done_callback(self._handshakes.discard)
 
-    async def _shake_hands(self, client: socket.socket, network: str) -> None:
+    async def _do_handshake(self, client: socket.socket, network: str) -> None:
         try:
             await asyncio.get_running_loop().connect_accepted_socket(
                 self._make_protocol,

@@ -10,7 +10,11 @@ from postern.kernel.http.operation import HeaderParameter
 from postern.kernel.http.problems import Invalid
 
 IdempotencyHeader = Annotated[
-    str | None, HeaderParameter("Idempotency-Key"), msgspec.Meta(description="Makes a retry safe for 24 hours.")
+    str | None,
+    HeaderParameter("Idempotency-Key"),
+    msgspec.Meta(
+        description="Unique key of the request: repeated with it within 24 hours, it gets the first response."
+    ),
 ]
 """The parameter of an operation that accepts a key."""
 
@@ -27,5 +31,5 @@ def read_key(header: str) -> str:
 
 
 def digest_of(key: str) -> str:
-    """Return what is stored of a key: its SHA-256 in hexadecimal digits, because keys may contain personal data."""
+    """The SHA-256 of a key in hexadecimal digits. It is stored instead of the key, which may contain personal data."""
     return hashlib.sha256(key.encode()).hexdigest()

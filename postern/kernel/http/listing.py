@@ -52,8 +52,9 @@ IncludeTotal = Annotated[
 IncludeCounts = Annotated[
     list[Literal["total", "counts"]],
     msgspec.Meta(
-        description=f"`counts`: the numbers of each record; `limit` is then at most {COUNTED_RECORDS}. `total`: the "
-        f"header `Total-Count`, the number of matching records, counted up to {TOTAL_LIMIT:,}."
+        description="`counts`: each record with its counts, such as the number of members; `limit` is then at most "
+        f"{COUNTED_RECORDS}. `total`: the header `Total-Count`, the number of matching records, counted up to "
+        f"{TOTAL_LIMIT:,}."
     ),
 ]
 
@@ -76,19 +77,20 @@ class SortedListQuery(QueryString):
 
 
 class ListQuery(SortedListQuery):
-    """Query of a list that can be counted."""
+    """Query of a list whose total is counted on request."""
 
     include: IncludeTotal | None = None
 
 
 class CountedListQuery(SortedListQuery):
-    """Query of a list that can be counted, and whose records have numbers on request."""
+    """Query of a list whose total is counted on request, and whose records have counts on request: an audience the
+    number of its members, a campaign its statistics."""
 
     include: IncludeCounts | None = None
 
     @property
     def with_counts(self) -> bool:
-        """Whether the numbers of each record are requested. Raises Invalid if `limit` is too large for that."""
+        """Whether the counts of each record are requested. Raises Invalid if `limit` is too large for that."""
         if "counts" not in (self.include or ()):
             return False
         if self.limit > COUNTED_RECORDS:

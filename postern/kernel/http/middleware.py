@@ -37,7 +37,7 @@ PAGE_PROTECTION = [
 HOST_NAME = re.compile(r"[A-Za-z0-9.-]{1,253}")
 
 CLIENT_CLOSED_REQUEST = 499
-"""The status in the log and the metrics if a client closed the connection before the response; nginx writes it, too."""
+"""The status in the log and the metrics if a client closed the connection before the response, as in nginx."""
 
 
 class HostInvalid(BadRequest):
@@ -45,11 +45,11 @@ class HostInvalid(BadRequest):
 
 
 class HttpsRequired(Forbidden):
-    """Send this request by https. What was sent without encryption can have been read by others: replace its key."""
+    """Send this request by HTTPS. It was not encrypted, so others may have read it: replace the key in it."""
 
 
 PLAIN_PATHS = ("/.well-known/acme-challenge/", "/.well-known/postern/", "/healthz", "/readyz", "/metrics", "/zone")
-"""The beginnings of paths that are also served without TLS: those for authorities, proxies and the operator."""
+"""Prefixes of the paths that are also served without TLS, to certificate authorities, proxies and the operator."""
 
 
 class HttpMiddleware:
@@ -64,7 +64,7 @@ class HttpMiddleware:
     def __init__(self, app: ASGIApp, world: Any, cross_origin: ASGIApp, mounted: tuple[str, ASGIApp]) -> None:
         """`cross_origin` handles requests with an `Origin` header, which may come from pages of other origins.
 
-        `mounted` is the beginning of paths, and the application that handles all requests to them.
+        `mounted` is a prefix of paths, and the application that handles all requests to paths with this prefix.
         """
         self._app = app
         self._world = world
@@ -107,7 +107,7 @@ class HttpMiddleware:
         async def send_with_headers(message: Message) -> None:
             nonlocal status, body_follows
             if message["type"] == "http.response.start":
-                # From here on, a closed connection ends the response: of a stream, for example.
+                # From here on, a disconnect does not mean that the request is incomplete: a client may end a stream.
                 status, body_follows = message["status"], False
                 headers = [*message["headers"], (b"x-request-id", request_id.encode())]
                 headers.append((b"x-content-type-options", b"nosniff"))
@@ -166,7 +166,7 @@ class HttpMiddleware:
 
 
 async def _require_tls(scope: Any, public_url: str, request_id: str, send: Send) -> None:
-    """Redirect a request without TLS to the same path with it; one that may have a body is refused."""
+    """Respond to a request without TLS: redirect a GET to the same path by https, refuse others with HttpsRequired."""
     host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
     host = host.rpartition(":")[0] if ":" in host else host
     if scope["method"] != "GET" or not HOST_NAME.fullmatch(host):

@@ -363,7 +363,7 @@ def _parameter(parameter: Parameter, schema_of: dict[str, Any]) -> dict[str, Any
 
 def _parameter_entry(parameter: Parameter, description: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {
-        "name": parameter.wire,
+        "name": parameter.wire_name,
         "in": parameter.place,
         "required": parameter.required,
         "description": description,
@@ -373,7 +373,7 @@ def _parameter_entry(parameter: Parameter, description: str, schema: dict[str, A
 
 def _default_description(parameter: Parameter) -> str:
     """The name of the parameter as words."""
-    words = re.sub(r"(?<!^)([A-Z])", r" \1", parameter.wire).replace("-", " ").lower()
+    words = re.sub(r"(?<!^)([A-Z])", r" \1", parameter.wire_name).replace("-", " ").lower()
     return f"The {words}." if parameter.place == "path" else words.capitalize() + "."
 
 
@@ -429,9 +429,9 @@ def _headers_of(operation: Operation[Any, Any]) -> list[str]:
     elif isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         hints = {struct_field.name: struct_field.type for struct_field in msgspec.structs.fields(kind)}
         headers += ["ETag"] if Moment in (hints.get("updated_at"), *get_args(hints.get("updated_at"))) else []
-    if any(parameter.wire == "include" for parameter in operation.parameters):
+    if any(parameter.wire_name == "include" for parameter in operation.parameters):
         headers.append("Total-Count")
-    if any(parameter.wire == "Idempotency-Key" for parameter in operation.parameters):
+    if any(parameter.wire_name == "Idempotency-Key" for parameter in operation.parameters):
         headers.append("Idempotent-Replayed")
     if operation.returns is HttpResponse and set(operation.media_types) & FILES:
         headers.append("Content-Disposition")

@@ -36,8 +36,8 @@ def describe_fields(
     `types` are all object types, `request_types` those in request bodies, `event_types` those of the data of events.
 
     Defaults become part of the description, because code generators treat a property with `default` as always present.
-    Responses always have all fields, so all fields of types that are in neither become required. In the data of events,
-    fields that have a default may be absent.
+    Responses always have all fields, so all fields of types that are neither in requests nor in events become required.
+    In the data of events, fields that have a default may be absent.
     """
     examples = replace(examples, without_sample=set())
     docstrings: dict[str, str] = {}

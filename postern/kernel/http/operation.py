@@ -64,7 +64,7 @@ class Parameter:
     """A path, query or header parameter of an operation."""
 
     name: str
-    wire: str
+    wire_name: str
     """The name in requests: camelCase, or the name of the header."""
     place: str
     """`path`, `query` or `header`."""
@@ -339,8 +339,8 @@ def _parameters(function: Any, hints: dict[str, Any], path: str) -> Iterable[Par
 
 def _query_parameter(name: str, hint: Any, default: Any, *, required: bool) -> Parameter:
     ignores_invalid = any(isinstance(marker, Lenient) for marker in get_args(hint)[1:])
-    wire = next((marker.name for marker in get_args(hint)[1:] if isinstance(marker, QueryParameter)), None)
-    return Parameter(name, wire or camel(name), "query", hint, default, required, ignores_invalid)
+    other_name = next((marker.name for marker in get_args(hint)[1:] if isinstance(marker, QueryParameter)), None)
+    return Parameter(name, other_name or camel(name), "query", hint, default, required, ignores_invalid)
 
 
 def _without_none(kind: Any) -> Any:

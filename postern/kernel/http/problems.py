@@ -66,7 +66,7 @@ class Problem(Exception):
             self.next = next
 
     def relocated(self, path: Callable[[str], str]) -> Self:
-        """This problem after `path` has replaced the location of each of its errors."""
+        """Replace the location of each error by `path(location)`, in place, and return this problem."""
         self.errors = [msgspec.structs.replace(error, path=path(error.path)) for error in self.errors]
         return self
 
@@ -109,7 +109,7 @@ class Invalid(BadRequest):
 
 
 class Unauthenticated(Problem, code="unknown"):
-    """This needs a credential: send `Authorization: Bearer …`."""
+    """This request needs a credential: send `Authorization: Bearer …`."""
 
     status = 401
 
@@ -121,7 +121,7 @@ class Forbidden(Problem):
 
 
 class Missing(Problem):
-    """There is no such record here."""
+    """There is no such record."""
 
     status = 404
 

@@ -1,4 +1,5 @@
-"""Turns msgspec's validation errors into sentences with the location and the allowed values, without patterns."""
+"""Turns msgspec's validation errors into sentences with the location and the allowed values, without regular
+expressions."""
 
 import re
 from collections.abc import Iterable, Sequence
