@@ -32,6 +32,7 @@ INTEGER_RANGES = {
     "https_port": (0, 65_535),
     "acme_http_port": (1, 65_535),
 }
+"""The smallest and largest value of each setting that is an integer."""
 SECONDS_RANGES = {
     "send_wait": (0.0, 30.0),
     "drain": (0.0, 3_600.0),
@@ -41,8 +42,10 @@ SECONDS_RANGES = {
     "body_wait": (0.1, 3_600.0),
     "idle_wait": (1.0, 3_600.0),
 }
+"""The smallest and largest value of each setting that is a duration, in seconds."""
 MAX_RATES = {"bounce_rates": 10.0, "complaint_rates": 0.5}
-"""The highest rates, in percent, at which marketing mail is held. At these rates Amazon SES pauses an account."""
+"""The largest values, in percent, of the rates at which marketing mail is held. At these rates, Amazon SES pauses an
+account."""
 CHOICES = {
     "transport": ("capture", "relay", "direct", "ses"),
     "dnssec": ("auto", "yes", "no"),
@@ -51,7 +54,7 @@ CHOICES = {
     "billing": ("manual", "stripe"),
 }
 FALLBACK_TRANSPORTS = ("relay", "direct", "ses")
-"""The transports that can be used if others cannot be reached."""
+"""The possible values of `fallback_transports`."""
 SECRET_SETTINGS = (
     "secret",
     "database_url",
@@ -65,7 +68,7 @@ SECRET_SETTINGS = (
 """Settings that hold a password or a key."""
 MIN_SECRET_CHARS = 32
 BOUNCE_LABEL = "bounce"
-"""The label of the names to which bounces are sent, below sending domains and in this service's zone."""
+"""The first label of the domains to which bounces are sent: `bounce.<sending domain>` and `bounce.<dns_zone>`."""
 DOMAIN = re.compile(r"(?=.{1,253}$)([\w-]{1,63}\.)*[\w-]{1,63}")
 Number = TypeVar("Number", int, float)
 TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
@@ -111,7 +114,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     dnssec: str = "auto"
     """Whether the DNS servers validate DNSSEC, for DANE: `yes`, `no` or `auto` (if all have loopback addresses)."""
     tls_report_contact: str | None = None
-    """An e-mail address in the reports about TLS to recipients' domains (RFC 8460); without it, none are sent."""
+    """The contact address in the TLS reports that are sent to recipients' domains (RFC 8460); without it, no report is
+    sent."""
     ses_region: str | None = None
     """The AWS region of Amazon SES, such as `eu-central-1`."""
     ses_access_key_id: str | None = None
@@ -135,7 +139,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     inbound_host: str = "127.0.0.1"
     """The address on which this server receives mail by SMTP: bounces, complaints, and mail to routes."""
     inbound_port: int | None = None
-    """The port for it, usually 25; without one, or with 0, this server receives no mail."""
+    """The port on which this server receives mail by SMTP, usually 25; without it, or with 0, it receives no mail."""
     mx_host: str | None = None
     """The name of this server in MX records; default: the base URL's host."""
     outbound_allow: tuple[IPv4Network | IPv6Network, ...] = ()
@@ -193,7 +197,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     tls_certificate: Path | None = None
     """PEM file with the certificate chain of the SMTP server; read again when it changes."""
     tls_key: Path | None = None
-    """PEM file with its private key."""
+    """PEM file with the private key of `tls_certificate`."""
     smtp_plain_auth: tuple[IPv4Network | IPv6Network, ...] = (ip_network("127.0.0.0/8"), ip_network("::1"))
     """Networks from which programs may authenticate by SMTP without TLS."""
     smtp_connections: int = 10_000
@@ -201,14 +205,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     smtp_connections_per_address: int = 200
     """Concurrent SMTP connections from one address (or IPv6 /64 network)."""
     smtp_memory: int = 256
-    """Megabytes of all messages together that one process is receiving by SMTP, and of commands that wait."""
+    """Megabytes that one process may hold of messages that it is receiving by SMTP and of commands that wait."""
     sign_up: bool = True
     """Whether anyone may create a developer account."""
 
     https_port: int | None = None
     """The port on which the API is served with TLS, usually 443, with certificates by ACME."""
     acme_terms_agreed: bool = False
-    """Whether the operator agrees to the terms of service of the certificate authority; without it, none is asked."""
+    """Whether the operator agrees to the terms of service of the certificate authority; otherwise no certificate is
+    requested."""
     acme_directory: str = "https://acme-v02.api.letsencrypt.org/directory"
     """The URL of the authority's directory (RFC 8555 §7.1.1)."""
     acme_email: str | None = None
@@ -216,13 +221,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     acme_eab_key_id: str | None = None
     """The key identifier of the account at the authority, if it requires one (RFC 8555 §7.3.4)."""
     acme_eab_hmac_key: str | None = None
-    """The key that belongs to it, in base64url."""
+    """The HMAC key that belongs to `acme_eab_key_id`, in base64url."""
     acme_ca_file: Path | None = None
-    """PEM file with the authority that issued the certificate of the directory's server, if it is a private one."""
+    """PEM file with the CA certificate to verify the TLS certificate of `acme_directory`, if a private CA issued it."""
     acme_http_port: int = 80
-    """The port on which the authority asks for http-01, for tests and labs."""
+    """The port at which the authority requests http-01 challenges; only tests and labs use another one than 80."""
     acme_self_test: bool = True
-    """Whether this server requests its own challenge before the authority does; not possible everywhere behind NAT."""
+    """Whether this server first requests its own challenge, to find errors before the authority does. Behind some NAT
+    routers a server cannot reach its own public address; then set it to no."""
 
     billing: str = "manual"
     """How accounts choose a plan: `manual` (on a page of this server, without payment) or `stripe`."""
@@ -262,7 +268,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def relay_hosts(self) -> tuple[str, ...]:
-        """The hosts of `relay` in lower case; empty if no mail is sent through them."""
+        """The hosts of `relay` in lower case; empty if `relay` is not one of the `transports`."""
         if "relay" not in self.transports:
             return ()
         return tuple(host for part in (self.relay or "").split() if (host := urlsplit(part).hostname))
@@ -286,13 +292,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def has_inbound_zone(self) -> bool:
-        """Whether the return paths of sending domains, which lead into this service's zone, lead to this server."""
+        """Whether this server receives the bounces to return paths of sending domains: they are CNAMEs of a name in
+        `dns_zone`."""
         return self.receives_mail and self.dns_zone is not None
 
     @property
     def bounce_domain(self) -> str | None:
-        """The domain of signed return paths: `return_path_domain`, or the name for bounces in `dns_zone` if this server
-        receives mail; None if there is neither."""
+        """The domain of signed return paths: `return_path_domain`, or `bounce.<dns_zone>` if this server receives mail;
+        None if there is neither."""
         if self.return_path_domain is None and self.has_inbound_zone:
             return f"{BOUNCE_LABEL}.{(self.dns_zone or '').rstrip('.')}"
         return self.return_path_domain and self.return_path_domain.rstrip(".")
@@ -304,8 +311,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def smtp_names(self) -> tuple[str, ...]:
-        """The names of the SMTP servers for which there is no certificate in files: the host of the base URL for
-        submission, `mx_name` for inbound."""
+        """The host names for which the SMTP server needs certificates by ACME: the host of the base URL for submission,
+        `mx_name` for inbound. Empty if `tls_certificate` is set."""
         if self.tls_certificate is not None:
             return ()
         host = (urlsplit(self.public_url).hostname or "").lower()
@@ -375,7 +382,7 @@ def _read(name: str, text: str) -> Any:
     if name in ("base_url", "stripe_api", "ses_endpoint", "acme_directory"):
         return _web_url(text)
     if name == "breached_passwords" and not re.match(r"https?://[^/\s]+(/\S*)?$", text):
-        raise ValueError("expected the address of a range service, like https://api.pwnedpasswords.com/range")
+        raise ValueError("expected the URL of a range API, like https://api.pwnedpasswords.com/range")
     if name == "secret" and len(text) < MIN_SECRET_CHARS:
         raise ValueError(f"a master key has {MIN_SECRET_CHARS} characters or more")
     if name in ("dns_zone", "return_path_domain", "mx_host") and not DOMAIN.fullmatch(text.rstrip(".")):

@@ -39,7 +39,7 @@ IDLE_PAUSE_SECONDS = 0.05
 """Pause before the next search if other workers had already claimed the due rows."""
 
 ERROR_PAUSE_SECONDS = 0.2
-"""Pause after a failure before the lane can be claimed again, so that a lane that always fails is no busy loop."""
+"""Pause after a failure before the lane can be claimed again, so that a lane that always fails causes no busy loop."""
 
 POLL = timedelta(seconds=1)
 """Maximum time between two searches, and so the maximum delay if a notification is lost."""

@@ -48,9 +48,10 @@ class TooManyRequests(RateLimited):
 
 
 def network_of(address: str) -> str:
-    """The network to count for a rate limit: the IPv4 address itself, or the /64 network of an IPv6 address (RFC 6177).
+    """The network that an address is counted as in a limit: the IPv4 address itself, or the /64 network of an IPv6
+    address, because one subscriber usually has a whole /64 (RFC 6177).
 
-    The subscriber of a /64 has 2^64 addresses. Text that is not an IP address is returned unchanged.
+    Text that is not an IP address is returned unchanged.
     """
     if ":" not in address:
         return address
@@ -65,7 +66,7 @@ class RateLimiter:
     """Token buckets in the memory of this process. Other processes have their own: the limit applies per process."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """`clock` gives seconds since any moment."""
+        """`clock` returns seconds since an arbitrary moment."""
         self._clock = clock
         self._balances: OrderedDict[tuple[str, str], tuple[float, float]] = OrderedDict()
 

@@ -11,10 +11,12 @@ import structlog
 from postern.kernel.terminal import printable
 
 SECRET_WORDS = ("password", "secret", "token", "authorization", "cookie", "apikey", "api_key", "signature")
-BODY_WORDS = ("html", "text", "body", "content", "variables")
+"""The value of an event field is redacted if the name of the field contains one of these words,"""
+BODY_FIELDS = ("html", "text", "body", "content", "variables")
+"""or is one of these."""
 REDACTED = "[left out]"
 PARAMETER_NAME = re.compile("[A-Za-z][A-Za-z_.-]{0,31}")
-"""Query parameters whose names are logged. A name with a digit is redacted, because it may be a random token."""
+"""The names of query parameters that are logged. A name with a digit is not, because it may be a random token."""
 
 
 def set_up_logs(format: str = "auto", level: str = "info") -> None:
@@ -51,13 +53,15 @@ def processors(*, human_readable: bool) -> list[Any]:
 
 
 def _without_value(part: str) -> str:
-    """The parameter's name with its value removed; a part without a name may itself be a secret (`?3f9c…`)."""
+    """A part of a query string (`name=value`) without the value. A part without a PARAMETER_NAME is removed as a whole,
+    because it may itself be a secret (`?3f9c…`)."""
     name, separator, _ = part.partition("=")
     return f"{name}={REDACTED}" if separator and PARAMETER_NAME.fullmatch(name) else REDACTED
 
 
 def _make_printable(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Texts of others, such as replies of servers, must not send commands to a terminal. JSON escapes them."""
+    """Replace characters that could send commands to the terminal: values contain text from outside, such as replies of
+    mail servers. JSON logs do not need this, because JSON escapes these characters."""
     for name, value in event.items():
         if isinstance(value, str):
             event[name] = "\n".join(map(printable, value.split("\n"))) if name == "exception" else printable(value)
@@ -66,7 +70,7 @@ def _make_printable(_: Any, __: str, event: MutableMapping[str, Any]) -> Mutable
 
 def _redact_secrets(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     for name, value in event.items():
-        if any(word in name.lower() for word in SECRET_WORDS) or name.lower() in BODY_WORDS:
+        if any(word in name.lower() for word in SECRET_WORDS) or name.lower() in BODY_FIELDS:
             event[name] = REDACTED
         elif name == "query" and value:
             # Query strings contain one-time tokens, signatures and e-mail addresses.

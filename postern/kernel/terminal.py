@@ -1,4 +1,4 @@
-"""Texts of others, such as replies of mail servers, on a terminal: in the output of commands and in logs."""
+"""Makes text from outside, such as replies of mail servers, safe to print on a terminal: in commands and in logs."""
 
 import re
 

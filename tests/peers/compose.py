@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from postern.kernel.database.embedded import programs
+from postern.kernel.database.embedded import programs_folder
 from tests.peers.containers import BASE, IMAGE, ROOT, Containers
 
 VARIABLE = re.compile(r"\$\{(\w+)(?:(:[-?])([^}]*))?\}")
@@ -125,7 +125,7 @@ class Compose:
         if service["image"].startswith("postgres:"):
             start = self.folder / "start-postgres.sh"
             start.write_text(POSTGRES_START)
-            packages = programs().parents[2]
+            packages = programs_folder().parents[2]
             mounts = [f"--volume={start}:/start.sh:ro", "--env=PGDATA=/var/lib/postgresql/data"]
             mounts += [
                 f"--volume={packages / part}:/{part}:ro"

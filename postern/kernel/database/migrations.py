@@ -19,6 +19,7 @@ from psycopg import AsyncConnection, Connection
 from psycopg.errors import LockNotAvailable
 
 OLDEST_SERVER = 15
+"""The oldest supported major version of PostgreSQL."""
 LOCK_TIMEOUT = "4s"
 """How long a migration waits for a table lock before it is retried; meanwhile other queries wait behind it."""
 TRIES = 5
@@ -68,7 +69,8 @@ def migrate(url: str, *, folder: Path | None = None, max_wait: timedelta = NO_WA
 
     Waits at most `max_wait` for a database that does not accept connections yet. Raises MigrationError for an
     unsupported server version or encoding, a schema older than the baseline, a changed file, a failing statement or a
-    table that stays locked. Migrations applied before the failure remain.
+    table that stays locked; psycopg.OperationalError if the database accepts no connection. Migrations applied before
+    the failure remain.
     """
     all_migrations = migrations(folder)
     with connect_with_retries(url, max_wait) as connection:

@@ -54,7 +54,7 @@ POOL_WAIT = timedelta(seconds=5)
 """How long a request waits for a connection before it fails with 503."""
 
 ROW_ERRORS = (psycopg.DataError, psycopg.IntegrityError)
-"""Errors of a statement that its values cause, and not the state of the database server."""
+"""Errors that are caused by the values of a statement, not by the state of the database server."""
 
 PoolConnection = AsyncConnection[tuple[Any, ...]]
 
@@ -73,14 +73,14 @@ def like_pattern(text: str) -> str:
 
 
 def text_literal(value: str) -> SqlLiteral:
-    """`value` as a text literal for composed SQL. Doubles each `%`, which psycopg would read as a placeholder: do not
-    double it before."""
+    """`value` as a text literal for composed SQL. Doubles each `%`, because psycopg would read a single one as a
+    placeholder; the caller must not double it."""
     return SqlLiteral(value.replace("%", "%%"))
 
 
 def first_id_at(moment: datetime, shift: timedelta) -> SqlLiteral:
-    """A literal that is less than every UUIDv7 (RFC 9562 §5.7) of the time `moment` plus `shift` or later, and greater
-    than every earlier one. It has no version bits, so it is not a UUIDv7 itself."""
+    """A UUID literal that sorts before every UUIDv7 (RFC 9562 §5.7) created at `moment` plus `shift` or later, and
+    after every UUIDv7 created earlier. It has no version bits, so it is not a UUIDv7 itself."""
     milliseconds = min(max(int((moment.timestamp() + shift.total_seconds()) * 1_000), 0), (1 << 48) - 1)
     return SqlLiteral(UUID(int=milliseconds << 80))
 
@@ -93,12 +93,13 @@ class Queries:
 
     @property
     def hooks(self) -> "Hooks":
-        """Functions of higher layers that lower layers call. Fails if the database was opened without hooks."""
+        """Functions of higher layers that lower layers call. Raises AssertionError if the database was opened without
+        hooks."""
         assert self._hooks is not None, "this database was opened without hooks"
         return self._hooks
 
     def cache(self, kind: type[T]) -> T:
-        """This database's instance of the cache class `kind`, created on first use. For rows that never change only.
+        """This database's instance of the cache class `kind`, created on first use. Cache only rows that never change.
 
         A transaction uses the caches of its database.
         """
@@ -134,8 +135,8 @@ _current_hold: ContextVar[ConnectionHold | None] = ContextVar("_current_hold", d
 class SecondConnection(RuntimeError):
     """A task that holds a connection requested another one from the pool.
 
-    Under load, all callers would hold one and wait forever for a second one. Run the statement on the open transaction,
-    or before or after it.
+    Under load, every task could hold one connection and wait forever for a second one. Run the statement on the open
+    transaction, or before or after it.
     """
 
 
@@ -247,7 +248,8 @@ class DatabasePool(AsyncConnectionPool[PoolConnection]):
 async def open_database(url: str, *, size: int = 10, hooks: "Hooks | None" = None) -> AsyncIterator[Database]:
     """Open a pool of at most `size` connections to `url` for the duration of the block.
 
-    It connects in the background and reconnects by itself: this raises no error if the database is unavailable.
+    The pool connects in the background and reconnects by itself, so this raises no error if the database is
+    unavailable.
     """
     pool = DatabasePool(
         url,
@@ -281,8 +283,9 @@ def statement(
     """Make a function run one SQL statement.
 
     The function's first parameter is the Queries to run on. The others are those of the statement: `%(name)s` for
-    values, `{name}` for composed SQL. A positional parameter of a Struct type provides its fields, and one of type
-    `list[Struct]` an array of each field (`unnest(%(name)s::text[])`); fields that the SQL does not use are not sent.
+    values, `{name}` for composed SQL. A positional parameter of a Struct type provides its fields; one of type
+    `list[Struct]` provides for each field an array of its values (`unnest(%(name)s::text[])`). Fields that the SQL does
+    not use are not sent.
     JSON fields are sent as `jsonb`, see `_field_readers`.
 
     `insert into table {row}`, where `row` is a Struct parameter, inserts each of its fields into the column of that

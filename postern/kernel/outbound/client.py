@@ -47,7 +47,7 @@ OPEN_CONNECTIONS = 600
 """Maximum concurrent requests; with IDLE_CONNECTIONS, below the common limit of 1,024 file descriptors."""
 IDLE_CONNECTIONS = 200
 IDLE_SECONDS = 4.0
-"""Shorter than the five seconds after which common servers close idle connections."""
+"""How long an idle connection is kept: less than the five seconds after which common servers close it."""
 USER_AGENT = "Postern/0.1"
 KEPT_HEADERS = frozenset(
     {
@@ -432,7 +432,7 @@ class _Connection(asyncio.Protocol):
             else:
                 self._finish(reusable=False)
         else:
-            self._limit(received)
+            self._enforce_size_limits(received)
 
     def eof_received(self) -> None:
         return None
@@ -491,7 +491,7 @@ class _Connection(asyncio.Protocol):
         self._received.ended = True
         self._finish(reusable=self._parser.should_keep_alive())
 
-    def _limit(self, received: _Received) -> None:
+    def _enforce_size_limits(self, received: _Received) -> None:
         if received.ended:
             return
         if not received.has_head and received.raw_bytes > HEAD_BYTES:

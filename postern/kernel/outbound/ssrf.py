@@ -44,7 +44,7 @@ SPECIAL_V4 = [
         "100.64.0.0/10",  # carrier-grade NAT (RFC 6598)
         "127.0.0.0/8",  # loopback (RFC 1122)
         "168.63.129.16/32",  # Azure's host agent: an internal service despite its public address
-        "169.254.0.0/16",  # link-local, the metadata pages of most clouds (RFC 3927)
+        "169.254.0.0/16",  # link-local, with the metadata services of most clouds (RFC 3927)
         "172.16.0.0/12",  # private (RFC 1918)
         "192.0.0.0/24",  # protocol assignments (RFC 6890)
         "192.0.2.0/24",  # documentation (RFC 5737)
