@@ -229,7 +229,11 @@ REACTIONS: Sequence[Reaction] = (
 )
 """The reactions to events. They are called in this order, in the transaction that records the events."""
 
-READERS: Sequence[ReadCredential] = (projects.read_key, accounts.read_token, token_authentication.read_customer_token)
+CREDENTIAL_READERS: Sequence[ReadCredential] = (
+    projects.read_key,
+    accounts.read_token,
+    token_authentication.read_customer_token,
+)
 """The functions that authenticate bearer tokens, in the order in which they are tried."""
 
 HOOKS = Hooks(
@@ -257,7 +261,7 @@ def work_for(settings: Settings) -> list[Work[Any]]:
 
 
 class Application(HttpMiddleware):
-    """The ASGI application. Building one takes most of a second, so tests switch it to another world instead."""
+    """The ASGI application. It takes almost a second to build, so tests build one and switch its world."""
 
     def __init__(self, world: World, dashboard_folder: Path) -> None:
         pages = [*public_pages.routes(), *instance.routes(OPERATIONS, WORK), *inbox_pages.routes()]
@@ -270,7 +274,7 @@ class Application(HttpMiddleware):
                 *pages,
             ],
             exception_handlers={Exception: _error_response},  # pyright: ignore[reportArgumentType]
-            state=State({"world": world, "readers": READERS}),
+            state=State({"world": world, "readers": CREDENTIAL_READERS}),
             openapi_config=None,
             debug=False,
             logging_config=None,

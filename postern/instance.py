@@ -41,12 +41,13 @@ if TYPE_CHECKING:
     from postern.world import World
 
 RECONNECT_SECONDS = 0.5
+"""The pause between two attempts to reach the database."""
 
-HEARTBEAT = timedelta(seconds=5)
+HEARTBEAT_INTERVAL = timedelta(seconds=5)
 """The interval between the heartbeats of a worker."""
 
-SILENCE = timedelta(seconds=30)
-"""A worker without a heartbeat for this long counts as stopped."""
+HEARTBEAT_TIMEOUT = timedelta(seconds=30)
+"""A worker or SMTP process without a heartbeat for this long counts as stopped."""
 
 FORWARDING_HEADERS = frozenset(
     (
@@ -116,7 +117,7 @@ async def readiness(request: RawRequest) -> dict[str, ReadinessCheck]:
         seen_at = await instance_store.last_heartbeat(world.db)
     except Exception as error:  # The instance is not ready, whatever the error of the database is.
         return {"database": ReadinessCheck(False, type(error).__name__)}
-    alive = seen_at is not None and world.clock() - seen_at < SILENCE
+    alive = seen_at is not None and world.clock() - seen_at < HEARTBEAT_TIMEOUT
     return {
         "database": ReadinessCheck(True, "answers"),
         "migrations": ReadinessCheck(not pending, f"{len(pending)} pending" if pending else "up to date"),
@@ -133,16 +134,20 @@ def _check_disk(settings: Settings) -> ReadinessCheck:
 
 
 async def instance_metrics(world: "World", works: Sequence[Work[Any]]) -> bytes:
-    """The metrics of the whole instance, for `/metrics`: database, number of workers, for each of `works` how long the
-    oldest due row has waited (`postern_due_seconds`), which grows if there are too few workers, the reports that could
-    not be processed, and the counters of the SMTP servers, which run in other processes."""
+    """The metrics of the whole instance, for `/metrics`, in the text format of Prometheus.
+
+    These are: whether the database responds, the number of workers, how long the oldest due row of each of `works` has
+    waited (`postern_due_seconds`, which grows if there are too few workers), the number of reports that could not be
+    processed, the counters of the SMTP servers, which run in other processes, and addresses that are warming up. If the
+    database does not respond, only the first.
+    """
     lines = [
         "# HELP postern_database_up Whether the database responds.",
         "# TYPE postern_database_up gauge",
     ]
     try:
-        workers = await instance_store.count_workers(world.db, since=world.clock() - SILENCE)
-        smtp_processes = await instance_store.smtp_processes(world.db, since=world.clock() - SILENCE)
+        workers = await instance_store.count_workers(world.db, since=world.clock() - HEARTBEAT_TIMEOUT)
+        smtp_processes = await instance_store.smtp_processes(world.db, since=world.clock() - HEARTBEAT_TIMEOUT)
         counted = {count.kind: count.reports for count in await instance_store.report_counts(world.db)}
         waits = [(work.name, await longest_wait(world.db, work, world.clock())) for work in works]
         sources = await source_states(world.db, world.settings, world.clock())
@@ -177,7 +182,7 @@ SMTP_METRICS = {
 
 
 def _smtp_lines(processes: Sequence[instance_store.SmtpProcess]) -> Iterator[str]:
-    """The metrics of the SMTP servers, for each port and process: a process that starts again begins with 0."""
+    """The metrics of the SMTP servers for each port and process, because a new process begins to count at 0."""
     if not processes:
         return
     for field, (metric, kind, description) in SMTP_METRICS.items():
@@ -189,8 +194,8 @@ def _smtp_lines(processes: Sequence[instance_store.SmtpProcess]) -> Iterator[str
 
 
 SOURCE_METRICS = {
-    "ceiling": ("postern_source_ceiling", "How many messages may leave from an address today that is warming up."),
-    "used": ("postern_source_messages", "How many messages of today count for the ceiling of an address."),
+    "ceiling": ("postern_source_ceiling", "Maximum messages that an address in warm-up may send today."),
+    "used": ("postern_source_messages", "Messages that count towards the ceiling of an address in warm-up today."),
 }
 """Name and description of each metric of addresses with a warm-up plan, keyed by its field of SourceState."""
 
@@ -206,8 +211,8 @@ def _source_lines(sources: Sequence[SourceState]) -> Iterator[str]:
 
 
 class OpenApiDocument:
-    """The OpenAPI document of these operations as JSON. It is written at the first request for it, because that takes
-    half a second, by which every start of a server would take longer."""
+    """The OpenAPI document of these operations as JSON. It is generated at the first request, not at the start of the
+    server, because that takes half a second."""
 
     def __init__(self, operations: Sequence[Operation[Any, Any]]) -> None:
         self._operations = operations

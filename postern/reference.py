@@ -104,7 +104,7 @@ FIELDS: Mapping[str, str] = {
     "label": "Display name.",
     "decidedAt": "When it was approved or rejected (UTC); null while it is pending.",
     "otherEmails": "Further e-mail addresses with which the customer can sign in.",
-    "onNewSubject": "Second provider account with a known e-mail address: `REFUSE` it, or `HOLD` it for approval.",
+    "onNewSubject": "If another provider account has a customer's address: `REFUSE` it, or `HOLD` it for approval.",
     "action": "The action, as `noun.verb`.",
     "targetType": "Type of the record that was acted on.",
     "targetId": "Id of the record that was acted on.",

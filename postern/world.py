@@ -62,12 +62,13 @@ class Hooks:
     has_working_sso: "HasWorkingSso"
     receives_mail_for: "ReceivesMailFor"
     webhook_formats: "Mapping[WebhookFormat, WritePayloads]"
-    """Writes the payloads of webhook subscriptions, by their format; `postern` is not among them."""
+    """Functions that write the payloads of webhooks, keyed by their format. The format `postern` needs no function."""
 
 
 @dataclass
 class World:
-    """Everything that operations and background work use, instead of the machine's clock, network or random numbers."""
+    """The dependencies of operations and background work. They take time, network and random numbers only from here, so
+    that tests can replace these."""
 
     settings: Settings
     db: Database

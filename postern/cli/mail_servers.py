@@ -16,7 +16,7 @@ import structlog
 from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
 
-from postern.instance import SILENCE
+from postern.instance import HEARTBEAT_TIMEOUT
 from postern.instance_store import record_smtp_counters, remove_smtp_process
 from postern.kernel.config import Settings
 from postern.kernel.database.statements import Jsonb
@@ -151,7 +151,7 @@ class MailServers:
         await asyncio.gather(*(server.stop(drain.total_seconds()) for server in self._servers.values()))
         with suppress(OperationalError, PoolTimeout):
             # And the records of processes that were killed, which have been silent for long.
-            await remove_smtp_process(self._world.db, id=self._id, before=self._world.clock() - 10 * SILENCE)
+            await remove_smtp_process(self._world.db, id=self._id, before=self._world.clock() - 10 * HEARTBEAT_TIMEOUT)
 
     async def _record_periodically(self) -> None:
         while True:

@@ -28,7 +28,7 @@ from postern.cli import CannotRun, report_expected_errors
 from postern.cli.checks import check_settings
 from postern.cli.mail_servers import MailServers
 from postern.cli.ports import BACKLOG, HTTPS_VARIABLES, SMTP_VARIABLES, open_port
-from postern.instance import HEARTBEAT, SILENCE, wait_for_database
+from postern.instance import HEARTBEAT_INTERVAL, HEARTBEAT_TIMEOUT, wait_for_database
 from postern.instance_store import heartbeat, remove_worker
 from postern.kernel.config import Settings, read_settings
 from postern.kernel.due import Worker
@@ -244,11 +244,11 @@ async def _send_heartbeats(world: World) -> None:
                 await heartbeat(world.db, id=worker_id, now=world.clock())
             except (OperationalError, PoolTimeout) as error:
                 log.warning("heartbeat_missed", error=str(error).strip())
-            await asyncio.sleep(HEARTBEAT.total_seconds())
+            await asyncio.sleep(HEARTBEAT_INTERVAL.total_seconds())
     finally:
         with suppress(OperationalError, PoolTimeout):
             # And the records of workers that were killed, which have been silent for long.
-            await remove_worker(world.db, id=worker_id, before=world.clock() - 10 * SILENCE)
+            await remove_worker(world.db, id=worker_id, before=world.clock() - 10 * HEARTBEAT_TIMEOUT)
 
 
 async def _clean_up(world: World) -> None:

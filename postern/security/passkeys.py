@@ -29,6 +29,7 @@ from postern.security.secrets import new_token
 from postern.security.subjects import Subject
 
 PASSKEYS_LIMIT = 20
+"""Maximum number of passkeys of a developer or customer."""
 PASSKEY_CHALLENGE_LIFE = timedelta(minutes=5)
 """How long a browser may take to respond to a challenge."""
 CREDENTIAL_BYTES_LIMIT = 16_384

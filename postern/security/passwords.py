@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 PASSWORD_MIN, PASSWORD_MAX = 8, 256
 """Characters of a password (ASVS 5.0 6.2.1, 6.2.9). There are no composition rules (6.2.5)."""
 MIN_WORD_LETTERS = 4
-"""A password that contains only the letters of the e-mail address or the app's name, besides digits and signs, is
-refused only if it has at least this many letters."""
+"""A password whose letters spell the e-mail address or the app's name is refused only if it has at least this many
+letters."""
 MAX_HASH_CHECKS = 3
-"""How many times one sign-in checks the stored hash at most. If a concurrent request has replaced the hash, the new one
-is checked."""
+"""Maximum number of hashes that one sign-in checks: if a concurrent request has replaced the hash, the new one is
+checked."""
 
 OWN_SCHEME = "$argon2id$v=19$m=19456,t=2,p=1"
 """Prefix of the hashes that Postern creates. The index `customers_imported_hashes` contains the others."""
@@ -126,7 +126,7 @@ def require_uncommon(password: str, *words: str | None, path: str = "/password")
     name).
 
     Of an address, the local part, the domain and the first label of the domain are compared too. This comparison
-    ignores case, digits and signs, and passwords with fewer than MIN_WORD_LETTERS letters.
+    ignores case, digits and punctuation, and passwords with fewer than MIN_WORD_LETTERS letters.
 
     `path` is the JSON pointer of the password in the body.
     """

@@ -148,7 +148,7 @@ def new_key(prefix: str) -> str:
     return body + _checksum(body)
 
 
-def key_of(prefix: str, seed: bytes) -> str:
+def derive_key(prefix: str, seed: bytes) -> str:
     """Like `new_key`, but derived from a secret seed of 32 bytes: the same seed gives the same key."""
     number, text = int.from_bytes(seed), ""
     for _ in range(40):
@@ -158,8 +158,8 @@ def key_of(prefix: str, seed: bytes) -> str:
 
 
 def looks_like_key(key: str) -> bool:
-    """Whether the checksum of a key is correct. This rejects typing errors and most guesses without a database
-    query."""
+    """Whether the checksum of a key is correct (see `new_key`). This rejects typing errors and most guesses without a
+    database query."""
     return len(key) > 46 and key[-6:] == _checksum(key[:-6])
 
 

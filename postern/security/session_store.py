@@ -52,11 +52,11 @@ class RefreshedSession(SessionRow):
     """The result of the SQL in `SessionPolicy.subject`; None if the subject may not sign in."""
 
 
-class RenewedSession(RefreshedSession):
-    """The result of a renewal: the refreshed session, or the unchanged one if the renewal was refused."""
+class BatchedRefresh(RefreshedSession):
+    """The result of one request of a batch: the refreshed session, or the unchanged one if the refresh was refused."""
 
     organization_refused: bool
-    """Whether the renewal was refused, because the subject may not make the requested organization active."""
+    """Whether the refresh was refused, because the subject may not make the requested organization active."""
 
 
 class DeviceHistory(Record):
@@ -106,8 +106,8 @@ async def insert_session(
 
 # Refresh the sessions of a batch of requests, given as parallel lists, in one statement. Where `switches` is true, the
 # session's active organization becomes `organization_id`. Returns no row for a request that must be refused: its
-# session has ended, `generation` is not the current one, or the subject may not sign in. A session whose organization
-# is refused is returned unchanged. A batch has each session at most once.
+# session has ended, `generation` is not the current one, or the subject may not sign in. If the subject may not make
+# the organization active, the session is returned unchanged. A batch has each session at most once.
 # Rows are locked in the order of their keys, so that batches of two processes cannot deadlock.
 @statement("""
     with refreshable as materialized (
@@ -137,7 +137,7 @@ async def insert_session(
     join sessions s on s.project_id = refreshable.project_id and s.id = refreshable.id
     where refreshable.subject is not null and refreshable.organization_refused
 """)
-async def renew_all(
+async def refresh_all(
     db: Queries,
     *,
     project_id: list[UUID],
@@ -151,7 +151,7 @@ async def renew_all(
     idle_expires_at: Moment,
     subject: Composable,
     may_activate: Composable,
-) -> list[RenewedSession]: ...
+) -> list[BatchedRefresh]: ...
 
 
 # Return a live session whose previous refresh token has the number `generation` and was exchanged after `since`.
@@ -245,7 +245,7 @@ async def device_history(
 ) -> DeviceHistory: ...
 
 
-# Make a session one that began with a TEST key.
+# Mark a session as if it had begun with a TEST key.
 @statement("update sessions set test = true where project_id = %(project_id)s and id = %(id)s")
 async def mark_test(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
 

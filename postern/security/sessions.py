@@ -24,7 +24,7 @@ from postern.kernel.http.problems import Missing
 from postern.kernel.limits import RateLimit
 from postern.kernel.values import Moment, Record, build_view, new_id
 from postern.security import session_store
-from postern.security.secrets import Secrets, key_of
+from postern.security.secrets import Secrets, derive_key
 from postern.security.session_store import RefreshedSession, SessionRow
 
 if TYPE_CHECKING:
@@ -90,10 +90,10 @@ class RefreshRequest(msgspec.Struct, frozen=True):
     """The organization to make active, None for no organization; UNSET keeps the active organization."""
 
 
-Renewal = RefreshedSession | None | BaseException
-"""The result of one request: a refreshed session, None or OrganizationRefused; see `renew_sessions`."""
-Renew = Callable[["World", list[RefreshRequest]], Awaitable[list[Renewal]]]
-"""A function that calls `renew_sessions` with its policy."""
+RefreshResult = RefreshedSession | None | BaseException
+"""The result of one request: a refreshed session, None or OrganizationRefused; see `refresh_batch`."""
+RefreshBatch = Callable[["World", list[RefreshRequest]], Awaitable[list[RefreshResult]]]
+"""Calls `refresh_batch` with the policy of customers or of developers."""
 
 
 class SessionFields(Record):
@@ -117,10 +117,10 @@ class OwnSession(SessionFields):
 
 
 def is_trusted_test(caller: Caller) -> bool:
-    """Whether the caller has a secret TEST key, or a session that began with one: sessions that it begins are TEST.
+    """Whether the caller has a secret TEST key, or a session that began with one.
 
-    Only such a caller may keep notices about a customer's account from the customer: browsers contain publishable keys,
-    so an attacker has them, too.
+    Sessions that such a caller begins are test sessions, and security mail about them is captured instead of sent to
+    the customer. A publishable TEST key is not enough: it is in browsers, where an attacker can read it.
     """
     return caller.environment == "TEST" and caller.kind != "publishable_key"
 
@@ -166,32 +166,33 @@ async def refresh_session(
     project_id: UUID,
     token: str,
     policy: SessionPolicy,
-    renew: Renew,
+    refresh: RefreshBatch,
     *,
     organization_id: UUID | None | UnsetType = UNSET,
 ) -> RefreshedSession:
     """Exchange a refresh token for the next one. Raises RefreshRefused, OrganizationRefused and TooManyRequests.
 
-    `renew` must be the same function for all requests with this policy, because requests are batched by function. The
-    use of an old token ends its session and calls `policy.record_reuse`. `organization_id` is that of RefreshRequest.
+    `refresh` must be the same function for all requests with this policy, because requests are batched by function. The
+    use of an old token ends its session and calls `policy.record_reuse`. For `organization_id` see RefreshRequest.
     """
     request = _read_refresh_token(call.world.secrets, project_id, token, policy)
     if request is None:
         raise RefreshRefused
     request = msgspec.structs.replace(request, organization_id=organization_id)
     call.world.limiter.take(REFRESH_RATE, str(request.session_id))
-    return await continue_session(call, request, renew) or await _refresh_again(call, request, policy)
+    return await refresh_in_batch(call, request, refresh) or await _refresh_again(call, request, policy)
 
 
-async def continue_session(call: Call, request: RefreshRequest, renew: Renew) -> RefreshedSession | None:
-    """Refresh a session in a batch with others; None if the token is not the current one or the session has ended.
+async def refresh_in_batch(call: Call, request: RefreshRequest, refresh: RefreshBatch) -> RefreshedSession | None:
+    """Refresh a session together with those of concurrent requests. Returns None if the token is not the current one or
+    the session has ended.
 
     Raises OrganizationRefused.
     """
-    return await call.world.batcher(renew, max_concurrent=2)(request)
+    return await call.world.batcher(refresh, max_concurrent=2)(request)
 
 
-async def renew_sessions(world: "World", requests: list[RefreshRequest], policy: SessionPolicy) -> list[Renewal]:
+async def refresh_batch(world: "World", requests: list[RefreshRequest], policy: SessionPolicy) -> list[RefreshResult]:
     """Refresh the sessions of a batch of requests. Returns a list in the order of the requests.
 
     The list has None for a session that has ended, a token that is not the current one, or a subject that may not sign
@@ -200,20 +201,20 @@ async def renew_sessions(world: "World", requests: list[RefreshRequest], policy:
     and the others None, as if they had arrived later.
     """
     now = world.clock()
-    results: dict[RefreshRequest, Renewal] = {}
+    results: dict[RefreshRequest, RefreshResult] = {}
     waiting = list(dict.fromkeys(requests))
     while waiting:  # Once, unless there are requests with the same token for different organizations.
         batch = {(request.project_id, request.session_id): request for request in reversed(waiting)}
-        results |= await _renew(world, list(batch.values()), policy, now)
+        results |= await _refresh_distinct(world, list(batch.values()), policy, now)
         waiting = [request for request in waiting if request not in results]
     return [results[request] for request in requests]
 
 
-async def _renew(
+async def _refresh_distinct(
     world: "World", requests: list[RefreshRequest], policy: SessionPolicy, now: Moment
-) -> dict[RefreshRequest, Renewal]:
-    """Refresh sessions, each of which has one request."""
-    rows = await session_store.renew_all(
+) -> dict[RefreshRequest, RefreshResult]:
+    """Refresh sessions; `requests` has at most one request per session."""
+    rows = await session_store.refresh_all(
         world.db,
         project_id=[request.project_id for request in requests],
         id=[request.session_id for request in requests],
@@ -229,10 +230,10 @@ async def _renew(
         subject=policy.subject,
         may_activate=policy.may_activate,
     )
-    renewed = {(row.project_id, row.id): row for row in rows}
-    results: dict[RefreshRequest, Renewal] = {}
+    rows_by_key = {(row.project_id, row.id): row for row in rows}
+    results: dict[RefreshRequest, RefreshResult] = {}
     for request in requests:
-        row = renewed.get((request.project_id, request.session_id))
+        row = rows_by_key.get((request.project_id, request.session_id))
         results[request] = OrganizationRefused() if row is not None and row.organization_refused else row
     return results
 
@@ -325,7 +326,7 @@ def _read_refresh_token(secrets: Secrets, project_id: UUID, token: str, policy: 
 def _access_token(secrets: Secrets, prefix: str, session_id: UUID, generation: int) -> str:
     # Derived from the session's id and generation, so that it can be returned again within REFRESH_GRACE without
     # storing it.
-    return key_of(prefix, secrets.digest("session-access-token", f"{session_id}|{generation}"))
+    return derive_key(prefix, secrets.digest("session-access-token", f"{session_id}|{generation}"))
 
 
 def _access_hash(secrets: Secrets, policy: SessionPolicy, session_id: UUID, generation: int) -> bytes | None:

@@ -2,7 +2,7 @@
 
 from postern.kernel.values import Record
 
-PETROL = "#0d6472"
+DEFAULT_ACCENT = "#0d6472"
 """The default accent color."""
 
 
@@ -15,12 +15,12 @@ class Accent(Record):
 
 def accent_of(color: str | None) -> Accent:
     """The accent for a color `#rrggbb`; None gives the default accent."""
-    color = color or PETROL
+    color = color or DEFAULT_ACCENT
     return Accent(color=color, text="#000000" if _is_light(color) else "#ffffff")
 
 
 def style_of(color: str | None) -> str:
-    """The CSS that sets the accent of hosted pages; empty for None."""
+    """The CSS that sets the accent of hosted pages; empty for None, because the stylesheet has the default."""
     if color is None:
         return ""
     accent = accent_of(color)

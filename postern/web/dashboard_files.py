@@ -21,10 +21,10 @@ FOLDER = Path(__file__).parent / "dashboard"
 """The folder of the built files."""
 PATH = "/dashboard"
 PAGE = "index.html"
-NONCE = "{{nonce}}"
-"""What the build writes for the nonce of the page's styles (`html.cspNonce` of Vite)."""
-RELATIVE_URL = '="./'
-"""How the build begins the URLs of its files in the page."""
+NONCE_PLACEHOLDER = "{{nonce}}"
+"""The text in the built page that is replaced by a new nonce for its styles (`html.cspNonce` of Vite)."""
+RELATIVE_URL_START = '="./'
+"""The beginning of each attribute in the built page that is the URL of a built file."""
 BUILD_ID_LENGTH = 16
 MEDIA_TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -41,9 +41,9 @@ MEDIA_TYPES = {
     ".webp": "image/webp",
     ".woff2": "font/woff2",
 }
-"""The media types of the files that are served, by the end of their name. Other files are not served."""
+"""The media types of the files that are served, keyed by the file suffix. Other files are not served."""
 COMPRESSED_TYPES = ("text/", "application/", "image/svg+xml")
-"""The beginnings of media types whose files are compressed; images and fonts are compressed already."""
+"""Prefixes of the media types whose files are compressed; images and fonts are compressed already."""
 GZIP_LEVEL = 6
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; connect-src 'self'; "
@@ -92,7 +92,7 @@ class DashboardBuild:
                 digest.update(b"%d %b %d " % (len(name), name.encode(), len(content)) + content)
                 self._files[name] = _build_file(MEDIA_TYPES[path.suffix], content)
         self.id = digest.hexdigest()[:BUILD_ID_LENGTH]
-        self._page = html.replace(RELATIVE_URL, f'="{PATH}/build/{self.id}/')
+        self._page = html.replace(RELATIVE_URL_START, f'="{PATH}/build/{self.id}/')
         """The page without its nonce; empty if there is no dashboard."""
 
     def page(self) -> Response[bytes]:
@@ -101,7 +101,7 @@ class DashboardBuild:
             raise DashboardNotBuilt
         nonce = secrets.token_urlsafe(18)
         headers = {**PAGE_HEADERS, "Content-Security-Policy": PAGE_POLICY.format(nonce=nonce)}
-        return Response(self._page.replace(NONCE, nonce).encode(), media_type="text/html", headers=headers)
+        return Response(self._page.replace(NONCE_PLACEHOLDER, nonce).encode(), media_type="text/html", headers=headers)
 
     def file(self, build: str, name: str, accept_encoding: str) -> Response[bytes]:
         """A file of the build with this id. Raises NotFound for the files of other builds."""
@@ -120,7 +120,7 @@ def routes(folder: Path) -> list[Any]:
 
     @get([PATH, f"{PATH}/{{path:path}}"], sync_to_thread=False)
     def dashboard() -> Response[bytes]:
-        """The page. It shows what belongs to the path, so every path has the same page."""
+        """The page. Its scripts read the path and show what belongs to it, so all paths get the same page."""
         return build.page()
 
     @get(f"{PATH}/build/{{build_id:str}}/{{path:path}}", sync_to_thread=False)

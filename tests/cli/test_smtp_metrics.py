@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from postern.cli.mail_servers import MailServers
-from postern.instance import SILENCE, SMTP_METRICS
+from postern.instance import HEARTBEAT_TIMEOUT, SMTP_METRICS
 from tests.messaging.smtp_submission.conftest import message
 from tests.peers.ports import listening_socket
 
@@ -80,7 +80,7 @@ async def test_a_server_that_was_killed_disappears(world, project, clock):
     async with running(world) as (_, servers):
         await servers.record_counters()
         assert await metrics_of(project.client, servers)
-        clock.move(SILENCE + timedelta(seconds=1))
+        clock.move(HEARTBEAT_TIMEOUT + timedelta(seconds=1))
         assert await metrics_of(project.client, servers) == {}
 
 

@@ -63,14 +63,14 @@ from postern.security.sessions import (
     OrganizationRefused,
     RefreshRefused,
     RefreshRequest,
-    Renewal,
+    RefreshResult,
     SessionPolicy,
     activate_first_organization,
     begin_session,
-    continue_session,
+    refresh_batch,
+    refresh_in_batch,
     refresh_session,
     refresh_token_of,
-    renew_sessions,
 )
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ async def refresh_customer_tokens(call: Call, data: CustomerTokenRefresh) -> Cus
             call.project_id,
             data.refresh_token,
             SESSIONS,
-            renew_customer_sessions,
+            refresh_customer_sessions,
             organization_id=as_id(organization_id) if isinstance(organization_id, str) else organization_id,
         )
     except RefreshRefused:
@@ -315,16 +315,16 @@ async def resume_session(call: Call, session_id: UUID, customer: CustomerRow) ->
     the sign-in requirements.
     """
     request = RefreshRequest(call.project_id, session_id, generation=1)
-    renewed = await continue_session(call, request, renew_customer_sessions)
+    renewed = await refresh_in_batch(call, request, refresh_customer_sessions)
     if renewed is None:
         raise CustomerRefreshTokenInvalid
     claims = await _require_still_permitted(call, renewed)
     return await _sign_in_result(call, call.db, renewed, claims, customer)
 
 
-async def renew_customer_sessions(world: "World", requests: list[RefreshRequest]) -> list[Renewal]:
-    """Renew the sessions of customers for concurrent requests together, as `security.sessions.renew_sessions` does."""
-    return await renew_sessions(world, requests, SESSIONS)
+async def refresh_customer_sessions(world: "World", requests: list[RefreshRequest]) -> list[RefreshResult]:
+    """Refresh the sessions of customers for a batch of requests; see `security.sessions.refresh_batch`."""
+    return await refresh_batch(world, requests, SESSIONS)
 
 
 def me_of(customer: CustomerRow, organization_id: UUID | None) -> CurrentCustomer:

@@ -56,14 +56,14 @@ from postern.security.session_store import SessionRow
 from postern.security.sessions import (
     RefreshRefused,
     RefreshRequest,
-    Renewal,
+    RefreshResult,
     SessionPolicy,
     access_token_of,
     begin_session,
     hash_access_token,
+    refresh_batch,
     refresh_session,
     refresh_token_of,
-    renew_sessions,
 )
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ async def refresh_developer_tokens(call: Call, data: DeveloperTokenRefresh) -> D
     at once, it returns the same tokens. Later, it counts as stolen, and the session ends.
     """
     try:
-        session = await refresh_session(call, NO_ID, data.refresh_token, SESSIONS, renew_developer_sessions)
+        session = await refresh_session(call, NO_ID, data.refresh_token, SESSIONS, refresh_developer_sessions)
     except RefreshRefused as refused:
         if refused.reused:
             raise DeveloperRefreshTokenInvalid("This refresh token was used before; the session has ended.") from None
@@ -440,10 +440,10 @@ async def start_session(
     return await _signed_in(tx, call, session, developer)
 
 
-async def renew_developer_sessions(world: "World", requests: list[RefreshRequest]) -> list[Renewal]:
+async def refresh_developer_sessions(world: "World", requests: list[RefreshRequest]) -> list[RefreshResult]:
     """Refresh the sessions of a batch of requests. Returns one result per request, in the same order: None if the
     session has ended or the refresh token is not the current one."""
-    return await renew_sessions(world, requests, SESSIONS)
+    return await refresh_batch(world, requests, SESSIONS)
 
 
 async def read_token(world: "World", token: str, project_id: UUID | None, origin: Origin) -> Caller | None:

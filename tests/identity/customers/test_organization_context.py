@@ -17,7 +17,7 @@ from psycopg.sql import SQL
 
 from postern.identity.customers.tokens import METADATA_CLAIMS_LIMIT, PERMISSIONS_LIMIT, SESSIONS
 from postern.kernel.database.statements import Queries
-from postern.security.sessions import RefreshRequest, renew_sessions
+from postern.security.sessions import RefreshRequest, refresh_batch
 from postern.security.totp import code_at
 from tests.conftest import Client
 from tests.identity.access.test_check import declare, make_role
@@ -589,7 +589,7 @@ async def test_a_refresh_reads_the_context_with_indexes_in_one_statement(project
             RefreshRequest(project_id, session, 2 if count > 1 and index == 0 else 1)
             for index, session in enumerate(sessions)
         ]
-        renewed = await renew_sessions(
+        renewed = await refresh_batch(
             SimpleNamespace(db=explaining, clock=world.clock, secrets=world.secrets), requests, SESSIONS
         )
         assert all(row.subject["permissions"] == ["area1:read", "area2:read"] for row in renewed)
