@@ -86,7 +86,7 @@ def _kind(recipient: ReportedRecipient) -> FailureKind:
 
 
 def is_held_out(name: str) -> bool:
-    """Whether a message belongs to the half that is not looked at."""
+    """Whether a message belongs to the half whose differences are only counted."""
     return bool(hashlib.sha256(name.encode()).digest()[-1] & 1)
 
 

@@ -64,7 +64,7 @@ class Load:
 class Cluster:
     """Starts the processes, runs clients, kills processes at random, and checks the result.
 
-    Without `patient`, the leases of killed workers are ended at the end instead of waiting for them.
+    `patient` waits until the leases of killed workers end; otherwise their rows are made due at once.
     """
 
     def __init__(self, folder: Path, contacts: int, kills: int, restarts: int, seed: int, *, patient: bool) -> None:

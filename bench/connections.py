@@ -1,4 +1,4 @@
-"""Many open connections to the SMTP servers: how many are accepted, their memory, and mail beside them.
+"""Many open connections to the SMTP servers: how many are accepted, their memory, and mail at the same time.
 
 Run: python -m bench.connections [inbound] [submission]
 
@@ -9,9 +9,9 @@ Clients in several processes connect to the port for received mail and to that f
 - from many addresses, each sending the first 3 kB of a message;
 - from many addresses, each sending 100 kB of a message, together four times the memory for messages.
 
-Required: connections beyond the limits get 421 (none is left without a reply); the memory of the server grows by less
-than 10 kB for each connection and two octets for each octet of messages, as far as POSTERN_SMTP_MEMORY allows them; and
-an ordinary message is accepted beside them, or as soon as slow clients are disconnected. The exit status is 1 if not.
+Required: each connection beyond the limits gets 421; the memory of the server grows by less than 10 kB for each
+connection, and by less than two octets for each received octet of messages, up to POSTERN_SMTP_MEMORY; and an ordinary
+message is accepted at the same time, or as soon as slow clients are disconnected. Otherwise the exit status is 1.
 """
 
 import argparse
@@ -49,13 +49,13 @@ ALLOWED_PER_ADDRESS = Settings().smtp_connections_per_address
 MEMORY_MEGABYTES = Settings().smtp_memory
 KILOBYTES_EACH = 10
 MEMORY_FACTOR = 2
-"""Messages are received into arrays that have room to grow."""
+"""Octets of memory for each received octet: messages are received into arrays that have room to grow."""
 ADDRESSES = 60
-"""Their connections together are more than the server allows."""
+"""Addresses of clients; their connections together are more than the server allows."""
 SENDING_ADDRESSES, SENDING_PER_ADDRESS = 50, 198
-"""Their connections leave some of those that the server allows for other clients."""
+"""Addresses of clients that send, and connections of each: fewer than the server allows, so that others can connect."""
 AT_ONCE = 100
-"""Connections of a client process that are being opened at a time."""
+"""How many connections a client process opens at the same time."""
 SECONDS = 6.0
 LONGEST_SECONDS = 120.0
 HEADER = "From: Ada <a@acme.example>\r\nTo: {recipient}\r\nMessage-ID: <{number}@acme.example>\r\nSubject: x\r\n\r\n"
@@ -64,17 +64,17 @@ numbers = count()
 
 
 class Dialogue(msgspec.Struct, frozen=True, kw_only=True):
-    """What clients send."""
+    """What a client sends on a connection."""
 
     port: int
     key: str | None
     """The secret key for AUTH; None without it."""
     octets: int | None = None
-    """Octets of a message without an end; None to send nothing."""
+    """Octets of a message that the client begins and does not end; None to send nothing."""
 
     async def begin(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, again: bool = False) -> bytes:
-        """Send the commands up to DATA, `again` on the same connection; returns the first reply that is no success, or
-        that to DATA."""
+        """Send the commands up to DATA; `again` for a further message on the same connection. Returns the reply to
+        DATA, or the first reply with an error."""
         commands = [b"MAIL FROM:<a@acme.example>", f"RCPT TO:<{ROUTE}>".encode(), b"DATA"]
         if not again:
             login = [b"AUTH PLAIN " + base64.b64encode(f"\0apikey\0{self.key}".encode())] if self.key else []
@@ -98,7 +98,8 @@ class Dialogue(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def hold(pipe: Connection, dialogue: Dialogue, addresses: list[str], per_address: int) -> None:
-    """Open connections from these addresses, report how many got which reply, and hold them until the pipe says so."""
+    """Open connections from these addresses, send the counts of their replies to `pipe`, and keep the connections open
+    until `pipe` receives something."""
     writers: list[asyncio.StreamWriter] = []
     replies: Counter[str] = Counter()
     permits = asyncio.Semaphore(AT_ONCE)
@@ -134,7 +135,7 @@ def run_client(pipe: Connection, dialogue: Dialogue, addresses: list[str], per_a
 
 @contextmanager
 def held(dialogue: Dialogue, addresses: int, per_address: int) -> Iterator[Counter[str]]:
-    """Connections of client processes, which are open during the block; gives how many got which reply."""
+    """Keep connections of client processes open during the block; yields the number of connections by reply code."""
     names = [f"127.0.5.{number + 1}" for number in range(addresses)]
     context = multiprocessing.get_context("spawn")
     clients: list[tuple[SpawnProcess, Any]] = []

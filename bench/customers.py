@@ -75,7 +75,7 @@ class Connection:
 
 
 Action = Callable[[Connection, int], Awaitable[None]]
-"""Something to measure; gets a connection and its number."""
+"""A request to measure; called with a connection and its number."""
 
 
 def argon2_limit(seconds: float = 4.0) -> float:
@@ -153,7 +153,7 @@ async def create_sessions(port: int, project: str, addresses: list[str]) -> list
 
 
 def refreshing(project: str, sessions: list[dict[str, Any]]) -> Action:
-    """An action that refreshes the next of the sessions."""
+    """An action that refreshes the sessions, one after the other."""
     counter = itertools.count()
 
     async def refresh(connection: Connection, _: int) -> None:
@@ -167,7 +167,7 @@ def refreshing(project: str, sessions: list[dict[str, Any]]) -> Action:
 
 
 def reading(project: str, sessions: list[dict[str, Any]]) -> Action:
-    """An action that reads the profile of the customer of a session, which is another one for each connection."""
+    """An action that reads the profile of a customer; each connection uses another session."""
 
     async def read(connection: Connection, number: int) -> None:
         status, body = await connection.send(get(f"/projects/{project}/auth/me", sessions[number]["accessToken"]))
@@ -316,7 +316,7 @@ def _memory(server: Server) -> int:
 
 
 def _reachable(folder: str) -> Path:
-    """A data folder for PostgreSQL, which may run with another account, so it must be able to access it."""
+    """A data folder that PostgreSQL can access, even if it runs under another account."""
     Path(folder).chmod(0o755)
     return Path(folder) / "database"
 

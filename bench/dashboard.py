@@ -2,8 +2,8 @@
 
 Run: python -m bench.dashboard [CONTACTS] [SENDS]
 
-api     every list operation with the query strings of the screens, REQUESTS times each, beside GET /readyz, which asks
-        the database `select 1`
+api     every list operation with the query strings of the screens, REQUESTS times each, compared with
+        GET /readyz, which also reads from the database
 pages   every page with a list in Chromium, OPENINGS times each: from navigation until its rows are visible
 scroll  the log of e-mails down to SCROLL_ROWS rows: intervals between frames, and long animation frames
 
@@ -38,12 +38,12 @@ REQUESTS = int(os.environ.get("POSTERN_BENCH_TIMES", "30"))
 OPENINGS, SCROLL_ROWS = min(30, REQUESTS), 10_000
 LIMIT_MS, PAGE_LIMIT_MS = 300, 1_000
 SLOW_MS, REQUESTS_OF_SLOW = 3_000, 3
-"""A request that takes longer than this is sent less often."""
+"""A request that takes longer than SLOW_MS is sent only REQUESTS_OF_SLOW times."""
 ROWS = 100
 """`limit` of the dashboard's lists."""
 NEXT_PAGES = 3
 COUNTED = {"q", "from_", "to", "tag", "domainId", "recipient"}
-"""Filters with which the dashboard lets records be counted up to a limit."""
+"""Filters with which the dashboard sends `countLimit`, because an exact total would take long."""
 DYNAMIC_RULES = {"conditions": [{"field": "seats", "operator": "eq", "value": 7}]}
 PARTS = ("api", "pages", "scroll")
 DOMAINS = ("acme.example", "mail.acme.example", "shop.acme.example")
@@ -74,8 +74,8 @@ def main() -> None:
 
 @contextmanager
 def running() -> Iterator[tuple[Server, str, Path]]:
-    """A database and an API; yields the server, the URL of the database, and the folder. There is no worker, which
-    would send what waits."""
+    """Run a database and an API; yields the server, the URL of the database, and the folder. No worker runs, because it
+    would send the queued messages."""
     with tempfile.TemporaryDirectory(prefix="postern-bench-", ignore_cleanup_errors=True) as temporary:
         folder = Path(os.environ.get("POSTERN_BENCH_FOLDER", temporary))
         folder.mkdir(parents=True, exist_ok=True)
@@ -94,7 +94,7 @@ def running() -> Iterator[tuple[Server, str, Path]]:
 
 
 def filled(server: Server, url: str, file: Path, contacts: int, sends: int) -> Account:
-    """The credentials of the filled project, which is filled first if `file` does not have them."""
+    """Return the credentials of the project in `file`; if there is no file, create and fill a project first."""
     if file.exists():
         account = json.loads(file.read_text())
         credentials = {"email": account["developerEmail"], "password": account["developerPassword"]}
@@ -191,8 +191,8 @@ def campaigns_by_size(client: Client, base: str) -> tuple[str, str]:
 
 
 def requests_of(client: Client, base: str) -> Iterator[tuple[str, str]]:
-    """The screen and the path of every request for a list, with each filter and order that the screen offers, a search
-    for a rare word, for a frequent one and for one that is nowhere, and the next pages."""
+    """The screen and the path of every request for a list: with each filter and order that the screen offers, with
+    searches for a rare, a frequent and a missing word, and for the next pages."""
     now = datetime.now(UTC)
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
 
@@ -424,7 +424,7 @@ def sign_in(browser: Browser, server: Server, account: Account) -> None:
 
 
 def pages_of(account: Account, client: Client) -> Iterator[tuple[str, str]]:
-    """The path of every page with a list, and the selector of what is there when its rows are."""
+    """The path of every page with a list, and a CSS selector that matches once the rows are shown."""
     base = f"/projects/{account['projectId']}"
     row = "tr[data-row]"
     _, large = campaigns_by_size(client, base)
@@ -519,7 +519,7 @@ SCROLL = """
 })()
 """
 SCROLL_STEP = 100
-"""Pixels in a frame: a fast scroll with a touchpad, 6,000 pixels a second."""
+"""Pixels per frame: as a fast scroll with a touchpad, 6,000 pixels per second."""
 
 
 def show_scrolling(browser: Browser, server: Server, account: Account) -> None:

@@ -1,4 +1,4 @@
-"""A project as large as `bench.dashboard` needs it, written by set-based SQL as the application would have left it.
+"""Fills a large project for `bench.dashboard` with SQL, with the rows that the application would have written.
 
 Ids are UUIDv7 of the row's time, as the application makes them. The triggers of `sends` are off while it is filled;
 their counters and rollups are then computed from the rows in one statement each. Triggers of the other tables stay on.
@@ -20,7 +20,7 @@ WEBHOOKS, DELIVERIES, EVENTS, AUDIT_ENTRIES, CAPTURED = 12, 100_000, 1_000_000, 
 SENT_CAMPAIGNS, LARGE_CAMPAIGNS = 700, 3
 """Campaigns with sends, and those among them that were sent to every contact."""
 SINGLE_SHARE = 5
-"""One of this many sends belongs to no campaign."""
+"""One of this many sends is a single message, without a campaign."""
 DAYS = 29
 CHUNK = 250_000
 NIL = "00000000-0000-0000-0000-000000000000"
@@ -87,7 +87,7 @@ class Filling:
         return self.connection.execute(text, {**self.values, **values}).rowcount
 
     def say(self, what: str) -> None:
-        """Print what is done, and the seconds until now."""
+        """Print `what` was done, and the seconds since the start."""
         print(f"  {time.perf_counter() - self.began:7.0f} s  {what}", flush=True)
 
     def fill(self) -> None:
@@ -267,7 +267,7 @@ class Filling:
                 step=timedelta(days=DAYS) / max(singles, 1),
             )
         self.say(f"{singles:,} single sends")
-        # What waits at present: as many as a project has, whatever the number of all sends.
+        # Messages that wait now: always 300, because their number does not grow with the number of all sends.
         self.run(
             """
             update sends set status = case when n %% 3 = 0 then 'DELAYED' else 'SCHEDULED' end,

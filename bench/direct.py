@@ -1,9 +1,9 @@
-"""The rate straight to the mail servers of 50 domains, beside the rate to one relay.
+"""The rate of mail directly to the mail servers of 50 domains, compared with the rate to one relay.
 
 Run: python -m bench.direct [rounds]
 
-A round to the relay and one straight to the mail servers follow each other, with one worker and the same messages
-(ten tracked links, signed), so that only their ratio is meaningful. The relay and the mail servers are processes of
+Rounds to the relay and directly to the mail servers alternate, with one worker and the same messages (ten tracked
+links, signed), so only their ratio is meaningful. The relay and the mail servers are processes of
 Postfix's smtp-sink, without TLS. The CPU time is that of the worker with its render processes, and of PostgreSQL.
 """
 
@@ -57,7 +57,7 @@ def mail_servers(addresses: list[str], port: int) -> Iterator[None]:
 
 
 def cpu_seconds_of(root: int) -> float:
-    """The CPU time of a process and its children, those that ended included."""
+    """The CPU time of a process and its descendants, including those that have ended."""
     fields_of: dict[int, list[str]] = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
@@ -73,7 +73,7 @@ def cpu_seconds_of(root: int) -> float:
 
 
 def queue(server: Server, project: str, key: str, domains: list[str]) -> None:
-    """Queue MESSAGES messages, to each domain the same number."""
+    """Queue MESSAGES messages, the same number to each domain."""
     for start in range(0, MESSAGES, BATCH):
         emails = [
             {

@@ -1,12 +1,12 @@
-"""The rate at which mail is received by SMTP, beside Postfix and beside a server that stores nothing.
+"""The rate at which mail is received by SMTP, compared with Postfix and with a server that stores nothing.
 
 Run: python -m bench.inbound [rounds]
 
 PostgreSQL (durable), the SMTP server, its peers and the load share the machine and run one after the other, so only the
-ratios are meaningful. What is received: messages to a route, which are parsed, checked by SPF, DKIM and DMARC, and
-stored; and bounces of sent messages to signed return paths, which change the state of the messages. Postfix writes
+ratios are meaningful. The server receives messages to a route, which it parses, checks by SPF, DKIM and DMARC, and
+stores; and bounces of sent messages to signed return paths, which change the state of the sent messages. Postfix writes
 the same messages to its queue (with fsync), and discards them or delivers them to a Maildir; its smtp-sink drops them.
-Postfix is measured by what it accepts; the share of it that is in the Maildir at the end is printed.
+The rate of Postfix is that of accepted messages; the share of them that is in the Maildir at the end is printed.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ ROUNDS = 3
 SECONDS = 6.0
 CONNECTIONS = 32
 SENT = 6_000
-"""Messages that are sent first; bounces are about them."""
+"""Number of messages that are sent first; the bounces report these as undeliverable."""
 BATCH = 500
 LONGEST_SECONDS = 120
 ROUTE = "support@reply.example"
@@ -45,7 +45,7 @@ numbers = count()
 
 
 def message_to_route() -> tuple[str, str, str]:
-    """Sender, recipient and content of a message that is not a repetition of another."""
+    """Sender, recipient and content of a new message, with a Message-ID that no other has."""
     content = (
         f"From: Ada <ada@recipients.test>\r\nTo: {ROUTE}\r\nMessage-ID: <{next(numbers)}@recipients.test>\r\n"
         "Date: Tue, 03 Nov 2026 10:00:00 +0000\r\nSubject: A question\r\nMIME-Version: 1.0\r\n"
@@ -96,7 +96,7 @@ async def deliver(port: int, messages, seconds: float) -> tuple[float, list[floa
 
 
 def measure(port: int, messages, seconds: float = SECONDS, process_id: int | None = None) -> tuple[float, str]:
-    """Deliver messages; returns the rate, and it with percentiles and CPU time as text."""
+    """Deliver messages; returns the rate, and a text with the rate, percentiles and CPU time."""
     used = cpu_seconds(process_id) if process_id else 0.0
     rate, times = uvloop.run(deliver(port, messages, seconds))
     text = f"{rate:,.0f}/s, p50 {percentile(times, 0.5):.1f} ms, p99 {percentile(times, 0.99):.1f} ms"

@@ -2,11 +2,11 @@
 
 Run: python -m bench.oversize [megabytes]
 
-Mail servers send their greeting, or their reply to EHLO, to MAIL, to DATA or to the message, without an end: as one
-line, as lines of one reply, or as replies that nobody asked for. Clients send a message that is far beyond the limit to
-the ports for received mail and for submission: with DATA as lines and as one line, and with BDAT. Required: the
-connection is closed or the message refused, an ordinary message is accepted beside it, and the memory of the process
-grows by less than 64 MB. The exit status is 1 if not.
+Mail servers send an endless greeting, or an endless reply to EHLO, MAIL, DATA or the message: as one line, as lines of
+one reply, or as unsolicited replies. Clients send a message that is far beyond the limit to the ports for received mail
+and for submission: with DATA as lines and as one line, and with BDAT. Required: the connection is closed or the message
+refused, an ordinary message is accepted at the same time, and the memory of the process grows by less than 64 MB.
+Otherwise the exit status is 1.
 """
 
 import asyncio
@@ -30,20 +30,20 @@ from tests.peers.ports import reserved_port
 
 MEGABYTES = 1_000
 GROWTH_LIMIT = 64
-"""Megabytes: more than a message may have."""
+"""Megabytes by which the memory may grow; more than the size limit of a message."""
 CHUNK = 65_536
 LONGEST_SECONDS = 120.0
 
 
 def peak_megabytes(process_id: int) -> float:
-    """The largest resident memory that a process has had."""
+    """The peak resident memory of a process, in MB."""
     lines = Path(f"/proc/{process_id}/status").read_text().splitlines()
     (kilobytes,) = (line.split()[1] for line in lines if line.startswith("VmHWM:"))
     return int(kilobytes) / 1_000
 
 
 async def replies(server: Server, url: str, zone: DnsZone, port: int, octets: int) -> bool:
-    """Send a message to each kind of endless server, and an ordinary message beside them."""
+    """Send a message to each kind of endless server, and meanwhile an ordinary message."""
     project, key, token = await asyncio.to_thread(server.project)
     await asyncio.to_thread(verified_domain, url, server, project, token)
     servers: dict[str, EndlessServer] = {}

@@ -1,10 +1,10 @@
-"""The rate of mail to good sites while another site replies 451 to 80 % of its messages, beside the rate without that.
+"""The rate of mail to good sites while a bad site defers 80 % of its messages (451), compared with the rate without it.
 
 Run: python -m bench.sites [rounds]
 
-One worker sends directly to ten domains on loopback. A round without and a round with the bad site follow each other,
-so that only their ratio is meaningful. The messages to the bad site are among the others, as many as to five of them.
-All are accepted before the worker starts, and the servers take their time, so that they determine the rate.
+One worker sends directly to ten domains on loopback. Rounds without and with the bad site alternate, so only their
+ratio is meaningful. The bad site gets as many messages as five good ones, mixed with theirs. All messages are queued
+before the worker starts, and the mail servers reply slowly, so that they determine the rate.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from tests.peers.smtp_sink import Behaviour, Sink
 ROUNDS = 3
 GOOD_SITES = 10
 MESSAGES = 200
-"""To each good site and round."""
+"""Messages to each good site in a round."""
 TO_BAD_SITE = 5 * MESSAGES
 REPLY_SECONDS = 0.25
 """How long a server takes to accept a message."""

@@ -3,7 +3,7 @@
     python -m bench.smtp [--messages 40000] [--smtp-sink /usr/sbin/smtp-sink]
 
 The sink runs in another process. `raw` writes prepared commands and only counts the lines of the replies, so no SMTP
-client can be faster. The ratios are those to `raw`.
+client can be faster. All ratios are relative to `raw`.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""The rate of submission by SMTP, beside Postfix and beside the API.
+"""The rate of submission by SMTP, compared with Postfix and with `POST /emails`.
 
 Run: python -m bench.submission
 
@@ -118,7 +118,7 @@ def cpu_seconds(process_id: int) -> float:
 
 
 def resident_megabytes(process_id: int) -> float:
-    """The resident memory of a process."""
+    """The resident memory of a process, in MB."""
     pages = int(Path(f"/proc/{process_id}/statm").read_text().split()[1])
     return pages * resource.getpagesize() / 1_000_000
 
