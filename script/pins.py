@@ -1,6 +1,7 @@
-"""Print what uv.lock pins for this machine as a requirements file with hashes, for pip: what a server needs.
+"""Print the packages of a server, with the versions in uv.lock for this machine, as a requirements file for pip.
 
-With the argument `dev` also the tests' tools; with `plain` without hashes, as a constraints file.
+Each package has its hashes; with the argument `plain` it has none, for a constraints file. With `dev`, the tools for
+tests and development are included.
 """
 
 import sys
@@ -18,10 +19,10 @@ ROOT = Path(__file__).parent.parent
 
 
 def main() -> None:
-    """Walk from Postern along the dependencies whose markers hold here."""
+    """Collect the dependencies of Postern and theirs whose markers hold on this machine, and print them."""
     lock = tomllib.loads((ROOT / "uv.lock").read_text())
-    packages = [each for each in lock["package"] if holds(each.get("resolution-markers"))]
-    by_name = {each["name"]: each for each in packages}
+    packages = [package for package in lock["package"] if holds(package.get("resolution-markers"))]
+    by_name = {package["name"]: package for package in packages}
     own = by_name["postern-server"]
     # With every extra, so that a server from the source tree lacks none of its optional parts.
     waiting = [*own["dependencies"], *chain.from_iterable(own.get("optional-dependencies", {}).values())]
@@ -30,18 +31,18 @@ def main() -> None:
     seen: set[tuple[str, str]] = set()
     pinned: dict[str, dict[str, Any]] = {}
     while waiting:
-        wanted = waiting.pop()
-        if "marker" in wanted and not Marker(wanted["marker"]).evaluate():
+        dependency = waiting.pop()
+        if "marker" in dependency and not Marker(dependency["marker"]).evaluate():
             continue
-        package = by_name[wanted["name"]]
+        package = by_name[dependency["name"]]
         pinned[package["name"]] = package
-        parts = [("", package.get("dependencies", []))]
+        required = [("", package.get("dependencies", []))]
         extras = package.get("optional-dependencies", {})
-        parts += [(extra, extras.get(extra, [])) for extra in wanted.get("extra", [])]
-        for extra, needs in parts:
+        required += [(extra, extras.get(extra, [])) for extra in dependency.get("extra", [])]
+        for extra, dependencies in required:
             if (package["name"], extra) not in seen:
                 seen.add((package["name"], extra))
-                waiting += needs
+                waiting += dependencies
     for name, package in sorted(pinned.items()):
         files = [*package.get("wheels", []), *([package["sdist"]] if "sdist" in package else [])]
         hashes = " ".join(f"--hash={file['hash']}" for file in files)
@@ -49,7 +50,7 @@ def main() -> None:
 
 
 def holds(markers: list[str] | None) -> bool:
-    """Whether one of a package's resolution markers is true here; a package without any always counts."""
+    """Whether one of a package's resolution markers holds on this machine; True without markers."""
     return not markers or any(Marker(marker).evaluate() for marker in markers)
 
 
