@@ -14,7 +14,7 @@ from litestar import Response
 from minijinja import Environment
 
 from postern.kernel.config import Settings
-from postern.kernel.http.operation import RawRequest
+from postern.kernel.http.operation import FORM, RawRequest
 from postern.kernel.http.problems import BadRequest, Forbidden, Invalid
 from postern.kernel.http.responses import HttpResponse, error_response
 from postern.kernel.values import Record, timestamp
@@ -44,8 +44,6 @@ DEFAULT_POLICY = {
 """The default Content-Security-Policy by directive (CSP Level 3 §6). A page can add sources."""
 SCRIPT_SOURCES = {"script-src": "'self'", "connect-src": "'self'"}
 """The sources that a page with a script adds to DEFAULT_POLICY."""
-FORM_MEDIA_TYPE = "application/x-www-form-urlencoded"
-"""The media type of an HTML form."""
 SAME_SITE_VALUES = ("same-origin", "none")
 """Accepted values of `Sec-Fetch-Site`: a page of this server sent the form, or the person entered the URL."""
 FIELD_LIMIT = 20
@@ -162,8 +160,8 @@ async def read_form(request: RawRequest) -> dict[str, str]:
     """Parse the fields of a submitted form. Raises CrossSiteForm, TooManyFields or Invalid."""
     _require_own_form(request)
     body = await request.body()
-    if body and request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM_MEDIA_TYPE:
-        raise Invalid(f"Send the form as `{FORM_MEDIA_TYPE}`.")
+    if body and request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
+        raise Invalid(f"Send the form as `{FORM}`.")
     try:
         fields = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=FIELD_LIMIT))
     except ValueError:

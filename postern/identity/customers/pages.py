@@ -28,7 +28,7 @@ from postern.identity.customers.requirements import SsoEntry, SsoRequired
 from postern.identity.customers.sessions import bearer_of
 from postern.identity.customers.tokens import CustomerSignInResult
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import Operation, RawRequest, get, post
+from postern.kernel.http.operation import FORM, Operation, RawRequest, get, post
 from postern.kernel.http.problems import Invalid, Missing, Problem
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import Record
@@ -39,7 +39,7 @@ from postern.security.attempts import throttle
 from postern.security.challenges import Challenge, CodeInvalid
 from postern.security.passkeys import PASSKEY_CHALLENGE_LIFE, NewPasskey, PasskeyName, PasskeyOptions, PasskeySignIn
 from postern.web.colors import style_of
-from postern.web.pages import FORM_MEDIA_TYPE, SCRIPT_SOURCES, page, read_form
+from postern.web.pages import SCRIPT_SOURCES, page, read_form
 from postern.web.qr import qr_code
 
 P = ParamSpec("P")
@@ -110,7 +110,7 @@ def page_form(
         public=True,
         ignore_unknown_query=True,
         media_types=HTML,
-        takes=FORM_MEDIA_TYPE,
+        takes=FORM,
         fields=FIELDS,
         body_limit=FORM_LIMIT,
         problems=problems,
@@ -349,7 +349,7 @@ async def continue_on_page(call: Call, request: RawRequest) -> HttpResponse:
     "/projects/{project_id}/auth/pages/passkey/options",
     public=True,
     ignore_unknown_query=True,
-    takes=FORM_MEDIA_TYPE,
+    takes=FORM,
     fields=FIELDS,
     body_limit=FORM_LIMIT,
     problems=[*passkeys.begin_passkey_registration.problems, CodeInvalid],

@@ -43,7 +43,7 @@ class MfaStillRequired(Conflict):
 
 
 # The code is part of the public API.
-class LastSignInMethod(Conflict, code="last_way_in"):
+class LastSignInMethod(Conflict, code="last_sign_in_method"):
     """This is the only sign-in method of the account: set a password or add another method first."""
 
 

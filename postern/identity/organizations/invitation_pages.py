@@ -29,11 +29,11 @@ from postern.identity.organizations.model import (
 from postern.identity.organizations.operations import lock_organization, require_organization
 from postern.identity.organizations.rules import read_invitation_token
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import RawRequest, get, post
+from postern.kernel.http.operation import FORM, RawRequest, get, post
 from postern.kernel.http.problems import Problem
 from postern.kernel.http.responses import HttpResponse
 from postern.platform.events import operations as events
-from postern.web.pages import FORM_MEDIA_TYPE, read_form
+from postern.web.pages import read_form
 
 PAGE = "/projects/{project_id}/auth/pages/invitation"
 STATUS_MESSAGES = {
@@ -69,7 +69,7 @@ async def invitation_page(call: Call, token: str = "") -> HttpResponse:
     public=True,
     ignore_unknown_query=True,
     media_types=HTML,
-    takes=FORM_MEDIA_TYPE,
+    takes=FORM,
     fields={"token": "Token from the link in the mail."},
     body_limit=FORM_LIMIT,
     problems=(OrganizationInvitationMissing, InvitationClosed, OrganizationSuspended, CustomerBanned),

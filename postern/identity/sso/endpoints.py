@@ -42,7 +42,7 @@ from postern.identity.sso.store import ConnectionWithOrganization
 from postern.kernel.database.statements import Jsonb, Queries
 from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.cookies import cookie, cookie_name
-from postern.kernel.http.operation import RawRequest, get, post
+from postern.kernel.http.operation import FORM, RawRequest, get, post
 from postern.kernel.http.problems import Conflict, Forbidden, Invalid, require_found
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.limits import RateLimit, TooManyRequests
@@ -55,7 +55,6 @@ from postern.security.secrets import new_token
 
 SAML_PATH = "/sso/saml/{conn_id}"
 HTML = ("text/html",)
-FORM = "application/x-www-form-urlencoded"
 FORM_LIMIT = 600_000
 """Maximum bytes of a form: a response of 256 KB, base64-encoded and percent-encoded."""
 COOKIE = "postern-sso"

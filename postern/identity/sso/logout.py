@@ -12,7 +12,6 @@ from postern.identity.customers.rules import require_redirect
 from postern.identity.customers.sessions import bearer_of, end_session
 from postern.identity.sso import keys, pages, store
 from postern.identity.sso.endpoints import (
-    FORM,
     FORM_LIMIT,
     HTML,
     SAML_PATH,
@@ -23,7 +22,7 @@ from postern.identity.sso.endpoints import (
 from postern.identity.sso.model import REQUEST_LIFE, SsoConnectionMissing, SsoSignOut, SsoSignOutRequest
 from postern.identity.sso.service_provider import connection_settings
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import RawRequest, get, post
+from postern.kernel.http.operation import FORM, RawRequest, get, post
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import new_id
 from postern.platform.projects import operations as projects

@@ -541,7 +541,8 @@ async def delete_expired_sign_ons(db: Queries, *, project_id: UUID, ids: list[UU
 # Traces.
 
 
-# Insert a trace, and delete the oldest traces of the connection beyond `max_traces`.
+# Insert a trace, and delete the oldest traces of the connection, so that `max_traces` remain. The subquery does not see
+# the inserted row.
 @statement("""
     with inserted as (
         insert into sso_traces (project_id, id, connection_id, kind, outcome, reason, detail, steps, profile,
@@ -552,7 +553,7 @@ async def delete_expired_sign_ons(db: Queries, *, project_id: UUID, ids: list[UU
     delete from sso_traces
     where project_id = %(project_id)s and id in (
         select id from sso_traces where project_id = %(project_id)s and connection_id = %(connection_id)s
-        order by id desc offset %(max_traces)s
+        order by id desc offset %(max_traces)s - 1
     )
 """)
 async def insert_trace(

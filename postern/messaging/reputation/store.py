@@ -43,7 +43,9 @@ class FailuresOfDay(Record):
     ), first_failures as (
         insert into domain_reputations (project_id, id, since, due_at)
         select project_id, domain_id, %(now)s, %(soon)s from failing
-        where not exists (select from domain_reputations r where (r.project_id, r.id) = (project_id, domain_id))
+        where not exists (
+            select from domain_reputations r where (r.project_id, r.id) = (failing.project_id, failing.domain_id)
+        )
         order by 1, 2 on conflict do nothing
     ), further_failures as (
         update domain_reputations r set due_at = %(soon)s from failing

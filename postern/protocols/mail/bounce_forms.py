@@ -316,7 +316,7 @@ def _says_bounce(subject: str) -> bool:
 
 def _addresses_of(message: ReceivedMessage, name: str) -> list[str]:
     values = [value[:2_000] for field, value in message.fields if field == name][:10]
-    return list(dict.fromkeys(address for _, address in getaddresses(values) if "@" in address or address))
+    return list(dict.fromkeys(address for _, address in getaddresses(values) if address))
 
 
 def _recipients_in(message: ReceivedMessage, text: str) -> list[str]:

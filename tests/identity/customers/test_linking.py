@@ -135,7 +135,7 @@ async def test_an_account_is_unlinked_unless_it_is_the_last_sign_in_method(provi
     assert new_customer["customer"]["email"] is None, "the unlinked account now signs up a new customer"
     new_client = auth.as_(new_customer["accessToken"])
     refused = await new_client.client.delete("/identities/ACME")
-    assert (refused.status_code, refused.json()["code"]) == (409, "last_way_in")
+    assert (refused.status_code, refused.json()["code"]) == (409, "last_sign_in_method")
     assert (await auth.sign_in(address, GOOD)).status_code == 200
 
 

@@ -248,7 +248,7 @@ async def test_the_last_sign_in_method_cannot_be_removed(auth):
     _, ada, device, added, _ = await with_passkey(auth, new_address())
     await auth.settings(methods=["PASSKEY"])
     refused = await ada.client.delete(f"/passkeys/{added['id']}")
-    assert (refused.status_code, refused.json()["code"]) == (409, "last_way_in")
+    assert (refused.status_code, refused.json()["code"]) == (409, "last_sign_in_method")
     assert (await use(auth, device)).status_code == 200
     await auth.settings(methods=["PASSKEY", "PASSWORD"])
     assert (await ada.client.delete(f"/passkeys/{added['id']}")).status_code == 204

@@ -64,6 +64,15 @@ async def test_actions_on_a_connection_are_visible_under_projects_and_apps(conne
     assert traces == await connected.traces()
 
 
+async def test_a_connection_keeps_its_latest_traces(connected, monkeypatch):
+    monkeypatch.setattr("postern.identity.sso.endpoints.TRACES_PER_CONNECTION", 2)
+    latest = []
+    for _ in range(3):
+        await connected.browser().sign_in(connected.address())
+        latest.append((await connected.traces())[0]["id"])
+    assert [trace["id"] for trace in await connected.traces()] == [latest[2], latest[1]]
+
+
 async def test_a_connection_belongs_to_its_organization_and_project(connected, new_project):
     other = await connected.directory.organization("Other")
     path_of_other_organization = f"/b2b/organizations/{other['id']}/sso-connections/{connected.connection['id']}"

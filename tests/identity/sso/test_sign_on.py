@@ -286,7 +286,7 @@ async def test_single_sign_on_counts_as_another_sign_in_method_only_while_it_wor
     await auth.settings(methods=["PASSKEY"])
     assert (await connected.client.post(f"{connected.connection_path}/deactivate")).status_code == 200
     refused = await ada.client.delete(f"/passkeys/{passkey['id']}")
-    assert (refused.status_code, refused.json()["code"]) == (409, "last_way_in")
+    assert (refused.status_code, refused.json()["code"]) == (409, "last_sign_in_method")
     assert (await connected.client.post(f"{connected.connection_path}/activate")).status_code == 200
     assert (await ada.client.delete(f"/passkeys/{passkey['id']}")).status_code == 204
 
