@@ -549,7 +549,7 @@ def test_https_is_served_while_no_authority_can_be_reached(base_folder: Path) ->
         )
         for words in (("renew", "x.example"), ("revoke", "post.example")):
             refused = command(server.folder, "certificates", *words, **settings)
-            assert (refused.returncode, "There is no certificate of" in refused.stderr) == (78, True), refused
+            assert (refused.returncode, "There is no certificate for" in refused.stderr) == (78, True), refused
     finally:
         server.stop()
 

@@ -16,7 +16,7 @@ from typer import Exit, Option
 COMMANDS = (
     "postern.cli.serve",
     "postern.cli.bootstrap",
-    "postern.cli.field",  # Extracts one value from a JSON document.
+    "postern.cli.field",
     "postern.cli.listen",
     "postern.cli.developers",
     "postern.cli.client",

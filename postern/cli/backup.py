@@ -13,8 +13,9 @@ import typer
 from postern.cli import CannotRun
 
 TRANSACTION_TIMEOUT = b"SET transaction_timeout = 0;\n"
+"""A line of dump scripts that PostgreSQL before version 17 rejects."""
 SETTINGS_LINES = 100
-"""How many lines of a dump script are searched for settings, which precede all data."""
+"""How many lines of a dump script are searched for TRANSACTION_TIMEOUT. The settings come before all data."""
 MAX_ERROR_BYTES = 4_000
 
 File = Annotated[Path, typer.Argument(help="Path of the backup file.")]
@@ -27,7 +28,7 @@ def register(app: typer.Typer) -> None:
 
 
 def backup(file: File) -> None:
-    """Write a consistent snapshot of the whole database to a file. The server may run.
+    """Write a consistent snapshot of the whole database to a file. The server may keep running.
 
     The backup does not contain the master key: store a copy of `master.key` in the data folder (or of POSTERN_SECRET)
     in another place.
@@ -77,8 +78,8 @@ def restore(file: File) -> None:
 def _restore_dump(url: str, file: Path) -> None:
     """Run the SQL script of a dump on the database at `url`, in one transaction. Raises CannotRun if it fails.
 
-    The script is piped through this process because pg_restore 17 and later write `SET transaction_timeout`, which
-    servers before PostgreSQL 17 reject; that line is dropped for them.
+    The script is piped through this process to drop TRANSACTION_TIMEOUT, which pg_restore 17 and later write, if the
+    server is older than PostgreSQL 17.
     """
     from postern.kernel.database import embedded
 
@@ -98,7 +99,7 @@ def _restore_dump(url: str, file: Path) -> None:
                 if knows_timeout or line != TRANSACTION_TIMEOUT:
                     database.stdin.write(line)
             shutil.copyfileobj(script.stdout, database.stdin)
-            # A truncated dump makes pg_restore fail: without the commit, nothing of it is kept.
+            # pg_restore fails for a truncated dump. Then there is no commit, so the database stays empty.
             if script.wait() == 0:
                 database.stdin.write(b"commit;\n")
         with suppress(BrokenPipeError):

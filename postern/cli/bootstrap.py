@@ -56,8 +56,8 @@ class BootstrapResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
         )
 
     def welcome(self, first_sentence: str = "") -> str:
-        """The credentials and a first example, as text. `first_sentence`, if not empty, replaces the sentence that says
-        that an account was created."""
+        """The credentials and a first example, as text. It begins with `first_sentence`, or, if that is empty, with the
+        sentence that an account was created."""
         return f"""
 {first_sentence or f"Created an account on the server at {self.base_url}."} API reference: {self.base_url}/docs
 
@@ -95,7 +95,7 @@ To see every page with sample data, run this in another terminal after the `expo
 
 
 def _program() -> str:
-    """The command `postern` as a new terminal finds it: with its folder, unless that is one of PATH."""
+    """The command to type in a new terminal: `postern` if it is on the PATH, otherwise its full path."""
     return "postern" if shutil.which("postern") else shlex.quote(str(Path(sys.executable).with_name("postern")))
 
 
@@ -107,8 +107,8 @@ def register(app: typer.Typer) -> None:
 def bootstrap(as_json: Json = False) -> None:
     """Create an account, a project and a live secret key, and print the credentials.
 
-    Works whether or not the server is running. Applies the migrations that the database still lacks, and needs the
-    server's master key.
+    Works whether or not the server is running. Applies pending migrations to the database. Needs the server's master
+    key.
     """
     from postern.cli.data_folder import connect_database, require_master_key
     from postern.kernel.config import read_settings

@@ -18,7 +18,7 @@ POLL_INTERVAL = timedelta(milliseconds=500)
 RATE_WINDOW = timedelta(seconds=10)
 """The sending rate is averaged over this time."""
 ENDED = ("SENT", "CANCELLED", "FAILED")
-"""The statuses that a campaign no longer leaves."""
+"""The final statuses of a campaign."""
 
 Id = Annotated[str, typer.Argument(metavar="CAMPAIGN", help="The campaign's id.")]
 Project = Annotated[str, typer.Option(envvar="POSTERN_PROJECT", help="The project's id.")]
@@ -119,11 +119,11 @@ def progress_bar(console: Any) -> Generator[Show]:
 
 
 SKIP_REASON_LABELS = {"frequencyCap": "over the frequency cap"}
-"""Texts for reasons of skipping a contact; other reasons are printed with their names in the API."""
+"""Texts for the reasons why contacts were skipped. A reason without a text is printed with its name in the API."""
 
 
 def count_contacts(state: dict[str, Any]) -> tuple[int, int]:
-    """How many contacts of a campaign have been processed, and how many it has in all."""
+    """How many contacts of a campaign have been processed, and how many contacts it has in total."""
     progress = state["progress"]
     done = progress["audience"] - progress["waiting"]
     if state["status"] == "SENT":

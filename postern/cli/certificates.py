@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from postern.messaging.certificates.model import StoredCertificate
     from postern.world import World
 
-SHOWN_AT_MOST = 10_000
+MAX_CERTIFICATES = 10_000
+"""Maximum number of certificates that a command reads and prints."""
 
 Name = Annotated[str, typer.Argument(help="The host name of the certificate.")]
 
@@ -28,7 +29,7 @@ def register(app: typer.Typer) -> None:
 
 
 def show_all() -> None:
-    """Print each name, the status and the expiry of its certificate, and why the last attempt failed."""
+    """Print each host name, the status and expiry of its certificate and, if the last attempt failed, the reason."""
     asyncio.run(_show_all())
 
 
@@ -37,7 +38,7 @@ async def _show_all() -> None:
     from postern.messaging.certificates import store
 
     async with open_server_world() as world:
-        rows = await store.list_certificates(world.db, limit=SHOWN_AT_MOST)
+        rows = await store.list_certificates(world.db, limit=MAX_CERTIFICATES)
     for row in rows:
         print(_describe(row))
     print(f"{len(rows)} certificates")
@@ -53,7 +54,7 @@ def _describe(row: "StoredCertificate") -> str:
 
 
 def renew(name: Name) -> None:
-    """Order a new certificate of a name now, for example after its problem was solved."""
+    """Order a new certificate for a host name now, for example after you have solved a problem with it."""
     asyncio.run(_renew(name.rstrip(".").lower()))
 
 
@@ -65,12 +66,12 @@ async def _renew(name: str) -> None:
         if not world.settings.acme_terms_agreed:
             raise CannotRun("No certificate authority is configured: set POSTERN_ACME_TERMS_AGREED.")
         if not await authority_of(world).renew(name):
-            raise CannotRun(f"There is no certificate of {name}; `postern certificates list` prints them.")
-    print(f"A worker orders a new certificate of {name}. The result: postern certificates list")
+            raise CannotRun(f"There is no certificate for {name}; `postern certificates list` prints all.")
+    print(f"A worker orders a new certificate for {name}. To see the result, run `postern certificates list`.")
 
 
 def revoke(name: Name) -> None:
-    """Revoke the certificate of a name, for example because its key is no longer secret. A new one is ordered."""
+    """Revoke the certificate of a host name, for example because its private key was leaked, and order a new one."""
     asyncio.run(_revoke(name.rstrip(".").lower()))
 
 
@@ -83,17 +84,17 @@ async def _revoke(name: str) -> None:
     async with open_server_world() as world:
         rows = [row for row in await store.certificates_of_name(world.db, name=name) if row.chain is not None]
         if not rows:
-            raise CannotRun(f"There is no certificate of {name}; `postern certificates list` prints them.")
+            raise CannotRun(f"There is no certificate for {name}; `postern certificates list` prints all.")
         for row in rows:
             try:
                 await authority_of(world).revoke(row)
             except AcmeFailed as error:
-                raise CannotRun(f"The certificate of {name} could not be revoked: {error}") from None
-    print(f"The certificate of {name} is revoked; a worker orders a new one.")
+                raise CannotRun(f"The certificate for {name} could not be revoked: {error}") from None
+    print(f"The certificate for {name} is revoked; a worker orders a new one.")
 
 
 def check_certificates() -> None:
-    """Check the settings for ACME, the addresses of this server's names, and the certificates of all names.
+    """Check the settings for ACME, the DNS addresses of this server's host names, and all certificates.
 
     Exits with 1 if there is a problem.
     """
@@ -134,14 +135,17 @@ async def diagnose(world: "World") -> AsyncIterator["CheckResult"]:
             CheckResult("problem", "DNS", problem, advice) if problem else CheckResult("ok", "DNS", f"{name} resolves")
         )
     account = await authority_of(world).account()
-    rows = [row for row in await store.list_certificates(world.db, limit=SHOWN_AT_MOST) if row.account_id == account.id]
+    all_rows = await store.list_certificates(world.db, limit=MAX_CERTIFICATES)
+    rows = [row for row in all_rows if row.account_id == account.id]
     for name in sorted(set(own_names(settings)) - {row.name for row in rows}):
-        yield CheckResult("note", name, "no certificate was ordered yet", "start a worker: it looks every minute")
+        advice = "start a worker: it checks every minute which names need a certificate"
+        yield CheckResult("note", name, "no certificate was ordered yet", advice)
     for row in rows:
         expires_soon = row.expires_at is not None and row.expires_at - world.clock() <= REPORT_BEFORE
         if row.failures or expires_soon or row.expires_at is None:
             result = row.problem or (f"expires {row.expires_at:%Y-%m-%d}" if row.expires_at else "not issued yet")
-            advice = "solve it, then run `postern certificates renew`" if row.failures else "wait for the next attempt"
+            retry = "solve this problem, then run `postern certificates renew`"
+            advice = retry if row.failures else "wait for the next attempt"
             yield CheckResult("problem" if row.failures or expires_soon else "note", row.name, result, advice)
         else:
             yield CheckResult("ok", row.name, f"expires {row.expires_at:%Y-%m-%d}")

@@ -1,4 +1,7 @@
-"""Validation of the settings at start-up, with the parsers of the features that use them."""
+"""Validation of the settings at start-up, and the text about the configured transports and ports that is then printed.
+
+The settings are parsed with the same functions that later use them.
+"""
 
 import re
 from collections.abc import Callable
@@ -24,7 +27,7 @@ SMTP_PORT = 25
 
 
 def check_settings(settings: Settings) -> None:
-    """Report invalid settings at start-up instead of at their first use. Raises SettingInvalid."""
+    """Raise SettingInvalid if a setting is invalid, so that the server does not fail later, at the first use of it."""
     if "relay" in settings.transports or settings.relay:
         parse_relays(settings.relay)
     if "ses" in settings.transports or settings.ses_region:
@@ -61,7 +64,7 @@ def check_settings(settings: Settings) -> None:
 
 
 def _check_fallback(settings: Settings) -> None:
-    """Raises SettingInvalid if the transports to fall back to contradict the first one."""
+    """Raise SettingInvalid if POSTERN_FALLBACK_TRANSPORTS contradicts POSTERN_TRANSPORT."""
     if settings.transport in settings.fallback_transports:
         raise SettingInvalid(f"POSTERN_FALLBACK_TRANSPORTS: {settings.transport} is POSTERN_TRANSPORT itself.")
     if settings.transport == "capture" and settings.fallback_transports:
@@ -69,9 +72,10 @@ def _check_fallback(settings: Settings) -> None:
 
 
 def _check_base_url(settings: Settings) -> None:
-    """Refuse to send mail with links that lead recipients to their own machine. Raises SettingInvalid.
+    """Raise SettingInvalid if mail would be sent with links to a loopback address, which recipients cannot reach.
 
-    A relay on this machine may be a mail catcher, so a loopback base URL is accepted with one if it is set explicitly.
+    A relay on this machine may be a mail catcher. With such a relay, a loopback base URL is accepted if
+    POSTERN_BASE_URL sets it explicitly.
     """
     if settings.transport == "capture" or not settings.is_local:
         return
@@ -85,11 +89,12 @@ def _check_base_url(settings: Settings) -> None:
 
 
 def _sends_to_this_machine(settings: Settings) -> bool:
-    """Whether the mail certainly does not leave this machine: the servers are on it, or the port is that of a lab."""
+    """Whether mail does not leave this machine: all relays, and the endpoint of SES, are on it, and `direct` is not
+    used or uses a port other than 25, as tests do."""
     relays = parse_relays(settings.relay) if "relay" in settings.transports else []
     ses = [urlsplit(ses_account(settings).url).hostname or ""] if "ses" in settings.transports else []
-    is_lab = "direct" not in settings.transports or settings.direct_port != SMTP_PORT
-    return is_lab and all(is_loopback(host) for host in [*(relay.host for relay in relays), *ses])
+    is_direct_local = "direct" not in settings.transports or settings.direct_port != SMTP_PORT
+    return is_direct_local and all(is_loopback(host) for host in [*(relay.host for relay in relays), *ses])
 
 
 def _check_tls(settings: Settings) -> None:
@@ -135,8 +140,8 @@ def _check_acme(settings: Settings) -> None:
 
 
 def describe_mail_transport(settings: Settings) -> str:
-    """Describe, for the start-up log, the transports (without passwords) and the base URL, and the ports of the SMTP
-    server and of HTTPS."""
+    """The lines that are printed at start-up: the transports (without passwords), the base URL, and the ports for SMTP
+    and HTTPS."""
     return "\n".join([_describe_transport(settings), *_describe_ports(settings), *_describe_https(settings)])
 
 

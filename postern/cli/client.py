@@ -86,11 +86,10 @@ class ProjectClient:
     """Signs that developer in to the dashboard once; only for a new project."""
 
     async def request(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
-        """Call the API and return the JSON response, if there is one.
+        """Call the API and return the JSON of the response; None if it has no body.
 
-        Raises CannotRun if the server is unreachable or returns an error.
-
-        `path` follows `/projects/{id}`; `headers` are added to the request.
+        `path` is the part after `/projects/{id}`; `headers` are added to the request. Raises CannotRun if the server is
+        unreachable or returns an error.
         """
         import httpx
 
@@ -180,7 +179,7 @@ async def _tail(url: str | None, key: str, project: str, names: list[str]) -> No
 DESCRIBED_FIELDS = ("recipient", "recipients", "to", "email", "subject", "name", "domain", "url", "status", "reason")
 """Fields of an event's data that are shown on its line, in this order."""
 DESCRIPTION_LIMIT = 160
-"""Maximum characters of these values together."""
+"""Maximum number of characters of these values together; longer text is cut."""
 
 
 def describe_event(event: dict[str, Any]) -> str:

@@ -23,7 +23,7 @@ MAX_ROWS_SHOWN = 5
 """Rows of a preview that are printed."""
 
 OPTIONS = {"attributeTypes": "--type", "charset": "--charset"}
-"""Options of the command, by the parameter of the API that a message can name."""
+"""Options of this command, keyed by the parameter of the API that messages of the server name."""
 _COLUMNS = re.compile(r"`columns=(\{.*?\})`")
 _PARAMETER = re.compile(rf"`({'|'.join(OPTIONS)})(?:=([^`]*))?`")
 
@@ -122,7 +122,7 @@ def read_types(arguments: list[str]) -> dict[str, str]:
 
 
 def read_options(charset: str | None, columns: Sequence[str]) -> dict[str, str]:
-    """Return the query parameters `charset` and `columns` of an import, without those that are not given.
+    """Return the query parameters `charset` and `columns` of an import, as far as they are given.
 
     Raises typer.BadParameter for a column without `=`.
     """
@@ -247,8 +247,8 @@ def preview_text(preview: dict[str, Any]) -> str:
 
 
 def with_options(text: str) -> str:
-    """A message of the server with the options of this command instead of the parameters of the API, as
-    `--column Kunde=email` for `columns={"Kunde":"email"}`."""
+    """Replace the API's parameters in a message of the server with the options of this command: for example
+    `columns={"Kunde":"email"}` with `--column Kunde=email`."""
     return _PARAMETER.sub(_option, _COLUMNS.sub(_column_options, text))
 
 
@@ -256,7 +256,7 @@ def _column_options(match: re.Match[str]) -> str:
     try:
         columns: dict[str, str | None] = json.loads(match[1])
     except ValueError:
-        return match[0]  # Not the parameter, but a name in the file that looks like it.
+        return match[0]  # A name in the file that only looks like the parameter.
     arguments = (shlex.quote(f"{name}={target or ''}") for name, target in columns.items())
     return f"`{' '.join(f'--column {argument}' for argument in arguments)}`"
 

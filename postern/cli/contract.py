@@ -8,8 +8,9 @@ import typer
 if TYPE_CHECKING:
     from postern.kernel.http.operation import Operation
 
-Area = Annotated[str, typer.Argument(help="Only operations whose path contains this text, for example `/campaigns`.")]
+Part = Annotated[str, typer.Argument(help="Only operations whose path contains this text, for example `/campaigns`.")]
 CREDENTIALS = ("developer", "secret_key", "publishable_key", "customer")
+"""Kinds of credentials, in the order in which they are printed."""
 
 
 def register(app: typer.Typer) -> None:
@@ -17,7 +18,7 @@ def register(app: typer.Typer) -> None:
     app.command()(contract)
 
 
-def contract(part: Area = "") -> None:
+def contract(part: Part = "") -> None:
     """Print every operation of the API, the permission or credential that it needs, and a test that covers it."""
     from postern.app import OPERATIONS
 

@@ -1,4 +1,7 @@
-"""Find the database that a command works on: DATABASE_URL, a running server's, or the one in the data folder."""
+"""Find the database that a command works on: that of DATABASE_URL, of a running server, or of the data folder.
+
+Also the files with which `postern serve` tells other commands that it runs: its lock and its state.
+"""
 
 import json
 import os
@@ -19,7 +22,9 @@ from postern.kernel.database.embedded import EmbeddedPostgres, FolderInUseError,
 from postern.security.secrets import KEY_FILE
 
 LOCK_FILE = "postern.lock"
+"""Locked by `postern serve` as long as it runs."""
 STATE_FILE = "running.json"
+"""The ServerState of the running server as JSON; deleted when it ends normally."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,7 @@ class ServerState:
 @contextmanager
 def lock_data_folder(folder: Path) -> Generator[None]:
     """Lock the data folder for `postern serve`. Raises FolderInUseError if another `postern serve` holds the lock."""
-    # Other commands take the lock for an instant to see whether a server holds it, hence the short wait.
+    # Other commands hold the lock for a moment to find out whether a server runs, so wait a little.
     with hold_lock_file(folder, LOCK_FILE, wait_seconds=0.3):
         try:
             yield

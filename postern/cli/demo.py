@@ -33,12 +33,13 @@ MIN_CONTACTS = 50
 SEND_CONCURRENCY = 16
 READER_CONCURRENCY = 24
 READ_DELAY = timedelta(seconds=6)
-"""Pause between delivery and the first opens: opens within five seconds of delivery are counted as machine opens."""
+"""Pause between delivery and the first opens: the server counts opens within five seconds of delivery as machine
+opens."""
 POLL_INTERVAL = timedelta(milliseconds=500)
 IDLE_POLLS = 4
-"""Polls without any change after which the sample of the A/B test counts as sent."""
+"""After this many polls without a change, the sample of the A/B test counts as sent."""
 MAX_POLLS = 1_200
-"""Polls of a campaign after which the demo gives up."""
+"""After this many polls of a campaign, the demo gives up."""
 
 FIRST_NAMES = ("Ada", "Grace", "Alan", "Edsger", "Barbara", "Katherine", "Linus", "Margaret", "Радия", "世界")
 PLANS = ("free", "pro", "team")
@@ -75,7 +76,7 @@ Key = Annotated[str | None, typer.Option(envvar="POSTERN_KEY", help="A secret ke
 Project = Annotated[str | None, typer.Option(envvar="POSTERN_PROJECT", help="Id of the key's project.")]
 Email = Annotated[
     str | None,
-    typer.Option(envvar="POSTERN_EMAIL", help="With --key: the developer who adds keys and invites the team."),
+    typer.Option(envvar="POSTERN_EMAIL", help="With --key: address of the developer who adds keys and invites people."),
 ]
 Password = Annotated[str | None, typer.Option(envvar="POSTERN_PASSWORD", help="Password of that developer.")]
 
@@ -99,7 +100,7 @@ def demo(
     Creates domains, templates with versions, contacts, audiences, an import with refused lines, e-mails with every
     outcome, suppressions, campaigns (one with an A/B test and simulated readers), automations with runs, customers,
     organizations, roles, features, plans, webhooks, keys and invitations to the team. No mail leaves the server unless
-    the project has a relay. All times are those of the run. Can be repeated: each run adds to the project.
+    the project has a relay. All time stamps are those of the run. Each further run adds more data to the project.
 
     Takes about a minute, then prints where to find everything. With `--contacts 0` only the messages are sent.
     """
@@ -143,7 +144,7 @@ async def _demo(
 
 
 async def _sign_in(client: "ProjectClient", email: str | None, password: str | None) -> str:
-    """Return an access token of the developer. Raises CannotRun if the server refuses, also if it asks for a code."""
+    """Return an access token of the developer. Raises CannotRun if the sign-in fails or needs a second factor."""
     from postern.cli import CannotRun
 
     credentials = {"email": email, "password": password}
@@ -312,7 +313,7 @@ async def _wait_until_sent(client: "ProjectClient", progress: "Progress", campai
 async def _simulate_readers(
     client: "ProjectClient", progress: "Progress", title: str, campaign: str, read_ids: set[str], rng: random.Random
 ) -> None:
-    """Simulate scans, then opens and clicks of the delivered messages whose ids are not in `read_ids`.
+    """Simulate security scanners, then readers, of the delivered messages whose ids are not in `read_ids`.
 
     Adds the ids of these messages to `read_ids`.
     """

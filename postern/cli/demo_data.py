@@ -1,7 +1,8 @@
-"""What `postern demo` creates beside its messages and its campaign with readers, so that no screen is empty.
+"""The data that `postern demo` creates in addition to its messages and its campaign, so that every page of the
+dashboard shows something.
 
-All of it is created over the HTTP API, as an application or a person at the dashboard would create it, so every time
-stamp is that of the run. What a project has only once (roles, features, types of attributes) is kept if it is there.
+All data is created over the HTTP API, so every time stamp is that of the run. Roles, features and types of attributes
+that the project already has stay as they are.
 """
 
 import asyncio
@@ -44,13 +45,14 @@ PEOPLE = (
     "Frances Allen",
     "Lynn Conway",
 )
-"""The customers of the sample project, in the order of their numbers."""
+"""Names of the customers that are created. Functions refer to a customer by the index in this list."""
 COMPANIES = ("Harbour & Finch", "Northwind Coffee", "Tidewater Books", "Alder Analytics")
 PASSWORD = "a demo of Postern 4711"  # noqa: S105 - of invented customers of a sample project
 SIGN_IN_FAILURES = 12
-"""Maximum number of wrong passwords that are sent until the server locks the customer."""
+"""Maximum number of sign-ins with a wrong password, which make the server lock a customer."""
 POLLS, POLL_INTERVAL = 60, timedelta(milliseconds=500)
 CONCURRENCY = 6
+"""Maximum number of requests at the same time."""
 STATUS_CONFLICT, STATUS_TOO_MANY = 409, 429
 
 PHONE_AGENT = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 Version/18.5 Mobile Safari"
@@ -65,7 +67,7 @@ UNSUBSCRIBE = {
 
 
 def _blocks(heading: str, text: str, button: str) -> dict[str, Any]:
-    """A document of blocks."""
+    """The blocks of a template: heading, text, button and a link to unsubscribe."""
     return {
         "blocks": [
             {"type": "heading", "text": heading, "level": 2, "color": "#1d2a2d"},
@@ -87,30 +89,35 @@ ANNOUNCEMENT = (
 
 @dataclass
 class _Run:
-    """One run of the command: its client, and what later parts need of earlier ones."""
+    """One run of the command: its client, and the records that later steps refer to."""
 
     client: "ProjectClient"
     name: str
-    """Distinguishes what a project can have several times from that of other runs."""
+    """A part of names and addresses, so that they differ from those of other runs."""
     domain: str
+    """Name of the sending domain."""
     domain_id: str
     template: str = ""
+    """Id of a template."""
     audience: str = ""
+    """Id of an audience."""
     customers: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    """The created customers, in the order of PEOPLE."""
 
     async def post(self, path: str, body: Any = None) -> Any:
-        """POST below the project. Raises CannotRun if the server refuses."""
+        """POST to `path` of the project; returns the JSON of the response. Raises CannotRun for an error."""
         return await self.client.request("POST", path, body)
 
-    async def declare(self, path: str, *bodies: Mapping[str, Any]) -> None:
-        """POST each body; one that exists already (409) stays as it is. Raises CannotRun for other refusals."""
+    async def ensure(self, path: str, *bodies: Mapping[str, Any]) -> None:
+        """POST each body, and ignore the status 409 (the record exists already). Raises CannotRun for other errors."""
         for body in bodies:
             response = await self.client.http.post(f"/projects/{self.client.project}{path}", json=dict(body))
             if not response.is_success and response.status_code != STATUS_CONFLICT:
                 raise _refused(response.json())
 
     async def as_customer(self, path: str, body: Any = None, *, token: str = "", agent: str = DESK_AGENT) -> Any:
-        """POST to a sign-in operation as a customer's browser does: without the key. Returns status and body."""
+        """POST to a sign-in operation as a customer's browser does: without the key, and with the customer's access
+        token unless that is empty. Returns the status and the JSON of the response."""
         import httpx
 
         headers = {"user-agent": agent, **({"authorization": f"Bearer {token}"} if token else {})}
@@ -120,12 +127,12 @@ class _Run:
 
 
 async def fill_screens(client: "ProjectClient", progress: "Progress", domain: Mapping[str, Any]) -> list[str]:
-    """Create rows for every screen of the dashboard; returns lines about what could not be created, or needs a word.
+    """Create data for every page of the dashboard. `domain` is the sending domain of the run, as the API returns it.
 
-    `domain` is the sending domain of the run.
+    Returns lines to print: what could not be created, and what the user should know about the data.
     """
     run = _Run(client, domain["domain"].partition(".")[0], domain["domain"], domain["id"])
-    parts: list[tuple[str, Callable[[_Run], Awaitable[list[str]]]]] = [
+    steps: list[tuple[str, Callable[[_Run], Awaitable[list[str]]]]] = [
         ("Domains and templates", _make_templates),
         ("Contacts and audiences", _make_contacts),
         ("Emails and suppressions", _make_emails),
@@ -138,20 +145,23 @@ async def fill_screens(client: "ProjectClient", progress: "Progress", domain: Ma
         ("Keys and team", _make_keys_and_team),
     ]
     remarks: list[str] = []
-    task = progress.add_task("Other screens", total=len(parts))
-    for title, make in parts:
+    task = progress.add_task("Other pages", total=len(steps))
+    for title, make in steps:
         progress.update(task, description=title)
         remarks += await make(run)
         progress.advance(task)
-    progress.update(task, description="Other screens")
+    progress.update(task, description="Other pages")
     return remarks
+
+
+# Each of the following functions creates the records that its docstring lists, and returns lines to print.
 
 
 async def _make_templates(run: _Run) -> list[str]:
     """A second sending domain, a single sender, an image, and templates of blocks, MJML and HTML with versions."""
     await run.post("/domains", {"domain": f"news.{run.domain}"})
     await run.post(f"/domains/{run.domain_id}/verify")
-    await run.declare("/senders", {"email": f"founder@{run.domain}"})
+    await run.ensure("/senders", {"email": f"founder@{run.domain}"})
     image = await run.client.http.post(
         f"/projects/{run.client.project}/assets",
         params={"name": f"{run.name}-header.png"},
@@ -179,15 +189,15 @@ async def _make_templates(run: _Run) -> list[str]:
     )
     for content in contents:
         await run.post("/templates", content)
-    return [f"Domain {run.domain} has no DNS records, so it stays unverified; mail of it is captured all the same."]
+    return [f"Domain {run.domain} has no DNS records, so it stays unverified; mail from it is captured nevertheless."]
 
 
 async def _make_contacts(run: _Run) -> list[str]:
-    """Typed attributes, an import with refused lines, an audience by hand and one by rules."""
+    """Typed attributes, an import with refused lines, an audience with a list of members and one with rules."""
     from postern.cli.contacts import import_file
 
     types = {"seats": "number", "birthday": "date", "beta": "boolean", "interests": "list", "zip": "string"}
-    await run.declare("/contact-attributes", *({"name": name, "type": kind} for name, kind in types.items()))
+    await run.ensure("/contact-attributes", *({"name": name, "type": kind} for name, kind in types.items()))
     with tempfile.TemporaryDirectory(prefix="postern-demo-") as folder:
         file = Path(folder, f"newsletter-{run.name}.csv")
         await asyncio.to_thread(file.write_text, imported_csv(run.name))
@@ -214,7 +224,7 @@ async def _make_contacts(run: _Run) -> list[str]:
 
 
 def imported_csv(name: str) -> str:
-    """The file of the import: rows with every type of attribute, and some that are refused."""
+    """The CSV file of the import: rows with every type of attribute, and three rows that are refused."""
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow(["email", "name", "seats", "birthday", "beta", "interests", "zip", "country"])
@@ -232,7 +242,7 @@ def imported_csv(name: str) -> str:
 
 
 async def _make_emails(run: _Run) -> list[str]:
-    """Scheduled mail, mail with each outcome and an attachment, and suppressions for every reason."""
+    """Scheduled e-mails, an e-mail for each outcome, one with an attachment, and suppressions for every reason."""
     now = _now()
     message = {"from": f"Demo <hello@{run.domain}>", "subject": "Your order 4711", "tags": ["demo", "orders"]}
     text = "Thank you for your order. It leaves our house today."
@@ -273,12 +283,12 @@ async def _make_emails(run: _Run) -> list[str]:
     }
     for reason, detail in reasons.items():
         address = f"{reason.lower()}@{run.name}.example.com"
-        await run.declare("/suppressions", {"address": address, "reason": reason, "detail": detail})
+        await run.ensure("/suppressions", {"address": address, "reason": reason, "detail": detail})
     return []
 
 
 async def _make_campaigns(run: _Run) -> list[str]:
-    """A draft, a scheduled campaign, and one that is sent to the audience by hand."""
+    """A draft, a scheduled campaign, and a campaign that is sent at once."""
     base = {
         "fromName": "Demo News",
         "fromEmail": f"news@{run.domain}",
@@ -295,7 +305,7 @@ async def _make_campaigns(run: _Run) -> list[str]:
 
 
 async def _make_automations(run: _Run) -> list[str]:
-    """Two active automations with runs that wait at a delay, wait for an event, and have ended; and an inactive one."""
+    """An active automation with runs that wait for a delay, wait for an event, and have ended; and an inactive one."""
     mail = {"type": "SEND_EMAIL", "templateId": run.template, "fromEmail": f"hello@{run.domain}"}
     started, placed = f"trial.started.{run.name}", f"order.placed.{run.name}"
     trial = await run.post("/automations", {
@@ -318,23 +328,23 @@ async def _make_automations(run: _Run) -> list[str]:
             },
         ],
     })  # fmt: skip
-    birthday = {
+    win_back = {
         "name": f"Win back {run.name}",
         "trigger": {"type": "AUDIENCE_LEFT", "audienceId": run.audience},
         "steps": [{"type": "DELAY", "days": 30}, mail],
     }
-    await run.post("/automations", birthday)
+    await run.post("/automations", win_back)
     await run.client.request("PATCH", f"/automations/{trial['id']}/active", {"active": True})
     contacts = [f"import-{number}@{run.name}.example.com" for number in range(10)]
-    await run.post("/events/batch", {"events": [{"name": started, "email": each} for each in contacts]})
+    await run.post("/events/batch", {"events": [{"name": started, "email": email} for email in contacts]})
     await _wait_for(run, f"/automations/{trial['id']}/runs?status=WAITING", len(contacts))
-    orders = [{"name": placed, "email": each, "data": {"total": 42}} for each in contacts[3:]]
+    orders = [{"name": placed, "email": email, "data": {"total": 42}} for email in contacts[3:]]
     await run.post("/events/batch", {"events": orders})
     return []
 
 
 async def _wait_for(run: _Run, path: str, count: int) -> None:
-    """Poll a list until it has `count` rows. A slow worker does not fail the command: later parts do without."""
+    """Poll the list at `path` until it has `count` rows, at most POLLS times. Does not fail if the worker is slower."""
     for _ in range(POLLS):
         page = await run.client.request("GET", path)
         if len(page["data"] if isinstance(page, dict) else page) >= count:
@@ -343,7 +353,7 @@ async def _wait_for(run: _Run, path: str, count: int) -> None:
 
 
 async def _make_access(run: _Run) -> list[str]:
-    """Permissions, roles of the project and of organizations, features and plans."""
+    """Permissions, roles of the project and for organizations, features and plans."""
     permissions = {
         "posts:read": "See articles",
         "posts:write": "Write articles",
@@ -352,22 +362,22 @@ async def _make_access(run: _Run) -> list[str]:
         "invoices:pay": "Pay invoices",
         "members:invite": "Invite colleagues",
     }
-    await run.declare("/access/permissions", *({"key": key, "description": text} for key, text in permissions.items()))
-    await run.declare(
+    await run.ensure("/access/permissions", *({"key": key, "description": text} for key, text in permissions.items()))
+    await run.ensure(
         "/access/roles",
         {"key": "editor", "name": "Editor", "permissions": ["posts:*"]},
         {"key": "support", "name": "Support", "permissions": ["posts:read", "invoices:read"]},
         {"key": "buyer", "name": "Buyer", "scope": "ORGANIZATION", "permissions": ["invoices:*"],
          "appliesToAllOrganizations": True},
     )  # fmt: skip
-    await run.declare(
+    await run.ensure(
         "/b2b/features",
         {"key": "seats", "name": "Seats", "type": "LIMIT", "defaultEnabled": True, "defaultLimit": 5},
         {"key": "projects", "name": "Projects", "type": "LIMIT", "defaultEnabled": True, "defaultLimit": 1},
         {"key": "audit-log", "name": "Audit log", "type": "BOOLEAN"},
         {"key": "priority-support", "name": "Priority support", "type": "BOOLEAN"},
     )
-    await run.declare(
+    await run.ensure(
         "/b2b/plans",
         {"key": "team", "name": "Team", "features": [
             {"featureKey": "seats", "limit": 25}, {"featureKey": "projects", "limit": 10},
@@ -436,7 +446,7 @@ async def _make_organizations(run: _Run) -> list[str]:
                                               "metadata": {"region": "EU"}})
         for number, name in enumerate(COMPANIES)
     ]  # fmt: skip
-    paths = [f"/b2b/organizations/{each['id']}" for each in organizations]
+    paths = [f"/b2b/organizations/{organization['id']}" for organization in organizations]
     members = [
         (paths[number], {"customerId": run.customers[2 * number + offset]["id"], "roles": roles})
         for number in range(3)
@@ -467,7 +477,8 @@ async def _make_organizations(run: _Run) -> list[str]:
 
 
 async def _make_webhooks(run: _Run) -> list[str]:
-    """One webhook whose host does not exist, a switched-off one, and one that works if the server may call loopback."""
+    """A webhook whose host does not exist, an inactive one, and one to a receiver of this process. The last one is
+    created only if the server may send requests to loopback addresses."""
     events = ["email.*", "contact.*", "customer.*"]
     failing = await run.post(
         "/webhooks", {"url": f"https://hooks.{run.domain}/postern", "events": events, "description": "CRM"}
@@ -489,7 +500,7 @@ async def _make_webhooks(run: _Run) -> list[str]:
             if delivered or any(row["attempts"] for row in rows):
                 break
             await asyncio.sleep(POLL_INTERVAL.total_seconds())
-        # The receiver ends with the command, so the webhook must not go on.
+        # The receiver ends with the command, so the webhook is made inactive.
         await run.client.request("PATCH", f"/webhooks/{webhook}", {"active": False})
         if not delivered:
             await run.client.request("DELETE", f"/webhooks/{webhook}")
@@ -499,7 +510,7 @@ async def _make_webhooks(run: _Run) -> list[str]:
 
 @asynccontextmanager
 async def _receiver() -> "AsyncGenerator[str]":
-    """Answer 204 to every request on a port of loopback; yields the URL."""
+    """Run an HTTP server on a port of 127.0.0.1 that answers 204 to every request, during the block; yields its URL."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -519,7 +530,7 @@ async def _receiver() -> "AsyncGenerator[str]":
 
 
 async def _make_keys_and_team(run: _Run) -> list[str]:
-    """Keys with different permissions, and invitations to the team. Both need a developer: a key may not."""
+    """Keys with different permissions, and invitations to the team. Only a developer may create both, not a key."""
     token = run.client.developer_token
     if not token:
         return ["Without POSTERN_EMAIL and POSTERN_PASSWORD there are no further keys and no invitations to the team."]
@@ -551,7 +562,7 @@ def _refused(problem: Any) -> Exception:
 
 
 async def _gather(calls: Iterable[Awaitable[Any]]) -> list[Any]:
-    """The results of the calls in their order, of which CONCURRENCY run at a time."""
+    """Run the calls, at most CONCURRENCY at a time; returns their results in the order of the calls."""
     semaphore = asyncio.Semaphore(CONCURRENCY)
 
     async def run(call: Awaitable[Any]) -> Any:
@@ -562,7 +573,7 @@ async def _gather(calls: Iterable[Awaitable[Any]]) -> list[Any]:
 
 
 def _address(run: _Run, person: str) -> str:
-    """The address of a person: the same in contacts, customers and mail of one run."""
+    """The address of a person. It is the same for contacts, customers and e-mails of one run."""
     local = "".join(character for character in person.lower().replace(" ", ".") if character.isascii())
     return f"{local.strip('.') or 'radia.perlman'}@{run.name}.example.com"
 
@@ -588,7 +599,7 @@ def _certificate() -> str:
 
 
 def _png(width: int, height: int) -> bytes:
-    """A PNG of one colour."""
+    """A PNG image of one colour, with width and height in pixels."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -1,4 +1,4 @@
-"""`postern sign-in-link`, `access`, `developers`, `keys`: how an operator helps developers, without their passwords."""
+"""`postern sign-in-link`, `access`, `developers` and `keys`: help developers who lost their password or API key."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -165,8 +165,8 @@ async def _show_mail(email: str | None, last: int) -> None:
 
 @asynccontextmanager
 async def open_server_world() -> "AsyncIterator[World]":
-    """Open the server's database and what else operations need (a World: settings, secrets, clock), whether the server
-    runs or not.
+    """Yield a World (database, settings, secrets, clock) with which operations can be called, whether or not the server
+    runs.
 
     Raises CannotRun if there is no database or no master key; WrongMasterKey if the key is not that of the database;
     and OperationalError if the database stays unreachable.

@@ -1,6 +1,7 @@
 """`postern doctor relay`: check each step of sending through the relay, without sending a message.
 
-The other commands are in `doctor_direct.py`, `doctor_ses.py` and `certificates.py`.
+The commands for the other transports and for certificates are in `doctor_direct.py`, `doctor_ses.py` and
+`certificates.py`.
 """
 
 import asyncio
@@ -45,7 +46,7 @@ class CheckResult:
     subject: str
     result: str
     advice: str = ""
-    """How to solve a problem."""
+    """How to solve the problem; empty if there is nothing to do."""
 
     def __str__(self) -> str:
         advice = f"\n         what to do: {printable(self.advice)}" if self.advice else ""
@@ -94,7 +95,7 @@ async def diagnose(settings: Settings, sender: str | None, recipient: str | None
     from postern.protocols.mail.dns import Resolver, parse_nameservers
 
     if settings.transport == "direct":
-        result = "mail goes to the recipients' mail servers, except that of projects with their own relays"
+        result = "mail goes to the recipients' mail servers, except the mail of projects with their own relays"
         yield CheckResult("note", "Transport", result, "run `postern doctor direct`")
     elif settings.transport == "capture":
         yield CheckResult(
@@ -240,6 +241,7 @@ async def _check_envelope(
 
 
 def check_base_url(settings: Settings) -> CheckResult:
+    """Check that recipients can reach the base URL, and that it has TLS."""
     if settings.is_local:
         advice = "set the URL at which recipients reach this server: POSTERN_BASE_URL=https://mail.example.com"
         return CheckResult(
@@ -309,7 +311,7 @@ def _policy_result(subject: str, check: "RecordCheck", domain: str, advice: str)
 
 
 async def _check_dkim(resolver: "Resolver", settings: Settings, domain: str) -> CheckResult:
-    """Check that DNS has the DKIM key of the sending domain in one of the projects that have the domain."""
+    """Check that DNS has the DKIM key with which one of the projects signs mail from the sending domain."""
     from postern.cli import CannotRun
     from postern.cli.data_folder import connect_database, has_schema
     from postern.kernel.database.embedded import EmbeddedError

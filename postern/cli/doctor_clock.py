@@ -1,4 +1,4 @@
-"""The clock of this machine, compared with that of a time server (SNTP, RFC 4330), for `postern doctor`."""
+"""Compare the clock of this machine with a time server (SNTP, RFC 4330), for `postern doctor`."""
 
 import asyncio
 import secrets
@@ -19,7 +19,7 @@ TIME_PORT = 123
 REPLY_SECONDS = 5.0
 """How long to wait for the time server's reply."""
 MAX_OFFSET = timedelta(seconds=30)
-"""A greater difference is a problem: a TOTP code of that time is refused (RFC 6238 §5.2)."""
+"""A greater difference is a problem: with it, valid TOTP codes can be refused (RFC 6238 §5.2)."""
 
 _PACKET = struct.Struct("!BB22x8s8x8s")
 """Leap indicator, version and mode; stratum; originate timestamp; transmit timestamp (RFC 4330 §4)."""
@@ -31,6 +31,7 @@ _LEAP_UNKNOWN = 3
 _UNIX_EPOCH = 2_208_988_800
 """Seconds from 1900, where NTP timestamps begin, to 1970."""
 _ERA = 1 << 32
+"""Seconds after which NTP timestamps begin again at 0; also the fractions in a second."""
 
 
 async def check_clock(resolver: "Resolver", time_server: str) -> CheckResult:
@@ -41,7 +42,9 @@ async def check_clock(resolver: "Resolver", time_server: str) -> CheckResult:
     except ValueError:
         host, port = "", TIME_PORT
     if not host:
-        return CheckResult("problem", "Clock", f"{time_server} is no time server", "give --time-server as name[:port]")
+        return CheckResult(
+            "problem", "Clock", f"{time_server} is not a host name or IP address", "give --time-server as name[:port]"
+        )
     address = await _address(resolver, host)
     offset = await _offset(address, port) if address else None
     if offset is None:
@@ -52,7 +55,7 @@ async def check_clock(resolver: "Resolver", time_server: str) -> CheckResult:
     if abs(offset) > MAX_OFFSET:
         behind_or_ahead = "behind" if offset > timedelta() else "ahead of"
         result = f"{abs(offset).total_seconds():,.0f} seconds {behind_or_ahead} that of {host}"
-        advice = "set the clock of this machine with NTP: e-mails and signatures have its time, and codes depend on it"
+        advice = "set the clock of this machine with NTP: e-mails, signatures and TOTP codes depend on its time"
         return CheckResult("problem", "Clock", result, advice)
     return CheckResult("ok", "Clock", f"within {MAX_OFFSET.seconds} seconds of that of {host}")
 
@@ -68,12 +71,13 @@ async def _address(resolver: "Resolver", host: str) -> str | None:
         found = await resolver.addresses(host)
     except (NoSuchRecord, DnsUnavailable):
         return None
-    # IPv4 first: many machines have IPv6 addresses that lead nowhere.
+    # The last one is an IPv4 address, if there is one: on many machines, IPv6 does not work.
     return found[-1]
 
 
 async def _offset(address: str, port: int) -> timedelta | None:
-    """How far the time server is ahead of this machine; None if it does not know the time or does not respond."""
+    """How far the time server's clock is ahead of this machine's; None if the server does not know the time or does not
+    respond."""
     nonce = secrets.token_bytes(8)
     loop = asyncio.get_running_loop()
     try:
@@ -93,19 +97,19 @@ async def _offset(address: str, port: int) -> timedelta | None:
 
 
 class _Query(asyncio.DatagramProtocol):
-    """Waits for the reply to one request."""
+    """Receives the reply to one request, which has `nonce` as its transmit timestamp."""
 
     def __init__(self, nonce: bytes) -> None:
         self._nonce = nonce
         self.reply: asyncio.Future[float | None] = asyncio.get_running_loop().create_future()
-        """The server's time in seconds since 1970; None if it does not know it."""
+        """The server's time in seconds since 1970; None if its clock is not synchronized."""
 
     def datagram_received(self, data: bytes, addr: object) -> None:
         if len(data) < _PACKET.size or self.reply.done():
             return
         first, stratum, originate, transmit = _PACKET.unpack_from(data)
         if first & 7 != _MODE_SERVER or originate != self._nonce:
-            return  # From somebody who has not seen the request.
+            return  # Not a reply to this request, perhaps forged.
         knows_time = first >> 6 != _LEAP_UNKNOWN and 1 <= stratum <= 15
         self.reply.set_result(_unix_time(transmit) if knows_time else None)
 

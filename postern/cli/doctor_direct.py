@@ -1,4 +1,4 @@
-"""`postern doctor direct`: check what the recipients' mail servers check, without sending a message."""
+"""`postern doctor direct`: check what recipients' mail servers check of a sender, without sending a message."""
 
 import asyncio
 import socket
@@ -34,11 +34,12 @@ TimeServer = Annotated[str, typer.Option("--time-server", help="NTP server with 
 
 
 def check_direct(sender: From = None, recipient: To = None, time_server: TimeServer = TIME_SERVER) -> None:
-    """Check the addresses of POSTERN_SOURCES: local, public, and with matching names in the DNS.
+    """Check sending with the transport `direct`, without sending mail. Exits with 1 if there is a problem.
 
-    With --to, find the mail servers of the recipient's domain and connect to one, without sending mail. Then check that
-    mail to the domains of the projects does not come back to this server, the base URL, the clock and, with --from, the
-    DNS records of the sending domain. Exits with 1 if there is a problem.
+    Each address of POSTERN_SOURCES must be on this machine and public, and must match its name in the DNS. With --to,
+    the command finds the mail servers of the recipient's domain and connects to one. It then checks that mail to the
+    domains of the projects does not come back to this server; the base URL; the clock; and, with --from, the DNS
+    records of the sending domain.
     """
     from postern.kernel.config import read_settings
 
@@ -78,7 +79,7 @@ async def diagnose_direct(
 
 
 async def _check_source(resolver: "Resolver", source: "Source") -> AsyncIterator[CheckResult]:
-    """Check that this machine has the address, and that address and name belong together in the DNS."""
+    """Check that this machine has the address, and that the address and its name refer to each other in the DNS."""
     subject = f"Source {source.address}"
     try:
         with socket.socket(socket.AF_INET6 if ":" in source.address else socket.AF_INET) as local:
@@ -87,14 +88,14 @@ async def _check_source(resolver: "Resolver", source: "Source") -> AsyncIterator
         advice = "add the address to a network interface of this machine, or remove it from POSTERN_SOURCES"
         yield CheckResult("problem", subject, f"this machine does not have it: {error.strerror or error}", advice)
     if is_special(ip_address(source.address)):
-        result = "not on the public Internet: receivers see another address, whose PTR record is not checked here"
+        result = "not a public address: receivers see another one, whose PTR record is not checked here"
         yield CheckResult("note", subject, result, f"make sure that its public address has the name {source.name}")
         return
     yield await _check_ptr(resolver, source.address, source.name)
 
 
 async def _check_ptr(resolver: "Resolver", address: str, name: str) -> CheckResult:
-    """Check that the PTR record of an address is the name for EHLO, and that this name leads back to the address."""
+    """Check that the PTR record of an address has the name for EHLO, and that this name resolves to the address."""
     from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord
 
     try:
@@ -125,7 +126,7 @@ async def _check_ptr(resolver: "Resolver", address: str, name: str) -> CheckResu
 
 
 async def _check_default_name(resolver: "Resolver", settings: Settings) -> CheckResult:
-    """Check the name for EHLO without POSTERN_SOURCES: the host of the base URL."""
+    """Check the host of the base URL, which is the name for EHLO if POSTERN_SOURCES is not set."""
     from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord
 
     name = urlsplit(settings.public_url).hostname or "localhost"
@@ -172,7 +173,7 @@ async def _check_recipient(
 
 
 async def _check_port(settings: Settings, sources: "list[Source]", host: "MailHost") -> CheckResult:
-    """Connect to a mail server, as far as the reply to EHLO."""
+    """Connect to a mail server and wait for its reply to EHLO."""
     from postern.protocols.mail import smtp
 
     address = host.addresses[0]
@@ -196,7 +197,7 @@ async def _check_port(settings: Settings, sources: "list[Source]", host: "MailHo
         )
         return CheckResult("problem", subject, error.text, advice)
     except smtp.ConnectionFailed as error:
-        return CheckResult("problem", subject, error.text, "the reply says why the server refuses this machine")
+        return CheckResult("problem", subject, error.text, "the server's reply says why it refuses this machine")
     encryption = "with TLS" if connection.encrypted else "without TLS"
     redirection = check_redirection(settings, connection, own_names(settings, sources))
     await connection.quit()

@@ -1,4 +1,4 @@
-"""The part of `postern doctor direct` that looks for mail loops: mail of this server that comes back to it."""
+"""The part of `postern doctor direct` that looks for mail loops: mail that this server sends to itself."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -14,33 +14,39 @@ if TYPE_CHECKING:
     from postern.protocols.mail.transports.direct import Source
 
 DOMAINS_CHECKED = 500
-"""Maximum domains of projects whose mail servers are looked up."""
+"""Maximum number of domains of projects whose mail servers are looked up."""
 CONCURRENT_LOOKUPS = 20
+"""Maximum number of DNS lookups at the same time."""
 
 
 class OwnDomain(NamedTuple):
-    """A domain for whose mail this server, or one of its projects, is responsible."""
+    """A domain of the settings, of a project, or of the sender to check."""
 
     name: str
     has_route: bool
     """Whether a project receives mail to its addresses."""
     is_for_bounces: bool = False
-    """Whether the signed return paths of messages have this domain."""
+    """Whether this is the domain of return paths (RFC 5321 MAIL FROM), to which bounces are sent."""
 
 
 class OwnMailServer(NamedTuple):
-    """This server as the mail server of a domain."""
+    """A mail server of a domain that is this server."""
 
     host: str
+    """Its name in the MX record, or the domain itself if it has none."""
     address: str
+    """Its IP address; empty if the name has none."""
     is_implicit: bool
-    """Whether the domain has no MX record, so that its own address counts (RFC 5321 §5.1)."""
+    """Whether the domain has no MX record, so that mail goes to its A or AAAA record (RFC 5321 §5.1)."""
 
 
 async def check_loops(
     resolver: "Resolver", settings: Settings, sources: "Sequence[Source]", sender: str | None
 ) -> AsyncIterator[CheckResult]:
-    """Check that no domain of this server names it as its mail server, unless it receives the mail of this domain."""
+    """Check the domains of the settings, of the projects and of `sender`, if it is given.
+
+    Yields a problem or note for each domain whose mail server is this server, unless this server receives its mail.
+    """
     names = own_names(settings, sources)
     addresses = await _own_addresses(resolver, settings, sources, names)
     domains, failure = _own_domains(settings, sender)
@@ -54,7 +60,7 @@ async def check_loops(
 
     count = 0
     for domain, server in zip(domains, await asyncio.gather(*map(find, domains)), strict=True):
-        result = await _judge(settings, domain, server) if server else None
+        result = await _result_for(settings, domain, server) if server else None
         if result:
             count += 1
             yield result
@@ -66,8 +72,8 @@ def _counted(domains: Sequence[OwnDomain]) -> str:
     return domains[0].name if len(domains) == 1 else f"the {len(domains)} domains of this server"
 
 
-async def _judge(settings: Settings, domain: OwnDomain, server: OwnMailServer) -> CheckResult | None:
-    """The result for a domain whose mail server is this one; None if it receives the domain's mail."""
+async def _result_for(settings: Settings, domain: OwnDomain, server: OwnMailServer) -> CheckResult | None:
+    """The result for a domain whose mail server is this server; None if this server receives the domain's mail."""
     subject = f"Mail server of {domain.name}"
     record = f"the MX record {server.host}"
     if server.is_implicit:
@@ -81,7 +87,7 @@ async def _judge(settings: Settings, domain: OwnDomain, server: OwnMailServer) -
         )
         result = f"{record} leads to this server, which has no route for the domain: messages to it bounce"
         return CheckResult("note", subject, result, advice)
-    if domain.has_route and await _answers(settings, server.address):
+    if domain.has_route and await _accepts_connections(settings, server.address):
         result = f"{record} leads to this server, whose port {settings.direct_port} belongs to another mail server"
         advice = "that mail server must pass the mail on to POST /projects/{id}/inbound; see the guide to received mail"
         return CheckResult("note", subject, result, advice)
@@ -89,9 +95,9 @@ async def _judge(settings: Settings, domain: OwnDomain, server: OwnMailServer) -
     if domain.is_for_bounces:
         result += "; bounces and complaints are lost"
     elif domain.has_route:
-        result += ", so the routes of the domain get none"
+        result += ", so the routes of the domain get no mail"
     else:
-        result += ", so mail to it is a loop and bounces"
+        result += f", so mail to {domain.name} loops and bounces"
     advice = "set POSTERN_INBOUND_PORT=25 to receive mail here"
     if domain.is_for_bounces:
         advice += ", or let the MX record name the server that passes bounces on to POST /projects/{id}/inbound/reports"
@@ -124,7 +130,10 @@ async def _own_addresses(
 
 
 def _own_domains(settings: Settings, sender: str | None) -> tuple[list[OwnDomain], str]:
-    """The domains of the settings, of the sender and of the projects; and why the latter are missing, or nothing."""
+    """The domains of the settings, of `sender` and of the projects.
+
+    The second value says why the domains of the projects are missing; empty if they are not.
+    """
     from postern.cli import CannotRun
     from postern.cli.data_folder import connect_database, has_schema
     from postern.kernel.database.embedded import EmbeddedError
@@ -150,7 +159,7 @@ def _own_domains(settings: Settings, sender: str | None) -> tuple[list[OwnDomain
 
 
 def _stored_domains(url: str) -> list[OwnDomain]:
-    """The sending domains of all projects, and the domains of their active routes."""
+    """The sending domains of all projects, and the domains of their active routes; at most DOMAINS_CHECKED."""
     import psycopg
 
     query = """
@@ -169,7 +178,7 @@ def _stored_domains(url: str) -> list[OwnDomain]:
 async def _own_mail_server(
     resolver: "Resolver", domain: str, names: frozenset[str], addresses: frozenset[str]
 ) -> OwnMailServer | None:
-    """The mail server of a domain that is this one; None if there is none, or if the DNS does not say."""
+    """The mail server of `domain` that is this server, by its name or address; None if no one is, or if DNS fails."""
     from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord
 
     is_implicit = False
@@ -181,17 +190,17 @@ async def _own_mail_server(
         return None
     for host in hosts:
         try:
-            found = await resolver.addresses(host)
+            host_addresses = await resolver.addresses(host)
         except (NoSuchRecord, DnsUnavailable):
-            found = []
-        own = [address for address in found if address in addresses]
+            host_addresses = []
+        own = [address for address in host_addresses if address in addresses]
         if own or (host in names and not is_implicit):
-            return OwnMailServer(host, (own or found or [""])[0], is_implicit)
+            return OwnMailServer(host, (own or host_addresses or [""])[0], is_implicit)
     return None
 
 
-async def _answers(settings: Settings, address: str) -> bool:
-    """Whether a mail server accepts connections at an address of this machine."""
+async def _accepts_connections(settings: Settings, address: str) -> bool:
+    """Whether a mail server answers at an address of this machine, on the port of the transport `direct` (25)."""
     from postern.protocols.mail import smtp
 
     timeouts = smtp.Timeouts(connect=STEP_TIMEOUT, greeting=STEP_TIMEOUT, command=STEP_TIMEOUT, group=STEP_TIMEOUT)
@@ -205,7 +214,7 @@ async def _answers(settings: Settings, address: str) -> bool:
 
 
 def check_redirection(settings: Settings, connection: "SmtpConnection", names: frozenset[str]) -> CheckResult | None:
-    """The problem that a connection to a foreign mail server ended at this one, by its name; None if it did not."""
+    """A problem if the greeting on a connection to another mail server has a name of this server; otherwise None."""
     greeting = b"".join(data for side, data in connection.dialogue if side == "S").partition(b"\r\n")[0]
     name = greeting[4:].partition(b" ")[0].decode("ascii", "replace").lower().rstrip(".")
     if name not in names:

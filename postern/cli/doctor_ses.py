@@ -1,4 +1,4 @@
-"""`postern doctor ses`: check the server's account of Amazon SES and how its events come back, without sending mail."""
+"""`postern doctor ses`: check the server's Amazon SES account, and that its events arrive, without sending mail."""
 
 import asyncio
 import re
@@ -22,21 +22,22 @@ SUBSCRIPTION_PAGES = 20
 """How many pages of a topic's subscriptions are read; each has up to 100."""
 EVENT_TYPES = ("BOUNCE", "COMPLAINT", "DELIVERY", "DELIVERY_DELAY", "REJECT")
 """The events that Postern uses."""
-READING_PERMISSIONS = (
+IAM_PERMISSIONS = (
     "ses:GetAccount",
     "ses:GetEmailIdentity",
     "ses:GetConfigurationSetEventDestinations",
     "sns:ListSubscriptionsByTopic",
 )
-"""What the access key must be allowed for these checks; sending needs none of them."""
+"""The IAM permissions that the access key needs for these checks. Sending needs none of them."""
 _REGION_OF_TOPIC = re.compile(r"arn:aws[\w-]*:sns:([a-z0-9-]{4,30}):\d{12}:[\w.-]{1,256}")
 
 
 def check_ses(sender: From = None) -> None:
-    """Check the access key, sandbox and quota of POSTERN_SES_REGION, with --from the identity of a sender, and how
-    events come back: configuration set, topic and subscription. Sends no mail. Exits with 1 if there is a problem.
+    """Check the access key, sandbox and quota in POSTERN_SES_REGION, without sending mail.
 
-    The access key needs permissions to read, which sending does not need; without them, a check is left out.
+    Also check, with --from, the identity of a sender; and that events arrive: configuration set, topic and
+    subscription. The access key needs read permissions that sending does not need; without them, checks are left out.
+    Exits with 1 if there is a problem.
     """
     from postern.kernel.config import read_settings
 
@@ -49,13 +50,13 @@ class AwsResponse(NamedTuple):
 
     status: int
     error: str
-    """The name of the error; empty for a success."""
+    """The name of the error; empty if the request succeeded."""
     text: str
-    """The body; of an error its message."""
+    """The body; for an error, its message."""
 
     @property
     def lacks_permission(self) -> bool:
-        """Whether the access key is right but must not do this."""
+        """Whether the access key is valid but has no permission for the request."""
         return self.error.startswith(("AccessDenied", "AuthorizationError"))
 
 
@@ -89,16 +90,16 @@ def _failed_request(response: AwsResponse, account: "SesAccount") -> CheckResult
     if response.status == 0:
         advice = "check POSTERN_SES_REGION, and that this machine may open connections to port 443"
         return CheckResult("problem", "SES", response.text, advice)
-    told = f"{response.error or response.status}: {response.text[:300]}"
+    failure = f"{response.error or response.status}: {response.text[:300]}"
     if "Signature" in response.error and "expired" in response.text.lower():
-        return CheckResult("problem", "Clock", told, "set the clock of this machine, for example with NTP")
+        return CheckResult("problem", "Clock", failure, "set the clock of this machine, for example with NTP")
     if response.status in (401, 403):
         advice = (
             "check POSTERN_SES_ACCESS_KEY_ID and POSTERN_SES_SECRET_ACCESS_KEY: the key must exist and be active. The "
             "password of an SMTP user of SES is no access key"
         )
-        return CheckResult("problem", "Access key", told, advice)
-    return CheckResult("problem", "SES", f"{account.url}: {told}", "see the status page of AWS, and try again later")
+        return CheckResult("problem", "Access key", failure, advice)
+    return CheckResult("problem", "SES", f"{account.url}: {failure}", "see the status page of AWS, and try again later")
 
 
 def _account_results(fields: dict[str, Any], account: "SesAccount") -> list[CheckResult]:
@@ -137,7 +138,7 @@ async def _check_identity(account: "SesAccount", sender: str | None) -> CheckRes
         return CheckResult("note", "Identity", "not checked", "give --from with an address of your sending domain")
     address = sender.rpartition("<")[2].rstrip(">").strip()
     domain = address.rpartition("@")[2].lower()
-    result = f"{domain} is no identity of the account"
+    result = f"{domain} is not an identity of the account"
     for identity in (domain, address):
         response = await _ses(account, f"/v2/email/identities/{quote(identity, safe='')}")
         if response.lacks_permission:
@@ -153,10 +154,11 @@ async def _check_identity(account: "SesAccount", sender: str | None) -> CheckRes
 
 
 async def _check_events(settings: Settings, account: "SesAccount") -> AsyncIterator[CheckResult]:
-    """Check that bounces, complaints and deliveries come back: configuration set, destination, topic, subscription."""
+    """Check that events about bounces, complaints and deliveries reach this server: configuration set and its
+    destination, topic, and subscription."""
     if not settings.ses_topics:
         advice = "set POSTERN_SES_TOPICS to the ARN of the SNS topic to which SES publishes events"
-        yield CheckResult("problem", "Topic", "not set, so bounces and complaints are not heard", advice)
+        yield CheckResult("problem", "Topic", "not set, so bounces and complaints do not reach this server", advice)
         return
     yield await _check_destination(settings, account)
     for topic in settings.ses_topics:
@@ -176,8 +178,8 @@ async def _check_destination(settings: Settings, account: "SesAccount") -> Check
         return _without_permission("Configuration set", response)
     if response.status != 200:
         advice = f"create it in the region {account.region}, or correct POSTERN_SES_CONFIGURATION_SET"
-        told = f"{name}: {response.error or response.status} {response.text[:200]}"
-        return CheckResult("problem", "Configuration set", told, advice)
+        failure = f"{name}: {response.error or response.status} {response.text[:200]}"
+        return CheckResult("problem", "Configuration set", failure, advice)
     listed = _fields(response).get("EventDestinations")
     destinations = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
     matching = [entry for entry in destinations if _topic_of(entry) in settings.ses_topics]
@@ -214,8 +216,8 @@ async def _check_subscription(settings: Settings, account: "SesAccount", topic: 
         if response.lacks_permission:
             return _without_permission("Subscription", response)
         if response.status != 200:
-            told = f"{topic}: {response.error or response.status} {response.text[:200]}"
-            return CheckResult("problem", "Topic", told, "create the topic, or correct POSTERN_SES_TOPICS")
+            failure = f"{topic}: {response.error or response.status} {response.text[:200]}"
+            return CheckResult("problem", "Topic", failure, "create the topic, or correct POSTERN_SES_TOPICS")
         for member in re.findall(r"<member>(.*?)</member>", response.text, re.DOTALL):
             if _element(member, "Endpoint") == endpoint:
                 return _subscription_result(endpoint, _element(member, "SubscriptionArn"))
@@ -237,7 +239,7 @@ def _subscription_result(endpoint: str, arn: str) -> CheckResult:
 
 
 def _without_permission(subject: str, response: AwsResponse) -> CheckResult:
-    advice = f"allow the access key to read: {', '.join(READING_PERMISSIONS)}"
+    advice = f"give the access key the permissions {', '.join(IAM_PERMISSIONS)}"
     return CheckResult("note", subject, f"not checked: {response.text[:300] or response.error}", advice)
 
 
@@ -246,7 +248,8 @@ async def _ses(account: "SesAccount", path: str) -> AwsResponse:
 
 
 async def _request(account: "SesAccount", url: str, service: str, region: str, form: bytes | None) -> AwsResponse:
-    """A signed request: GET, or POST with a form. The status is 0 if the server cannot be reached."""
+    """Send a signed request: GET if `form` is None, otherwise POST with this form. The status of the response is 0 if
+    the server cannot be reached."""
     import httpx
 
     from postern.kernel.outbound.client import default_tls
@@ -279,7 +282,7 @@ async def _request(account: "SesAccount", url: str, service: str, region: str, f
 
 
 def _parsed(status: int, error_type: str, text: str) -> AwsResponse:
-    """A response; errors are JSON in SES, and XML in SNS."""
+    """The response, with the name and message of an error. SES sends errors as JSON, SNS as XML."""
     if status == 200:
         return AwsResponse(status, "", text)
     fields = _fields(AwsResponse(status, "", text))
@@ -289,7 +292,7 @@ def _parsed(status: int, error_type: str, text: str) -> AwsResponse:
 
 
 def _fields(response: AwsResponse) -> dict[str, Any]:
-    """The body as a JSON object; empty if it is none."""
+    """The body as a JSON object; empty if it is not one."""
     from postern.kernel.untrusted_json import JsonRefused, read_untrusted_json
 
     try:

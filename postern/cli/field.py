@@ -29,5 +29,5 @@ def field(path: Path) -> None:
         try:
             value = value[int(part)] if isinstance(value, list) else value[part]
         except (KeyError, IndexError, TypeError, ValueError):
-            raise CannotRun(f"The document has no “{path}”: {text.strip()[:300]}") from None
+            raise CannotRun(f"The document has no value at “{path}”: {text.strip()[:300]}") from None
     print(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 POLL_INTERVAL = timedelta(seconds=1)
 LOOKBACK = timedelta(seconds=10)
-"""Each poll reads again the last seconds before the newest known event. An event gets its id when it is recorded, but
-can be read only after the transaction commits, so it may appear after events with later ids."""
+"""Each poll reads the events of this time before the newest known event again. An event gets its id when it is recorded
+but can be read only after the transaction commits, so it may appear after events with later ids."""
 PAGE_SIZE = 1_000
 HTTP_TIMEOUT_SECONDS = 15.0
 UNAVAILABLE_STATUSES = (502, 503, 504)
@@ -25,7 +25,7 @@ UNAVAILABLE_STATUSES = (502, 503, 504)
 Project = Annotated[str, typer.Option(envvar="POSTERN_PROJECT", help="The project's id.")]
 Key = Annotated[str, typer.Option(envvar="POSTERN_KEY", help="A secret key with events:read.")]
 Server = Annotated[str | None, typer.Option("--url", envvar="POSTERN_URL", help="Base URL of the server.")]
-Forward = Annotated[str | None, typer.Option(help="URL to which events are posted, like webhooks.")]
+Forward = Annotated[str | None, typer.Option(help="URL to which events are sent as webhook requests.")]
 Names = Annotated[
     str, typer.Option("--events", help="Event names to show, separated by commas; `email.*` and `*` are wildcards.")
 ]
@@ -112,7 +112,7 @@ async def follow_events(
 
     newest = await _get_events(server, project, limit=1)
     last_id = UUID(newest[0]["id"]) if newest else UUID(int=0)
-    # Events that exist already are not yielded, although the first poll reads them because of LOOKBACK.
+    # Because of LOOKBACK, the first poll also reads events that exist already. They must not be yielded.
     seen_ids = {event["id"] async for event in _events_after(server, project, _shift_back(last_id))}
     while True:
         new_events: list[dict[str, Any]] = []

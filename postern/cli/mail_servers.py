@@ -1,4 +1,4 @@
-"""The SMTP servers of a process: which ports they listen on, and what they do with mail."""
+"""The SMTP servers of a process: for submission, and for received mail."""
 
 import asyncio
 import socket
@@ -34,9 +34,9 @@ from postern.protocols.mail.smtp_server.session import SmtpCounters, SmtpLimits,
 from postern.world import World
 
 RECORD_SECONDS: Final = 5.0
-"""How often the counters are stored for the metrics."""
+"""The interval at which the counters are stored for the metrics."""
 CERTIFICATE_CHECK_SECONDS: Final = 10.0
-"""How often the files of the certificate are checked for changes."""
+"""The interval at which the certificate's files are checked for changes."""
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
@@ -85,7 +85,7 @@ def host_name(settings: Settings) -> str:
 
 
 def limits_of(settings: Settings, *, recipients: int) -> SmtpLimits:
-    """The limits that the settings configure."""
+    """The limits from the settings, with at most `recipients` recipients per message."""
     return SmtpLimits(
         message_octets=MESSAGE_BYTES_LIMIT,
         recipients=recipients,
@@ -96,11 +96,12 @@ def limits_of(settings: Settings, *, recipients: int) -> SmtpLimits:
 
 
 class MailListener(msgspec.Struct, frozen=True):
-    """What listens on a port."""
+    """How connections to a port are served."""
 
     make_server: Callable[[World, ssl.SSLContext | None], SmtpServer]
-    """Listeners with the same function have one server, with common limits."""
+    """Creates the server. Listeners with the same function share one server and its limits."""
     implicit_tls: bool = False
+    """Whether a connection begins with TLS (RFC 8314) instead of STARTTLS."""
 
 
 LISTENERS: Mapping[str, MailListener] = {
@@ -108,7 +109,7 @@ LISTENERS: Mapping[str, MailListener] = {
     "submissions": MailListener(submission_server, implicit_tls=True),
     "inbound": MailListener(inbound_server),
 }
-"""What listens on each of the ports in `Settings.mail_ports`."""
+"""The listener of each port in `Settings.mail_ports`, keyed by the name of the port."""
 
 
 class MailServers:
@@ -120,15 +121,16 @@ class MailServers:
         certificate, key = world.settings.tls_certificate, world.settings.tls_key
         self._certificate = ServerCertificate(certificate, key) if certificate and key else None
         self._served: dict[object, ServedCertificates] = {}
-        """Without files, the certificates by ACME, for each of the servers."""
+        """The certificates obtained by ACME, keyed by the name of the listener; empty if a certificate file is set."""
         self._servers: dict[object, SmtpServer] = {}
+        """Keyed by `MailListener.make_server`."""
         self._id = new_id()
         self._counters: dict[str, SmtpCounters] = {}
-        """By the name of the listener."""
+        """Keyed by the name of the listener."""
 
     async def run(self, sockets: Mapping[str, socket.socket], stopping: asyncio.Event, drain: timedelta) -> None:
-        """Serve on the sockets, keyed by the name of the listener, until `stopping` is set; then finish running
-        messages, for at most `drain`."""
+        """Serve on the sockets, which are keyed by the name of the listener, until `stopping` is set. Messages that are
+        being received then may take up to `drain` to finish."""
         for name, listening_socket in sockets.items():
             listener = LISTENERS[name]
             if listener.make_server not in self._servers:
@@ -167,7 +169,7 @@ class MailServers:
         await record_smtp_counters(self._world.db, id=self._id, now=self._world.clock(), counters=Jsonb(counters))
 
     async def _tls_of(self, listener_name: str) -> ssl.SSLContext | None:
-        """The TLS context of the server of a listener; None if it has no certificate and gets none."""
+        """The TLS context for a listener's server; None if no certificate is set and ACME is not used."""
         settings = self._world.settings
         if self._certificate is not None:
             return self._certificate.context

@@ -8,17 +8,20 @@ from postern.cli import CannotRun
 BACKLOG: Final = 2_048
 """Maximum number of connections that wait to be accepted."""
 HTTPS_VARIABLES: Final = "POSTERN_HOST and POSTERN_HTTPS_PORT"
-"""The variables with the address for HTTPS."""
+"""The environment variables that set the address for HTTPS."""
 SMTP_VARIABLES: Final = {
     "submission": "POSTERN_SMTP_HOST and POSTERN_SUBMISSION_PORT",
     "submissions": "POSTERN_SMTP_HOST and POSTERN_SUBMISSIONS_PORT",
     "inbound": "POSTERN_INBOUND_HOST and POSTERN_INBOUND_PORT",
 }
-"""The variables with the address of each port in `Settings.mail_ports`."""
+"""The environment variables that set the address of each port in `Settings.mail_ports`."""
 
 
 def open_port(host: str, port: int, variables: str) -> socket.socket:
-    """A listening socket. Raises CannotRun, for example if the port is in use; `variables` are those to change."""
+    """Return a listening socket. Raises CannotRun if that fails, for example because the port is in use.
+
+    `variables` are the names of the environment variables that the error tells the user to change.
+    """
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family, backlog=BACKLOG)

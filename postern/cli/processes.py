@@ -1,8 +1,9 @@
 """Run one API process, one worker process or one SMTP process.
 
-`postern serve` starts `python -m postern.cli.processes api DESCRIPTOR [DESCRIPTOR]` (of the listening sockets for HTTP
-and HTTPS), `… worker`, and `… smtp NAME=DESCRIPTOR …` with the listening sockets of the SMTP server.
-Importing this module loads the whole application.
+`postern serve` starts `python -m postern.cli.processes` with `api DESCRIPTOR [DESCRIPTOR]`, with `worker`, or with
+`smtp NAME=DESCRIPTOR …`. A DESCRIPTOR is the number of the file descriptor of a listening socket: the first one of
+`api` is for HTTP, the second one for HTTPS; NAME is the name of the SMTP listener. Importing this module loads the
+whole application.
 """
 
 import asyncio
@@ -55,7 +56,7 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 @dataclass
 class ParentPipe:
-    """The pipe from `postern serve`: it delivers the database's URL, and its end of file tells this process to stop."""
+    """The pipe from `postern serve`, which sends the database's URL. End of file tells this process to stop."""
 
     descriptor: int = 0
     """File descriptor of the pipe; 0 is standard input."""
@@ -196,7 +197,7 @@ def run_smtp(
 
     async def run(sockets: Mapping[str, socket.socket]) -> None:
         files = _raise_file_limit(len(sockets) * settings.smtp_connections + RESERVED_FILES)
-        # Without this, the process would fail to accept connections and to open files instead of refusing clients.
+        # More connections than file descriptors would make `accept` and `open` fail, instead of refusing a client.
         possible = max(1, (files - RESERVED_FILES) // len(sockets))
         fitting = msgspec.structs.replace(settings, smtp_connections=min(settings.smtp_connections, possible))
         async with open_world(fitting, url, HOOKS) as world:
@@ -275,6 +276,7 @@ async def _plan_certificates(world: World) -> None:
 
 
 def _stop_on_signals(stop: Callable[[], None], parent: ParentPipe | None) -> None:
+    """Call `stop` at SIGTERM, SIGINT or the end of the parent process."""
     loop = asyncio.get_running_loop()
     for signal_number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(signal_number, stop)

@@ -1,4 +1,4 @@
-"""`postern reports`: reports about mail that could not be processed, of the whole server."""
+"""`postern reports`: show bounces, complaints and other reports about mail that the server could not process."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -10,19 +10,20 @@ import typer
 
 from postern.kernel.terminal import printable
 
-MOST_ROWS = 500
-"""How many reports are shown at most: the newest."""
+MAX_REPORTS = 500
+"""Maximum number of reports that are shown, the newest ones."""
 
 
 class ReportRow(NamedTuple):
-    """A report that is kept."""
+    """A stored report that could not be processed."""
 
     id: UUID
     received_at: datetime
     kind: str
     project: str
-    """The id of its project; empty if it belongs to none."""
+    """The id of the project; empty if the report belongs to none."""
     size: int
+    """In octets."""
     sender: str
     subject: str
     reason: str
@@ -70,13 +71,13 @@ def show_reports(
             from unrecognized_reports
             order by received_at desc, id desc limit %(limit)s
             """,
-            {"limit": MOST_ROWS},
+            {"limit": MAX_REPORTS},
         ).fetchall()
     print("\n".join(report_lines(map(ReportRow._make, rows))) or "All reports were processed.")
 
 
 def write_message(message: bytes) -> None:
-    """Write a message to standard output: its octets, or readable lines if that is a terminal."""
+    """Write a message to standard output: on a terminal without control characters, otherwise unchanged."""
     if sys.stdout.isatty():
         print("\n".join(map(printable, message.decode("utf-8", "replace").splitlines())))
         return

@@ -72,11 +72,13 @@ def migrate_database() -> None:
 
 
 def health(
-    ready: Annotated[bool, typer.Option("--ready", help="Also require the database, migrations and a worker.")] = False,
+    ready: Annotated[
+        bool, typer.Option("--ready", help="Also check the database, its migrations and that a worker runs.")
+    ] = False,
 ) -> None:
-    """Check the API on POSTERN_HOST and POSTERN_PORT, for the health checks of containers. Exit status 1: not healthy.
+    """Check the API on POSTERN_HOST and POSTERN_PORT, for health checks of containers. Exits with 1 if a check fails.
 
-    Without `--ready` it requests /healthz, whose failure a restart can repair; with it, /readyz.
+    Requests /healthz, which fails only if a restart can help; with `--ready`, /readyz.
     """
     import http.client
 

@@ -1,4 +1,7 @@
-"""`postern sites`: the destinations of mail, with what waits for each, and operations of the operator on them."""
+"""`postern sites`: list the sites, and suspend, resume or bounce one.
+
+A site is a destination of mail with common limits: a provider, the mail servers of a domain, a relay, or Amazon SES.
+"""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -13,12 +16,12 @@ if TYPE_CHECKING:
     from postern.messaging.emails.model import InstanceSite
     from postern.messaging.emails.site_control import SiteOperation
 
-MOST_SHOWN = 1_000
-"""How many sites the table has, those with the most waiting messages first."""
+SITES_SHOWN = 1_000
+"""Maximum number of sites that are printed, those with the most waiting messages first."""
 
 Site = Annotated[str, typer.Argument(help="Name of the site, as `postern sites` shows it.")]
-Reason = Annotated[str, typer.Option(help="Why; projects see it.")]
-Project = Annotated[str | None, typer.Option(help="Id of the only project whose messages are meant. Default: all.")]
+Reason = Annotated[str, typer.Option(help="The reason, which the affected projects can read.")]
+Project = Annotated[str | None, typer.Option(help="Apply only to the messages of the project with this id.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -32,10 +35,10 @@ def register(app: typer.Typer) -> None:
 
 
 def show(context: typer.Context, json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """Print the sites with the messages of all projects, those with the most waiting messages first."""
+    """Print the sites with their counts for all projects together, those with the most waiting messages first."""
     if context.invoked_subcommand is not None:
         return
-    sites = _run(_sites)
+    sites = _with_database(_read_sites)
     if json:
         from postern.kernel.values import to_json
 
@@ -48,26 +51,32 @@ def suspend(
     site: Site,
     reason: Reason,
     project: Project = None,
-    hours: Annotated[float | None, typer.Option(min=0.01, max=8_760, help="Default: until it is resumed.")] = None,
+    hours: Annotated[
+        float | None, typer.Option(min=0.01, max=8_760, help="Duration. Default: until `postern sites resume`.")
+    ] = None,
 ) -> None:
-    """Send no mail to a site until it is resumed."""
+    """Stop sending mail to a site, for some hours or until it is resumed. The messages for it wait."""
     from postern.kernel.values import Moment
 
     until = None if hours is None else Moment.of(datetime.now(UTC) + timedelta(hours=hours))
-    _operate("suspended", site, project, reason=_checked(reason), until=until)
+    _operate("suspended", site, project, reason=_valid_reason(reason), until=until)
 
 
 def resume(site: Site, project: Project = None) -> None:
-    """End a suspension. Without --project, that of the operator; suspensions by projects stay."""
+    """Send mail to a site again.
+
+    Without --project, this ends the operator's suspension for all projects; suspensions of single projects stay.
+    """
     _operate("resumed", site, project)
 
 
 def bounce(site: Site, reason: Reason, project: Project = None) -> None:
-    """Give up the messages that wait for a site: the workers make them FAILED."""
-    _operate("bounced", site, project, reason=_checked(reason))
+    """Give up the messages that wait for a site: their status becomes FAILED."""
+    _operate("bounced", site, project, reason=_valid_reason(reason))
 
 
-def _checked(reason: str) -> str:
+def _valid_reason(reason: str) -> str:
+    """Return `reason`. Raises CannotRun if it is empty, too long or contains NUL."""
     from postern.messaging.emails.model import SITE_REASON_CHARACTERS
 
     if not 1 <= len(reason) <= SITE_REASON_CHARACTERS or "\0" in reason:
@@ -75,7 +84,11 @@ def _checked(reason: str) -> str:
     return reason
 
 
-def _operate(done: "SiteOperation", site: str, project: str | None, **values: Any) -> None:
+def _operate(operation: "SiteOperation", site: str, project: str | None, **values: Any) -> None:
+    """Apply an operation to a site, for one project or for all, and print that it was done.
+
+    `values` are the arguments of `site_control.operate`. Raises CannotRun if there is no such site.
+    """
     from postern.messaging.emails import site_control
 
     try:
@@ -84,13 +97,13 @@ def _operate(done: "SiteOperation", site: str, project: str | None, **values: An
         raise CannotRun(f"{project!r} is not an id: --project takes the UUID of a project.") from None
 
     async def change(db: Any) -> int:
-        return await site_control.operate(db, done, site, project_id, now=_now(), **values)
+        return await site_control.operate(db, operation, site, project_id, now=_now(), **values)
 
-    count = _run(change)
+    count = _with_database(change)
     if not count:
         by = f" by the project {project}" if project else ""
         raise CannotRun(f"No mail was sent to {site!r}{by}. See `postern sites`.")
-    print(f"{site}: {done} for {f'the project {project}' if project else 'all projects'}.")
+    print(f"{site}: {operation} for {f'the project {project}' if project else 'all projects'}.")
 
 
 def _now() -> Any:
@@ -99,14 +112,14 @@ def _now() -> Any:
     return system_clock()
 
 
-async def _sites(db: Any) -> "list[InstanceSite]":
+async def _read_sites(db: Any) -> "list[InstanceSite]":
     from postern.messaging.emails import site_control
 
-    return await site_control.sites_of_instance(db, _now(), MOST_SHOWN)
+    return await site_control.sites_of_instance(db, _now(), SITES_SHOWN)
 
 
-def _run(do: Any) -> Any:
-    """Run a function on the database."""
+def _with_database(call: Any) -> Any:
+    """Open the server's database, and return the result of the async function `call`, which is called with it."""
     from postern.app import HOOKS
     from postern.cli.data_folder import connect_database, require_schema
     from postern.kernel.config import read_settings
@@ -114,7 +127,7 @@ def _run(do: Any) -> Any:
 
     async def run(url: str) -> Any:
         async with open_database(url, size=2, hooks=HOOKS) as db:
-            return await do(db)
+            return await call(db)
 
     with connect_database(read_settings()) as (url, _):
         require_schema(url)

@@ -17,9 +17,9 @@ def register(app: typer.Typer) -> None:
 
 
 def show(json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """Print the addresses of POSTERN_SOURCES, with the progress of those that are warming up.
+    """Print the addresses of POSTERN_SOURCES and the progress of their warm-up plans.
 
-    TODAY is how many messages may leave from an address today, USED how many did.
+    TODAY is how many messages may be sent from an address today; USED is how many of these were sent.
     """
     states = _states()
     if json:

@@ -1,8 +1,9 @@
 """`postern serve`: the process that starts the database, API processes, workers and the SMTP server, restarts them, and
 stops them.
 
-It owns the listening sockets and the lock of the data folder, so an API process that dies loses only its own requests.
-Each child reads a pipe from this process: if this process is killed, the children finish their work and exit.
+This process owns the listening sockets and the lock of the data folder. If an API process dies, only the requests that
+it was answering are lost. Each child reads a pipe from this process: if this process is killed, the children finish
+their work and exit.
 """
 
 import asyncio
@@ -30,14 +31,14 @@ from postern.kernel.log import set_up_logs
 from postern.security.secrets import Secrets, check_master_key_of, load_master_key
 
 RESTART_SECONDS = 0.2, 5.0
-"""Delay before a child that died is restarted: the first one, and the longest after repeated deaths."""
+"""Delay before a child that died is restarted: the shortest, and the longest after repeated deaths."""
 STABLE_SECONDS = 10.0
-"""After running this long, a child that dies is restarted with the shortest delay again."""
+"""A child that dies after running this long is restarted with the shortest delay again."""
 READY_TIMEOUT_SECONDS = 60.0
 KILL_GRACE_SECONDS = 5.0
 """How long after the drain timeout a child that has not exited is killed."""
 PORT_WAIT_SECONDS = 5.0
-"""How long to wait for the port if the last server was killed: its children may still hold it."""
+"""How long to wait for a port in use if the last server was killed: its children may still listen on the port."""
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
@@ -51,12 +52,13 @@ class ChildProcess:
     inherited_fds: tuple[int, ...] = ()
     process: asyncio.subprocess.Process | None = None
     url: str | None = None
-    """The database's URL, once `connect` has been called."""
+    """The database's URL; None until `connect` is called."""
     pause: float = RESTART_SECONDS[0]
     """Delay before the next restart, in seconds."""
     should_run: bool = True
     has_been_ready: bool = False
-    """Whether the server was ready once. An exit with an error before that is a configuration error: no restart."""
+    """Whether the server was ready once. A child that exits with an error before that is not restarted: the cause is
+    then usually the configuration."""
     started_at: float = field(default_factory=monotonic)
 
     async def start(self) -> None:
@@ -235,7 +237,7 @@ ACCESS_HINT = (
     "No password or key? `postern sign-in-link` prints a link that signs you in, `postern keys create` a new key, and "
     "`postern developers reset-password` a link to choose a new password."
 )
-"""Printed at every start but the first one, which prints the new account and its key."""
+"""Printed at every start except the first one, which prints the new account and its key."""
 
 
 async def _print_ready(processes: ProcessGroup, url: str) -> None:
@@ -281,7 +283,7 @@ async def _is_ready(settings: Settings) -> bool:
 
 
 async def _listen(settings: Settings, host: str, port: int, variables: str) -> socket.socket:
-    """Open a socket that child processes serve. Raises CannotRun if that fails, for example on a port in use."""
+    """Open a listening socket for child processes. Raises CannotRun if that fails; `variables` as for `open_port`."""
     wait_seconds = PORT_WAIT_SECONDS if ended_unexpectedly(settings.data) else 0
     deadline = monotonic() + wait_seconds
     while True:
@@ -302,11 +304,11 @@ def _children(
     workers: int,
 ) -> list[ChildProcess]:
     environment = {**os.environ, "POSTERN_DATA": str(settings.data), "POSTERN_PORT": str(settings.port)}
-    of_api = [listener.fileno(), *([https_listener.fileno()] if https_listener else [])]
+    api_descriptors = [listener.fileno(), *([https_listener.fileno()] if https_listener else [])]
     if https_listener:
         environment["POSTERN_HTTPS_PORT"] = str(settings.https_port)
     children = [
-        ChildProcess("API process", ["api", *map(str, of_api)], environment, tuple(of_api))
+        ChildProcess("API process", ["api", *map(str, api_descriptors)], environment, tuple(api_descriptors))
         for _ in range(api_processes)
     ]
     children += [ChildProcess("worker", ["worker"], environment) for _ in range(workers)]

@@ -1,4 +1,5 @@
-"""`postern tls-reports`: with which recipients' domains TLS has failed, and what became of the reports to them."""
+"""`postern tls-reports`: show the recipients' domains with which TLS failed, and the status of the TLS reports that
+Postern sends to them (RFC 8460)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -9,8 +10,8 @@ import typer
 
 from postern.kernel.terminal import printable
 
-MOST_ROWS = 10_000
-"""How many different results are read at most."""
+MAX_RESULTS = 10_000
+"""Maximum number of rows of results that are read."""
 
 Day = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="A day (UTC). Default: today and yesterday.")]
 Domain = Annotated[str | None, typer.Option(help="Only this recipients' domain.")]
@@ -18,13 +19,16 @@ All = Annotated[bool, typer.Option("--all", help="Also domains with which TLS ha
 
 
 class ResultRow(NamedTuple):
-    """A result of a day, with the report about it."""
+    """The sessions of a day that had the same result, with the report to the domain."""
 
     day: date
     domain: str
     report: str
+    """The status of the report to the domain; empty if there is no report yet."""
     note: str
+    """A note on the report, such as why it was not sent; may be empty."""
     result: str
+    """`success`, or the result type of RFC 8460 §4.3."""
     policy_type: str
     receiving_mx: str
     receiving_ip: str
@@ -38,9 +42,9 @@ def register(app: typer.Typer) -> None:
 
 
 def show_tls_results(day: Day = None, domain: Domain = None, show_all: All = False) -> None:
-    """Show the failures of TLS with recipients' mail servers by day and domain, as the reports to the domains say them.
+    """Show the failures of TLS with recipients' mail servers by day and domain, as in the reports to the domains.
 
-    Only the transport `direct` has such results. The last seconds may be missing.
+    Only the transport `direct` counts them. Results of the last seconds may be missing.
     """
     import psycopg
 
@@ -60,7 +64,7 @@ def show_tls_results(day: Day = None, domain: Domain = None, show_all: All = Fal
             order by result.day desc, result.domain, result.result = 'success' desc, result.sessions desc
             limit %(limit)s
             """,
-            {"days": days, "domain": domain and domain.lower(), "limit": MOST_ROWS},
+            {"days": days, "domain": domain and domain.lower(), "limit": MAX_RESULTS},
         ).fetchall()
     lines = list(result_lines(map(ResultRow._make, rows), show_all=show_all))
     print("\n".join(lines) or f"TLS has not failed on {' and '.join(map(str, days))} (UTC).")

@@ -204,7 +204,7 @@ async def test_against_moto(moto, ses_settings):
     settings = ses_settings(moto.url)
     account = ses_account(settings)
     assert "not verified" in (await _check_identity(account, "hello@example.com")).result
-    assert "no identity" in (await _check_identity(account, "hello@other.example")).result
+    assert "not an identity" in (await _check_identity(account, "hello@other.example")).result
     assert (await _check_subscription(settings, account, TOPIC)).subject == "Topic"
     created = await _sns(account, moto.url, "Action=CreateTopic&Name=mail")
     assert TOPIC in created.text

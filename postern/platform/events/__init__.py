@@ -4,4 +4,4 @@ PUBLIC_MODULES = (
     "bulk_store",
     "history_store",
 )
-"""The modules that other features may import, in addition to `operations` and `model`."""
+"""The modules that other packages may import, in addition to `operations` and `model`."""

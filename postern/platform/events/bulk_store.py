@@ -1,4 +1,4 @@
-"""A fragment of SQL with which a statement of another feature records events of the rows that it changes."""
+"""A fragment of SQL with which a statement of another package records an event for each row that it changes."""
 
 from typing import LiteralString
 from uuid import UUID
@@ -7,7 +7,7 @@ from postern.kernel.values import Moment, Record
 
 
 class BulkEvents(Record):
-    """The fields that are equal for all events of one statement. The ids of the events are `id_after(event_id, 1)`,
+    """The fields that all events of one statement have in common. The ids of the events are `id_after(event_id, 1)`,
     `id_after(event_id, 2)` and so on."""
 
     event_id: UUID
@@ -18,8 +18,9 @@ class BulkEvents(Record):
     now: Moment
 
 
-# A common table expression that inserts an event for each row of an earlier one, `happened (type, subject_id, data)`,
-# of the same statement. The parameters of the statement must include `project_id` and the fields of BulkEvents.
+# A common table expression `recorded`, which inserts an event for each row of another one. The statement must define
+# that one before, as `happened (type, subject_id, data)`. Its parameters must include `project_id` and the fields of
+# BulkEvents.
 INSERT_HAPPENED_EVENTS: LiteralString = """
     recorded as (
         insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at,

@@ -1,8 +1,9 @@
 """New events of projects, read once per process for all event streams.
 
-Events are committed in another order than that of their ids, because an id is created before its transaction ends. The
-feed therefore counts, with one query for all followed projects, the events of the last seconds by the time in their
-ids, and reads those times whose count has changed. An event that is committed late changes the count of its time.
+An event gets its id before its transaction commits, so it can become visible after events with greater ids. A reader
+that asks only for ids after the last one would miss it. The feed therefore counts the events of the last seconds with
+one query for all followed projects, by bucket: the 256 ms in which their ids were created. It reads the buckets whose
+count has changed; an event that is committed late changes the count of its bucket.
 """
 
 import asyncio
@@ -35,8 +36,8 @@ POLL = timedelta(milliseconds=500)
 """The interval between two queries for new events."""
 
 COMMIT_DELAY = timedelta(seconds=10)
-"""How long before the end of its transaction an event's id may have been created, besides the duration of the
-transaction: hosts may have different clocks, and ids are created before a transaction begins."""
+"""How long before the begin of its transaction an event's id may have been created: an id can be created before the
+transaction begins, and the clocks of hosts differ."""
 
 LONGEST_TRANSACTION = timedelta(minutes=5)
 """Events of transactions that take longer may be missing in streams; they are in the list of events."""
@@ -48,7 +49,7 @@ STREAMS_PER_CREDENTIAL = 10
 """Open streams of one API key or session in one API process."""
 
 QUEUE_EVENTS = 1_000
-"""Events that wait for a slow client. If there are more, its stream continues with the events in the database."""
+"""Maximum number of events that wait for a slow client. If there are more, its stream reads them from the database."""
 
 REMEMBERED_EVENTS = 20_000
 """Latest events of a project whose ids are remembered, so that they are not sent twice."""
@@ -57,7 +58,8 @@ PAGE_EVENTS = 500
 """Events per query."""
 
 PAGES_PER_POLL = 20
-"""Pages of one project that are read at once. If there are more new events, each stream reads them at its own pace."""
+"""Maximum number of pages of one project that a poll reads. If there are more new events, each stream reads them from
+the database at its own pace."""
 
 BUCKET_BITS = 88
 """The remaining 40 bits of a UUIDv7 are its time in units of 256 ms (RFC 9562 §5.7): a bucket."""
@@ -77,7 +79,7 @@ class FedEvent(NamedTuple):
     data: bytes
     """The event as JSON, as in the list of events."""
     position: UUID
-    """The position from which a stream continues after the event without missing one."""
+    """A stream that continues after this position misses no event."""
 
 
 class FeedSubscription:
@@ -88,7 +90,7 @@ class FeedSubscription:
     ) -> None:
         self.project_id, self.credential, self.matches = project_id, credential, matches
         self.has_overflowed = False
-        """Whether events were left out because QUEUE_EVENTS were waiting: continue with the events in the database."""
+        """Whether events were dropped because QUEUE_EVENTS were waiting. The stream must then read the database."""
         self._queue: deque[FedEvent] = deque()
         self._changed = asyncio.Event()
 
@@ -125,20 +127,20 @@ class FeedSubscription:
 
 
 class FollowedProject:
-    """The recent events of a project that have been read."""
+    """A project with at least one stream, and which of its recent events have been read."""
 
     def __init__(self, project_id: UUID) -> None:
         self.project_id = project_id
         self.subscriptions: WeakSet[FeedSubscription] = WeakSet()
         self.settled = NO_ID
-        """No event with an id up to this one will be committed any more."""
+        """No event with an id up to this one can still be committed."""
         self.counts: dict[int, int] = {}
         """The number of events after `settled`, by their bucket."""
         self._next_settled = NO_ID
         self._seen: dict[UUID, None] = {}
 
     def begin(self, counted: "CountedEvents", ids: Sequence[UUID]) -> None:
-        """Start with these events as already read."""
+        """Treat the counted events, and those with these ids, as already read."""
         self.counts = counted.counts
         self._seen = dict.fromkeys(ids)
         self._next_settled = position_before(counted.oldest_writer)
@@ -164,18 +166,18 @@ class FollowedProject:
 
 
 class CountedEvents:
-    """The numbers of recent events of a project, and since when transactions are open."""
+    """The number of recent events of a project in each bucket, and a lower bound for ids of events to come."""
 
     def __init__(self, rows: Sequence[RecentEvents]) -> None:
         first = rows[0]
         self.counts = {int.from_bytes(row.bucket): row.count for row in rows if row.bucket is not None}
         oldest = min(first.read_at, first.oldest_writer or first.read_at) - COMMIT_DELAY
         self.oldest_writer = max(oldest, first.read_at - LONGEST_TRANSACTION)
-        """The time before which no event that is committed later has its id."""
+        """No event that is committed later has an id that was created before this time."""
 
 
 def position_before(moment: datetime) -> UUID:
-    """The position before all events whose ids have the time `moment` or a later one; the end of a bucket."""
+    """The greatest position before the bucket of `moment`: events with ids of that time or later are after it."""
     bucket = max(1, int(moment.timestamp() * 1_000) >> 8)
     return UUID(int=(bucket << BUCKET_BITS) - 1)
 
@@ -217,7 +219,7 @@ class EventFeed:
         return subscription
 
     def settled(self, project_id: UUID) -> UUID:
-        """The position in a followed project before which nothing will be committed any more."""
+        """The position up to which no event can still be committed, in a project that a stream follows."""
         return self._projects[project_id].settled
 
     async def aclose(self) -> None:
@@ -227,13 +229,13 @@ class EventFeed:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _begin(self, project_id: UUID) -> FollowedProject:
-        """Count the recent events of a project, which were committed before its first stream."""
+        """Count the recent events that the project has before its first stream, as already read."""
         project = FollowedProject(project_id)
         now_ms = new_id().int >> 80
         project.settled = UUID(int=(((now_ms - int(COMMIT_DELAY.total_seconds() * 1_000)) >> 8) << BUCKET_BITS) - 1)
         counted = (await self._count([project]))[project_id]
         if position_before(counted.oldest_writer) < project.settled:
-            # A transaction has been open for longer, so longer ago is recent, too.
+            # A transaction is older: it can still commit events with older ids, so these must be counted, too.
             project.settled = position_before(counted.oldest_writer)
             counted = (await self._count([project]))[project_id]
         ids = await store.recent_ids(self._db, project_id=project_id, after=project.settled, limit=REMEMBERED_EVENTS)
@@ -286,9 +288,9 @@ class EventFeed:
                 self._db, project_id=project.project_id, after=after, last=end, limit=PAGE_EVENTS
             )
             new = [row for row in page if not project.has_seen(row.id)]
-            wanted = [row for row in new if any(each.matches(row) for each in project.subscriptions)]
+            wanted = [row for row in new if any(subscription.matches(row) for subscription in project.subscriptions)]
             events = await with_contacts(self._db, project.project_id, wanted)
-            # Not before: if reading them fails, the next poll distributes the same events.
+            # Only now: if reading the contacts fails, the next poll distributes the same events.
             for row in new:
                 project.note_seen(row.id)
             for row, event in zip(wanted, events, strict=True):

@@ -22,7 +22,7 @@ class EventContent(Record):
     type: str
     """A name in `EVENT_NAMES`, or the name of a custom event."""
     subject_id: UUID | None
-    """Id of the record concerned: a send, a contact, a customer, a campaign …"""
+    """Id of the record that the event is about: a send, a contact, a customer, a campaign …; null if there is none."""
     actor_type: str
     actor_id: UUID | None
     actor_label: str | None
@@ -37,11 +37,11 @@ class EventFields(EventContent):
 
 
 class EventRow(EventFields):
-    """Something that happened in a project, as it is stored."""
+    """A row of `events`."""
 
     test: bool
-    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-    stored in the inbox and not delivered."""
+    """Whether a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+    then captured in the inbox and not delivered."""
 
 
 class Event(EventFields):
@@ -52,16 +52,16 @@ class Event(EventFields):
 
 
 TEST_MARKED_AREAS: Final = ("customer", "invitation", "organization")
-"""First words of the names of events whose data has `test: true` if a TEST key caused them and is not the actor, but a
-customer for example."""
+"""First words of event names. The data of these events has `test: true` if a TEST key caused them but is not their
+actor: the actor is a customer, for example."""
 
 
 class EventPosition(NamedTuple):
-    """A position in the event log: after the event with this time and id; by default after all events of the time."""
+    """A position in the event log: after the event with this time and id, or after all events of this time."""
 
     at: Moment
     event_id: UUID = UUID(int=2**128 - 1)
-    """By default the greatest UUID."""
+    """By default the greatest UUID, for a position after all events of the time."""
 
 
 class FirstEventSince(Record):
@@ -124,8 +124,8 @@ EVENT_NAMES: tuple[str, ...] = tuple(f"{area}.{verb}" for area, verbs in _NAMES.
 CAMPAIGN_SEND_EVENTS: tuple[str, ...] = tuple(
     name for name in EVENT_NAMES if name.startswith("email.") and name.partition(".")[2] not in _NOT_OF_CAMPAIGN_SENDS
 )
-"""Events that are recorded for each send of a campaign. Its scheduling, queueing and cancellation are recorded once for
-all, as a `campaign.` event."""
+"""Events that are recorded for each send of a campaign. The scheduling, start and cancellation of the campaign are each
+recorded once, as a `campaign.` event."""
 
 AREAS: frozenset[str] = frozenset(_NAMES) | {"custom"}
 """Reserved first words of event names; webhooks subscribe to custom events as `custom.<name>`."""
@@ -178,4 +178,4 @@ def address_in_event(event: EventRow) -> str | None:
 
 
 ALIASES = {"send.delivered": "email.delivered"}
-"""Former event names, which subscriptions can still use, with the present name of each."""
+"""The present name of each former event name. Subscriptions can still use the former names."""

@@ -107,7 +107,7 @@ def make_event(
 ) -> EventRow:
     """Create an event without recording it. The default actor is the system.
 
-    `test` is the column's value unless the actor is `TEST_KEY`, which makes it true.
+    `test` is whether a TEST key caused the event; if the actor is a TEST key, it is always true.
     """
     test = test or actor_type == "TEST_KEY"
     return EventRow(
@@ -125,8 +125,8 @@ def make_event(
 
 
 def _test_mark(type: str, actor_type: str, *, test: bool) -> dict[str, bool]:
-    """What callers see in the data of an event of the column `test`: events about e-mail always have the field, those
-    of TEST_MARKED_AREAS only if it is true and the actor is not the key itself."""
+    """The field `test` in the data of an event, as a dict. Events about e-mail always have it. Events of
+    TEST_MARKED_AREAS have it only if it is true and the actor is not the TEST key itself; others never have it."""
     area = type.partition(".")[0]
     if area == "email":
         return {"test": test}
@@ -260,9 +260,9 @@ async def list_events(
 
     `contact` is the contact that an event concerns: the id, and the address unless the contact has been deleted.
 
-    With `after`, the id of an event, lists the events after that event instead, oldest first, to follow the log; not
-    together with `subjectId`. An event can appear a few seconds late, before events that you have read already: repeat
-    the last seconds, and ignore the events that you have read.
+    To follow the log, give `after`, the id of an event: the events after it are listed, oldest first. `after` cannot be
+    combined with `subjectId`. An event can appear a few seconds late, with an id before those that you have read: read
+    the last seconds again each time, and ignore the events that you have read already.
     """
     types = parse_types(type)
     if after is not None:

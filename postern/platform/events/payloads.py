@@ -1,4 +1,7 @@
-"""What each event means, and the data that a webhook delivers with it."""
+"""The documentation of events: when Postern records each one, and the `data` that a webhook delivers with it.
+
+The docstrings of the classes and fields are the descriptions in the OpenAPI document, under `webhooks`.
+"""
 
 from typing import Literal
 from uuid import UUID
@@ -11,28 +14,28 @@ from postern.platform.events.model import EventContact
 
 
 class CommonEventData(Record):
-    """Data of every event. If the event would be larger than 20 kB, its other data is left out."""
+    """Data of every event. If an event would be larger than 20 kB, it has only these fields."""
 
     id: UUID
     """Id of the record that the event is about."""
     project_id: UUID
     truncated: bool = False
-    """Whether the event's own data was left out because it is too large. Absent otherwise."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise."""
 
 
 class CausedEventData(CommonEventData):
-    """Data of events that a customer can cause."""
+    """Data of events about customers, organizations and invitations."""
 
     test: bool = False
-    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-    captured. Absent otherwise, and if the key itself is the actor."""
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+    then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself."""
 
 
 class ContactEventData(CommonEventData):
-    """Data of events that can concern a contact."""
+    """Data of events that can be about a contact."""
 
     contact: EventContact | None
-    """The contact that the event is about; null if there is none."""
+    """The contact that the event is about; null if it is about no contact."""
 
 
 class EmailEventData(ContactEventData):
@@ -47,41 +50,42 @@ class EmailEventData(ContactEventData):
     to: list[str]
     """The recipients in `To`."""
     subject: str | None
-    """The subject; null if a campaign's e-mail was never composed."""
+    """The subject; null if it is the e-mail of a campaign and was never composed."""
     tags: list[str]
     """Tags of the e-mail."""
     contact_id: UUID | None
-    """Id of the contact; null if the e-mail is for none."""
+    """Id of the contact to whom the e-mail is sent; null if the recipient is no contact."""
     campaign_id: UUID | None
-    """Id of the campaign; null if there is none."""
+    """Id of the campaign; null if the e-mail belongs to none."""
     variant_id: UUID | None
-    """Id of the A/B test variant; null if there is none."""
+    """Id of the variant of the A/B test; null if the e-mail belongs to none."""
     domain_id: UUID | None
-    """Id of the sending domain; null if the sender has none."""
+    """Id of the sending domain; null if the sender's address is not at a sending domain of the project."""
     test: bool
-    """Whether the e-mail was sent with a TEST key, so that it was captured."""
+    """Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered."""
 
 
 class EmailScheduledData(EmailEventData):
     """Data of `email.scheduled`."""
 
     scheduled_at: Moment | None = None
-    """The new time, if the e-mail was rescheduled (UTC)."""
+    """The new time (UTC). Absent unless the e-mail was rescheduled."""
 
 
 class EmailQueuedData(EmailEventData):
     """Data of `email.queued`."""
 
     retry: bool = False
-    """Whether a failed e-mail was queued again. Absent otherwise."""
+    """True if a failed e-mail was queued again. Absent otherwise."""
 
 
 class EmailReportData(EmailEventData):
-    """Data of events about an e-mail that can also come from a report after the attempts."""
+    """Data of events that record the result of a delivery. The result is the reply of a mail server during an attempt,
+    or comes later in a report."""
 
     source: str | None = None
-    """How the report arrived: `dsn`, `bounce`, `arf`, or the name of a provider such as `ses`. Absent if the reply of a
-    mail server caused the event."""
+    """Kind of the report: `dsn` (RFC 3464), `bounce` (a bounce in another format), `arf` (RFC 5965), or the name of a
+    provider such as `ses`. Absent if the result is the reply of a mail server."""
 
 
 class EmailDelayedData(EmailReportData):
@@ -90,7 +94,7 @@ class EmailDelayedData(EmailReportData):
     reason: str
     """Why the last attempt did not succeed."""
     next_attempt_at: Moment | None
-    """When the next attempt is made (UTC); null if a later mail server makes it."""
+    """When Postern makes the next attempt (UTC); null if a mail server that has accepted the e-mail keeps trying."""
 
 
 class EmailBouncedData(EmailReportData):
@@ -99,11 +103,12 @@ class EmailBouncedData(EmailReportData):
     recipient: str
     """The address that refused the e-mail."""
     type: str
-    """Kind of bounce."""
+    """Cause of the refusal: `hard` (the recipient can never be reached), `soft` (not at present), `block` (bad
+    reputation of the sender) or `policy` (the message violates a rule of the server)."""
     code: int | None
-    """SMTP reply code (RFC 5321)."""
+    """SMTP reply code (RFC 5321); null if unknown."""
     enhanced_code: str | None
-    """Enhanced status code (RFC 3463)."""
+    """Enhanced status code (RFC 3463), such as `5.1.1`; null if unknown."""
     text: str
     """Text of the receiving server's reply."""
 
@@ -112,7 +117,7 @@ class EmailComplainedData(EmailReportData):
     """Data of `email.complained`."""
 
     recipient: str | None = None
-    """The address that complained; null if the report does not say. Absent for the test address."""
+    """The recipient who complained; null if the report does not name one. Absent for the test address."""
     feedback_type: str | None = None
     """The type of the complaint (RFC 5965), such as `abuse`."""
 
@@ -121,13 +126,13 @@ class EmailHitData(EmailEventData):
     """Data of `email.opened` and `email.clicked`."""
 
     verdict: str
-    """Whether a person or a machine caused it."""
+    """`human`, `machine`, or `proxy`: the image proxy of a mail provider, when a person opened the e-mail."""
     reason: str | None
-    """Why it counts as a machine's; null if it counts as a person's."""
+    """Why the verdict is `machine` or `proxy`, such as `too_soon`; null for `human`."""
     first: bool
-    """Whether it is the first of the e-mail."""
+    """Whether this is the first open (or click) of the e-mail."""
     first_by_person: bool
-    """Whether it is the first of the e-mail by a person."""
+    """Whether this is the first open (or click) of the e-mail by a person: `human` or `proxy`."""
     ip_address: str
     """IP address of the client."""
     user_agent: str
@@ -142,12 +147,12 @@ class EmailClickedData(EmailHitData):
 
 
 class EmailReasonData(EmailEventData):
-    """Data of events about an e-mail that was not sent."""
+    """Data of `email.failed`, `email.suppressed`, `email.expired` and `email.cancelled`."""
 
     reason: str | None = None
-    """Why."""
+    """Why the e-mail was not sent."""
     recipient: str | None = None
-    """The address that it concerns, if it concerns one."""
+    """The recipient to whom it was not sent. Absent if the event is not about a single recipient."""
 
 
 class EmailUnsubscribedData(EmailEventData):
@@ -165,9 +170,9 @@ class ContactChangedData(ContactEventData):
     changed: list[str] | None = None
     """Names of the fields that were changed."""
     unsubscribed: bool | None = None
-    """Whether the contact is unsubscribed, if that was changed."""
+    """Whether the contact is unsubscribed now. Absent if that was not changed."""
     email_id: UUID | None = None
-    """Id of the e-mail in which the contact unsubscribed."""
+    """Id of the e-mail from which the contact unsubscribed. Absent if the contact used none to unsubscribe."""
     send_id: str | None = None
     """The former name of `emailId`."""
 
@@ -215,7 +220,7 @@ class CampaignStartedData(CampaignEventData):
     """Data of `campaign.started`."""
 
     testing: bool
-    """Whether it starts with an A/B test."""
+    """Whether the campaign starts with an A/B test."""
 
 
 class CampaignTestedData(CampaignEventData):
@@ -224,45 +229,46 @@ class CampaignTestedData(CampaignEventData):
     winner_id: UUID
     """Id of the variant that is sent to the rest of the audience."""
     decided_by: str
-    """How the variant was chosen."""
+    """How the variant was chosen: `rule` (by the metric of the test), `hand` (by a person) or `too_small` (no test took
+    place)."""
     reason: str | None = None
-    """Why the test ended without a comparison."""
+    """Why no test took place. Absent otherwise."""
 
 
 class CampaignSentData(CampaignEventData):
     """Data of `campaign.sent`."""
 
     total: int
-    """Number of e-mails."""
+    """Number of e-mails of the campaign."""
     retrying: int
-    """Number of e-mails that are still being retried."""
+    """Number of these e-mails that are still being retried."""
 
 
 class CampaignFailedData(CampaignEventData):
     """Data of `campaign.failed`."""
 
     reason: str
-    """Why it failed."""
+    """Why the campaign failed."""
     total: int | None = None
-    """Number of e-mails, if it started."""
+    """Number of e-mails of the campaign. Absent if it failed before it started."""
 
 
 class AutomationStartedData(ContactEventData):
-    """Data of `automation.started`. `id` is the id of the run."""
+    """Data of events about a run of an automation. `id` is the id of the run."""
 
     automation_id: UUID
     """Id of the automation."""
     contact_id: UUID | None
-    """Id of the contact."""
+    """Id of the contact for whom the automation runs."""
 
 
 class AutomationEndedData(AutomationStartedData):
     """Data of `automation.completed` and `automation.failed`."""
 
     status: str
-    """How the run ended."""
+    """How the run ended, such as `COMPLETED`, `CANCELLED` or `FAILED`."""
     error: str | None
-    """Why it failed or was cancelled; null if it completed."""
+    """Why the run failed or was cancelled; null if it completed."""
 
 
 class InboundReceivedData(CommonEventData):
@@ -271,41 +277,42 @@ class InboundReceivedData(CommonEventData):
     message_id: str | None
     """The `Message-ID` of the message; null if it has none."""
     email_id: UUID | None
-    """Id of the e-mail of the project to which it replies; null if it is no reply to one."""
+    """Id of the project's e-mail to which the message is a reply; null if it is not a reply to one."""
     from_: str = msgspec.field(name="from")
-    """The first address in From; empty if there is none."""
+    """The first address in `From`; empty if there is none."""
     from_name: str
-    """The display name of this address; empty if there is none."""
+    """The display name of this address; empty if it has none."""
     to: list[str]
-    """The addresses in To; the first 20."""
+    """The first 20 addresses in `To`."""
     recipients: list[str]
-    """The addresses in the envelope that have a route of the project, in lower case."""
+    """The envelope recipients (RCPT TO) that match a route of the project, in lower case."""
     route_ids: list[UUID]
-    """Ids of these routes."""
+    """Ids of the routes that the recipients match."""
     tag: str | None
-    """What follows `+` in the address of the first recipient with such a tag; null if none has one."""
+    """The part between `+` and `@` of the first recipient that has one: `a1` in `help+a1@example.com`. Null if none
+    has one."""
     subject: str
     """The subject."""
     size: int
     """Size of the whole message in octets."""
     attachment_count: int
-    """Number of attachments, which the message has at `…/inbound/{id}/attachments`."""
+    """Number of attachments. `GET …/inbound/{id}/attachments` lists them."""
     automatic: bool
-    """Whether a program has sent it. Do not answer it automatically."""
+    """Whether a program and not a person sent the message. Do not reply to it automatically."""
     spf: str
     """The SPF result."""
     dkim: str
-    """The DKIM result: `pass` if a signature is valid, whatever its domain."""
+    """The DKIM result: `pass` if at least one signature is valid, whatever its domain."""
     dmarc: str
-    """The DMARC result: whether the domain in From is authenticated."""
+    """The DMARC result: whether the domain in `From` is authenticated."""
     hints: list[str]
-    """Codes of facts that often go with unwanted mail."""
+    """Codes of properties of the message that are typical of unwanted mail."""
     reply_text: str | None
-    """The text without the quoted message and the signature; null if the texts are too large for an event."""
+    """The plain text without the quoted message and the signature; null if the bodies are too large for an event."""
     text: str | None
-    """The plain text; null if there is none, or if the texts are too large for an event."""
+    """The plain-text body; null if there is none, or if the bodies are too large for an event."""
     html: str | None
-    """The html as it arrived; null if there is none, or if the texts are too large for an event."""
+    """The HTML body as it arrived; null if there is none, or if the bodies are too large for an event."""
 
 
 class DomainEventData(CommonEventData):
@@ -321,14 +328,14 @@ class DomainCertificateData(DomainEventData):
     name: str
     """The host name of the certificate."""
     expires_at: Moment | None
-    """When the certificate that is served expires (UTC); null if there is none."""
+    """When the certificate that the server uses at present expires (UTC); null if it has none."""
 
 
 class DomainCertificateFailedData(DomainCertificateData):
     """Data of `domain.certificate_failed`."""
 
     problem: str
-    """Why the last attempt failed."""
+    """Why the last attempt to obtain a certificate failed."""
 
 
 class DomainListedData(DomainEventData):
@@ -337,30 +344,30 @@ class DomainListedData(DomainEventData):
     list_name: str
     """Name of the blocklist."""
     subject_value: str
-    """The domain or IP address that the blocklist has or had."""
+    """The domain or IP address that is or was on the blocklist."""
     codes: list[str]
-    """Response of the blocklist."""
+    """The addresses with which the blocklist replied, such as `127.0.0.2`."""
 
 
 class DomainReputationData(DomainEventData):
-    """Data of events about the rates of a sending domain."""
+    """Data of events about the bounce rate and complaint rate of a sending domain."""
 
     reason: str | None
-    """The rate that is or was above a threshold, with its numbers."""
+    """A sentence that names the rate that is or was above a threshold, with its numbers."""
     messages: int
-    """Messages for which the rates are."""
+    """Number of messages from which the rates are calculated."""
     bounced: int
-    """Those with a hard bounce."""
+    """How many of these messages had a hard bounce."""
     complained: int
-    """Those that a recipient reported as spam."""
+    """How many of these messages a recipient reported as spam."""
     bounce_rate: float
-    """From 0 to 1."""
+    """Share of the messages with a hard bounce, from 0 to 1."""
     complaint_rate: float
-    """From 0 to 1."""
+    """Share of the messages that were reported as spam, from 0 to 1."""
     bounce_limit: float
-    """The bounce rate from which marketing mail is held."""
+    """The bounce rate from which marketing mail is held, from 0 to 1."""
     complaint_limit: float
-    """The complaint rate from which marketing mail is held."""
+    """The complaint rate from which marketing mail is held, from 0 to 1."""
 
 
 class DomainWarmUpData(DomainEventData):
@@ -369,9 +376,9 @@ class DomainWarmUpData(DomainEventData):
     status: str
     """ACTIVE, COMPLETED, or CANCELLED if the plan was deleted."""
     ceiling: int
-    """Messages of the present day."""
+    """Maximum number of messages on the current day."""
     last_ceiling: int
-    """Messages of the last day of the plan."""
+    """Maximum number of messages on the last day of the plan."""
 
 
 class SenderEventData(CommonEventData):
@@ -385,7 +392,7 @@ class CustomerSignedUpData(CausedEventData):
     """Data of `customer.signed_up`. `id` is the id of the customer."""
 
     method: str
-    """How the customer signed up: a sign-in method, a provider, or `API`."""
+    """How the customer signed up: a sign-in method or a provider; `API` if your application created the customer."""
 
 
 class CustomerSignedInData(CausedEventData):
@@ -400,7 +407,7 @@ class CustomerSignedInData(CausedEventData):
     user_agent: str | None
     """User agent of the customer."""
     via: str | None = None
-    """The single sign-on connection, if it was used."""
+    """The single sign-on connection with which the customer signed in. Absent for other methods."""
 
 
 class CustomerAttemptData(CausedEventData):
@@ -418,7 +425,8 @@ class CustomerSessionData(CausedEventData):
     session_id: UUID
     """Id of the session."""
     reason: str | None = None
-    """Why the session was ended, if the customer or your application did not end it."""
+    """Why Postern ended the session, such as `REFRESH_TOKEN_REUSED`. Absent if the customer or your application ended
+    it."""
 
 
 class CustomerEmailVerifiedData(CausedEventData):
@@ -427,7 +435,7 @@ class CustomerEmailVerifiedData(CausedEventData):
     changed: bool
     """Whether the address is new."""
     provider: str | None = None
-    """The provider that verified the address."""
+    """The provider that verified the address. Absent if Postern verified it."""
 
 
 class CustomerFactorData(CausedEventData):
@@ -485,9 +493,9 @@ class CustomerLinkedData(CausedEventData):
     """Data of `customer.linked`. `id` is the id of the customer."""
 
     merged_customer_id: UUID | None
-    """Id of the customer that was merged into this one; null if none was."""
+    """Id of the customer that was merged into this one; null if none was merged."""
     provider: str | None = None
-    """The provider whose account was linked."""
+    """The provider whose account was linked. Absent if none was linked."""
 
 
 class CustomerProviderData(CausedEventData):
@@ -501,11 +509,11 @@ class CustomerMailFailedData(CausedEventData):
     """Data of `customer.mail_failed`. `id` is the id of the customer."""
 
     kind: str
-    """Kind of the e-mail."""
+    """What the e-mail is for."""
     code: str
-    """Code of the problem."""
+    """Code of the problem, as in error responses."""
     reason: str
-    """Why it could not be sent."""
+    """Why the e-mail could not be sent."""
 
 
 class OrganizationEventData(CausedEventData):
@@ -518,8 +526,8 @@ class OrganizationEventData(CausedEventData):
 
 
 class OrganizationUpdatedData(CausedEventData):
-    """Data of `organization.updated`: the organization's own fields, or a member's roles. `id` is the id of the
-    organization."""
+    """Data of `organization.updated`. If a member's roles were changed, it has `customerId` and `roles`; otherwise the
+    fields of the organization. `id` is the id of the organization."""
 
     name: str | None = None
     """Name of the organization."""
@@ -543,7 +551,7 @@ class OrganizationMemberAddedData(CausedEventData):
     roles: list[str]
     """Roles of the member."""
     source: str
-    """How the customer became a member."""
+    """How the customer became a member: `API`, `INVITATION`, `DOMAIN` or `SSO`."""
 
 
 class OrganizationMemberRemovedData(CausedEventData):
@@ -588,7 +596,7 @@ class SsoEventData(CommonEventData):
     domain: str
     """Domain of the connection."""
     reason: str | None = None
-    """Why it was deactivated, if nobody did so."""
+    """Why Postern deactivated the connection itself, such as `DOMAIN_LOST`. Absent if a caller deactivated it."""
 
 
 class SsoSignedInData(CommonEventData):
@@ -606,18 +614,18 @@ class SsoCertificateExpiringData(SsoEventData):
     """Data of `sso.certificate_expiring`. `id` is the id of the connection."""
 
     owner: Literal["IDP", "SP"]
-    """Whose certificate expires: the identity provider's or this server's."""
+    """Whose certificate expires: the identity provider's (`IDP`) or this server's (`SP`)."""
     expires_at: Moment
     """When it expires (UTC)."""
     days_left: int
-    """Days until then."""
+    """Number of days until it expires."""
 
 
 class SsoMetadataChangedData(SsoEventData):
     """Data of `sso.metadata_changed`. `id` is the id of the connection."""
 
     changed: list[str]
-    """Names of the fields that were changed."""
+    """Names of the fields of the connection that were changed."""
 
 
 class SsoMetadataFailingData(CommonEventData):
@@ -626,22 +634,22 @@ class SsoMetadataFailingData(CommonEventData):
     problem: str
     """Why the metadata cannot be used."""
     last_read_at: Moment | None
-    """When it could last be used (UTC)."""
+    """When usable metadata was read for the last time (UTC)."""
 
 
 class EntitlementChangedData(CommonEventData):
     """Data of `entitlement.changed`. `id` is the id of the organization, the plan or the feature that was changed."""
 
     feature_key: str | None = None
-    """Key of the feature, if one was changed."""
+    """Key of the feature, if a feature or an organization's entitlement to it was changed."""
     plan_key: str | None = None
-    """Key of the plan, if one was changed or assigned."""
+    """Key of the plan, if a plan was changed or assigned to an organization."""
     enabled: bool | None = None
-    """Whether the organization has the feature now."""
+    """Whether the organization has the feature now. Absent if a plan or a feature was changed."""
     limit: int | None = None
-    """Limit of the organization now; null means unlimited."""
+    """The organization's limit for the feature now; null means unlimited."""
     source: str | None = None
-    """What decides the organization's entitlement now."""
+    """Where the entitlement comes from now: `OVERRIDE`, `PLAN`, `DEFAULT` or `NONE`."""
 
 
 class EntitlementExpiredData(CommonEventData):
@@ -667,7 +675,7 @@ PAYLOADS: tuple[WebhookDoc, ...] = tuple(
         ("email.queued", EmailQueuedData, "An e-mail was accepted and will be sent."),
         ("email.sent", EmailEventData, "The next mail server accepted the e-mail."),
         ("email.delivered", EmailReportData, "The recipient's mail server accepted the e-mail."),
-        ("email.delayed", EmailDelayedData, "An attempt failed; the e-mail will be tried again."),
+        ("email.delayed", EmailDelayedData, "An attempt to deliver the e-mail failed; it will be tried again."),
         ("email.bounced", EmailBouncedData, "The recipient's mail server refused the e-mail permanently."),
         ("email.complained", EmailComplainedData, "The recipient marked the e-mail as spam."),
         ("email.opened", EmailHitData, "The e-mail was opened, by a person or a machine (`verdict`)."),
@@ -684,7 +692,7 @@ PAYLOADS: tuple[WebhookDoc, ...] = tuple(
         ("audience.created", AudienceEventData, "An audience was created."),
         ("audience.updated", AudienceEventData, "An audience was changed."),
         ("audience.deleted", AudienceEventData, "An audience was deleted."),
-        ("audience.refilled", AudienceRefilledData, "The members of an audience were determined again by its rules."),
+        ("audience.refilled", AudienceRefilledData, "The members of an audience were recomputed from its rules."),
         ("audience.joined", AudienceMemberData, "A contact joined an audience."),
         ("audience.left", AudienceMemberData, "A contact left an audience."),
         ("campaign.scheduled", CampaignScheduledData, "A campaign will be sent later."),
@@ -703,23 +711,27 @@ PAYLOADS: tuple[WebhookDoc, ...] = tuple(
         ("domain.verified", DomainEventData, "A sending domain was verified."),
         ("domain.degraded", DomainEventData, "A verified sending domain no longer has its DNS records."),
         ("domain.deleted", DomainEventData, "A sending domain was deleted."),
-        ("domain.blocklisted", DomainListedData, "A blocklist has a sending domain or address."),
-        ("domain.delisted", DomainListedData, "A blocklist no longer has a sending domain or address."),
+        ("domain.blocklisted", DomainListedData, "A sending domain or IP address is on a blocklist."),
+        ("domain.delisted", DomainListedData, "A sending domain or IP address is no longer on a blocklist."),
         ("domain.reputation_warning", DomainReputationData, "A rate of a sending domain is above a threshold."),
         ("domain.reputation_held", DomainReputationData, "Marketing mail of a sending domain is held."),
         (
             "domain.reputation_recovered",
             DomainReputationData,
-            "The rates of a sending domain are good again.",
+            "The rates of a sending domain are below the thresholds again.",
         ),
         ("domain.reputation_released", DomainReputationData, "Held marketing mail of a sending domain was released."),
         ("domain.warm_up_started", DomainWarmUpData, "The warm-up plan of a sending domain began."),
         ("domain.warm_up_ended", DomainWarmUpData, "The warm-up plan of a sending domain ended."),
-        ("domain.certificate_issued", DomainCertificateData, "A name of a sending domain got a new certificate."),
+        (
+            "domain.certificate_issued",
+            DomainCertificateData,
+            "A new certificate was issued for a host name of a sending domain.",
+        ),
         (
             "domain.certificate_failed",
             DomainCertificateFailedData,
-            "For a day or more, or shortly before it expires, a name of a sending domain got no new certificate.",
+            "A host name of a sending domain got no new certificate for a day, or its certificate expires soon.",
         ),
         ("domain.sender_verified", SenderEventData, "A single sender was verified."),
         ("domain.sender_removed", SenderEventData, "A single sender was removed."),
@@ -752,7 +764,7 @@ PAYLOADS: tuple[WebhookDoc, ...] = tuple(
             "A customer was linked to a provider, an external id or another customer.",
         ),
         ("customer.unlinked", CustomerProviderData, "A provider's account was removed from a customer."),
-        ("customer.identity_held", CustomerProviderData, "A provider's account waits for approval."),
+        ("customer.identity_held", CustomerProviderData, "A provider's account waits for approval to be linked."),
         ("customer.mail_failed", CustomerMailFailedData, "An e-mail to a customer could not be sent."),
         ("customer.deleted", CausedEventData, "A customer was deleted and the personal data erased."),
         ("organization.created", OrganizationEventData, "An organization was created."),
@@ -782,4 +794,4 @@ PAYLOADS: tuple[WebhookDoc, ...] = tuple(
         ("webhook.disabled", WebhookDisabledData, "A webhook was disabled because its deliveries failed."),
     )
 )
-"""Every event that Postern records itself."""
+"""The documentation of every event except custom events: its name, when it is recorded, and its data."""

@@ -51,7 +51,10 @@ Position = Annotated[
 LastEventId = Annotated[
     UUID | None,
     HeaderParameter("Last-Event-ID"),
-    msgspec.Meta(description="The last `id` that the client has received; replaces `after`. Browsers send it."),
+    msgspec.Meta(
+        description="The last `id` that the client has received; takes precedence over `after`. Browsers send it when "
+        "they connect again."
+    ),
 ]
 
 
@@ -72,14 +75,15 @@ async def stream_events(
     """Send the events of the project as they happen, as server-sent events.
 
     Each message has `event` (the name), `data` (the event as in the list of events) and `id`, a position. Filter by
-    `type`, as in the list, and by `environment`: TEST are events that a TEST key caused. Without a position, the stream
-    begins with the events from now on.
+    `type`, as in the list, and by `environment`: `TEST` selects events that a TEST key caused. Without a position, the
+    stream begins with the events from now on.
 
-    A client that connects again with the header `Last-Event-ID`, as browsers do, or with `after` misses no event; it
-    gets those of the last seconds again, so it should ignore events whose `data.id` it has. The stream ends after 15
-    minutes, when the credential ends, and when the server restarts. A comment is sent every 15 seconds.
+    A client that connects again with the header `Last-Event-ID`, as browsers do, or with `after` misses no event. It
+    gets the events of the last seconds again, so it should ignore events whose `data.id` it has. The stream ends after
+    15 minutes, when the credential becomes invalid, and when the server restarts; the client then connects again. A
+    comment is sent every 15 seconds.
 
-    A project can have 50 open streams, and a credential 10, on each API process; further ones are `429`.
+    On each API process, a project can have 50 open streams, and a credential 10; a further one is refused with `429`.
     """
     types = parse_types(type)
 
@@ -112,8 +116,9 @@ class _Stream:
         """The position from which the client continues without missing an event."""
         self._read_from: UUID | None = after
         """The position from which events are read from the database; None if the feed has all further events."""
-        self._read: dict[UUID, None] = {}
-        """Events that were read from the database, and that the feed may have, too."""
+        self._ids_from_database: dict[UUID, None] = {}
+        """Ids of events that were read from the database. The feed may have these events, too; there they are
+        skipped."""
         self._time: Callable[[], float] = asyncio.get_running_loop().time
         self._ends_at = self._time() + LIFETIME.total_seconds()
         self._beats_at = self._time() + HEARTBEAT.total_seconds()
@@ -135,12 +140,12 @@ class _Stream:
                 yield f": heartbeat\nid: {self._position}\n\n".encode()
 
     async def _next_queued(self) -> list[FedEvent]:
-        """The events that the feed has; waits for them until the next heartbeat."""
+        """The waiting events of the feed; if there are none, waits for the first one until the next heartbeat."""
         events = await self._subscription.take(min(self._ends_at, self._beats_at) - self._time())
         if not self._subscription.has_overflowed:
-            # Read without waiting in between: the feed has passed on all events up to this position.
+            # No `await` since `take`: the feed has distributed all events up to the settled position.
             self._position = max(self._position, self._settled())
-        return [event for event in events if event.id not in self._read]
+        return [event for event in events if event.id not in self._ids_from_database]
 
     async def _next_page(self, after: UUID) -> list[FedEvent]:
         """The next events in the database, oldest first."""
@@ -156,9 +161,9 @@ class _Stream:
                 await asyncio.wait_for(self._feed.stopping.wait(), RECONNECT_DELAY.total_seconds())
             return []
         self._read_from = rows[-1].id if len(rows) == PAGE_EVENTS else None
-        self._read |= dict.fromkeys(event.id for event in events if event.id > settled)
-        while len(self._read) > QUEUE_EVENTS:
-            del self._read[next(iter(self._read))]
+        self._ids_from_database |= dict.fromkeys(event.id for event in events if event.id > settled)
+        while len(self._ids_from_database) > QUEUE_EVENTS:
+            del self._ids_from_database[next(iter(self._ids_from_database))]
         if rows:
             self._position = max(self._position, min(rows[-1].id, settled))
         return [FedEvent(event.id, event.type, to_json(event), min(event.id, settled)) for event in events]
