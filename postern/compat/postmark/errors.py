@@ -1,4 +1,4 @@
-"""Errors as Postmark writes them, `{ErrorCode, Message}`, and what else differs on the wire from our API."""
+"""Errors in Postmark's form, `{ErrorCode, Message}`, and the header with the API key."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -47,9 +47,9 @@ CODES: tuple[tuple[type[Problem], int, int], ...] = (
     (BadRequest, 422, 300),
     (NotOffered, 501, 501),
 )
-"""Status and ErrorCode of each kind of problem: the first that fits."""
+"""Status and ErrorCode of each kind of problem. The first row whose class matches applies."""
 CODES_OF_ERRORS = {TEMPLATE_MISSING: 1101, STREAM_MISSING: 1235}
-"""ErrorCode of errors that have a code of their own in Postmark's API."""
+"""ErrorCode by the code of a problem's first error. It replaces the ErrorCode in CODES."""
 
 
 def render_problem(problem: Problem) -> tuple[int, Any]:
@@ -74,7 +74,7 @@ def _describe(problem: Problem) -> tuple[int, int, str]:
         return status, code, detail
     code = CODES_OF_ERRORS.get(first.code, code)
     field = first.path.lstrip("/")
-    # Programs look for "Invalid 'To'" to know that a recipient is wrong.
+    # Programs search the message for "Invalid 'To'" to find out that a recipient is wrong.
     is_address = code == 300 and field in ("From", "To", "Cc", "Bcc", "ReplyTo")
     is_named = not field or field.rpartition("/")[2] in problem.detail or code != 300
     prefix = f"Invalid '{field}' address: " if is_address else "" if is_named else f"Invalid '{field}': "
@@ -82,7 +82,7 @@ def _describe(problem: Problem) -> tuple[int, int, str]:
 
 
 def read_token(headers: Mapping[str, str]) -> str | None:
-    """The API key in `X-Postmark-Server-Token`; None without one. Raises CredentialInvalid and CredentialMissing."""
+    """The API key in `X-Postmark-Server-Token`. Raises CredentialMissing without one, and CredentialInvalid."""
     token = (headers.get(KEY_HEADER.lower()) or "").strip()
     if not token:
         raise CredentialMissing(f"Send a secret key of the project in the header {KEY_HEADER}.")

@@ -42,7 +42,7 @@ def email_of(message: PostmarkEmail, template_id: str | None) -> Email:
     elif not (message.html_body or message.text_body):
         raise Invalid.at("/HtmlBody", "Provide either email TextBody or HtmlBody or both.", "required")
     cc, bcc = split_addresses(message.cc), split_addresses(message.bcc)
-    # Before any address is parsed, which takes long.
+    # Checked before addresses are parsed, because parsing takes long.
     if len(to) + len(cc) + len(bcc) > RECIPIENTS_LIMIT:
         sentence = f"`To`, `Cc` and `Bcc` together can have at most {RECIPIENTS_LIMIT} recipients."
         raise Invalid.at("/To", sentence, "too_many")

@@ -130,7 +130,7 @@ async def update_resend_broadcast(call: Call, id: UUID, data: ResendBroadcastCha
     fields = await _fields(call, data)
     if data.name is not None:
         fields["name"] = data.name
-    # The campaign first: it refuses changes after it was sent.
+    # The campaign first: this fails if it was sent, and then the template must not change.
     await campaigns.change_campaign(call, id, build_validated(CampaignChange, **fields))
     if content and campaign.template_id is not None:
         await templates.change_template(call, campaign.template_id, build_validated(TemplateChange, **content))

@@ -1,4 +1,4 @@
-"""Errors as Resend writes them, `{statusCode, name, message}`, and what else differs on the wire from our API."""
+"""Errors in Resend's form, `{statusCode, name, message}`, and the headers with the rate limit."""
 
 import re
 from typing import Any
@@ -52,7 +52,8 @@ NAMES: tuple[tuple[type[Problem], int, str], ...] = (
     (Unprocessable, 422, "validation_error"),
     (BadRequest, 422, "validation_error"),
 )
-"""Status and name of each kind of problem: the first that fits. https://resend.com/docs/api-reference/errors"""
+"""Status and name of each kind of problem. The first row whose class matches applies.
+https://resend.com/docs/api-reference/errors"""
 
 FROM_PATH, KEY_PATH = "/from", "header/Idempotency-Key"
 REQUIRED = "required"

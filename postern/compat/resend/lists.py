@@ -109,9 +109,9 @@ async def _read_before(read: ReadChunk[Listed], id: UUID, limit: int) -> tuple[l
         items = (await read(None if begin is None else UUID(int=begin), LIST_MAX + 1)).items
         ids: list[UUID] = [getattr(item, "id", NO_ID) for item in items]
         if id in ids:
-            place = ids.index(id)
-            if begin is None or place >= limit:
-                return items[max(place - limit, 0) : place], begin is not None or place > limit
+            index = ids.index(id)
+            if begin is None or index >= limit:
+                return items[max(index - limit, 0) : index], begin is not None or index > limit
             low = begin
         elif len(items) <= LIST_MAX or ids[-1] < id:
             break

@@ -1,4 +1,4 @@
-"""The parts of Resend's API that Postern does not have. They answer 501 with a sentence."""
+"""The operations of Resend's API that Postern does not have. They respond with 501 and what to use instead."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ API_KEYS = "API keys are created and deleted with a developer's token, never wit
 RECEIVING = "Received mail is not in this API: read it with GET …/inbound of our API."
 SHARE = "E-mails cannot be shared by link: read the message with GET …/emails/logs/{id}/message of our API."
 METRICS = "Read the statistics with GET …/analytics of our API."
-DOMAIN_UPDATE = "Domains have no settings: tracking is a setting of the project, TLS one of its relay."
+DOMAIN_UPDATE = "Domains have no settings: tracking and TLS are settings of the project."
 DOMAIN_CLAIMS = "Domains need no claim: the DKIM record proves who owns a domain, and several projects can have it."
 TOPICS = "Postern has no topics: use segments, and their unsubscribe links."
 IMPORTS = "Import contacts with POST …/contacts/import of our API, which takes a CSV file."
@@ -82,7 +82,7 @@ PATHS: dict[str, list[tuple[str, str]]] = {
         ("POST", f"{_THREAD}/emails/{{id}}/forward"),
     ],
 }
-"""The methods and paths that are not offered, by the sentence of the response."""
+"""The methods and paths that are not offered, keyed by the sentence of the response."""
 
 
 def _not_offered(method: str, path: str, sentence: str) -> Operation[Any, Any]:

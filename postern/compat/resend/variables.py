@@ -1,6 +1,6 @@
-"""Variables in Resend's templates, `{{{NAME|fallback}}}`, and the same as tags of our template engine.
+"""Conversion of variables in Resend's templates, `{{{NAME|fallback}}}`, to tags of our template engine, and back.
 
-Everything else that our engine would read as a tag is text in Resend's templates. The conversion can be undone.
+Other text that our engine would read as a tag is plain text in Resend's templates, so it is escaped.
 """
 
 import re
@@ -32,7 +32,8 @@ def from_resend_variables(
     """Convert Resend's variables in a text to tags of our template engine. `fallbacks` has values for variables without
     a fallback of their own, by name. `names` maps Resend's names of variables to ours.
 
-    Values are escaped in HTML, also those in three braces.
+    `fallbacks` has fallback values for variables that have none in the text, keyed by name. `names` has our name of
+    each variable that is renamed. In HTML, the engine escapes all values, also those of variables in three braces.
     """
 
     def tag(match: re.Match[str]) -> str:
@@ -61,7 +62,7 @@ def to_resend_variables(text: str | None, *, is_broadcast: bool = False) -> str 
 
 
 def fallbacks_of(*texts: str | None) -> dict[str, Any]:
-    """The variables in texts that `from_resend_variables` wrote, each with its fallback or None."""
+    """The names of the variables in texts that `from_resend_variables` wrote, each with its fallback value or None."""
     matches = [match for text in texts for match in _TAG.finditer(text or "") if match[2]]
     return {match[2]: None if match[3] is None else _read(match[3]) for match in matches}
 

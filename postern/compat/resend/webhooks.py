@@ -1,7 +1,7 @@
 """Webhooks with Resend's event names, payloads and signature headers.
 
-The subscriptions, their deliveries, retries and secrets are those of our webhooks; the format `resend` makes the
-payloads and the names of the headers (`svix-id`, `svix-timestamp`, `svix-signature`) those of Resend.
+A subscription is one of our webhooks, with the same deliveries, retries and secrets. Only its format is `resend`: the
+payloads and the names of the headers (`svix-id`, `svix-timestamp`, `svix-signature`) are those of Resend.
 """
 
 from collections.abc import Mapping
@@ -52,7 +52,7 @@ EVENTS: Mapping[str, tuple[str, ...]] = {
     "domain.updated": ("domain.verified", "domain.degraded"),
     "domain.deleted": ("domain.deleted",),
 }
-"""The names of our events by those of Resend."""
+"""The names of our events, keyed by Resend's name."""
 RESEND_NAMES: Mapping[str, str] = {ours: theirs for theirs, names in EVENTS.items() for ours in names}
 DELIVERY_STATUSES: Mapping[str, str] = {"PENDING": "pending", "SUCCEEDED": "success", "FAILED": "failed"}
 DOMAIN_STATUSES: Mapping[str, str] = {

@@ -1,4 +1,4 @@
-"""Errors as SendGrid writes them, `{"errors": [{message, field, help}]}`, and what else differs on the wire."""
+"""Errors in SendGrid's form, `{"errors": [{message, field, help}]}`, and the headers with the rate limit."""
 
 import math
 from typing import Any

@@ -91,7 +91,7 @@ def _require_distinct(personalization: SendGridPersonalization, path: str) -> in
 
 
 def is_sandbox(mail: SendGridMail) -> bool:
-    """Whether the request is only checked."""
+    """Whether the request is only checked, and nothing is sent (sandbox mode)."""
     return mail.mail_settings is not None and _is_enabled(mail.mail_settings.sandbox_mode) is True
 
 
@@ -110,7 +110,7 @@ def emails_of(mail: SendGridMail, template: TemplateContent | None) -> Iterator[
     TooLargeTogether.
     """
     text, html = _contents(mail)
-    if template is not None:  # A template always has content, which wins.
+    if template is not None:  # A template always has content, which takes precedence.
         text = html = None
     attachments = [_attachment(attachment) for attachment in mail.attachments or []]
     categories = _categories(mail)
@@ -220,7 +220,7 @@ class _Substituter:
         self._rounds = [substitutions, sections, substitutions] if substitutions and sections else [substitutions]
 
     def __call__(self, text: str | None) -> str | None:
-        """The text with the values. Raises Invalid if it becomes too large."""
+        """The text with its tags replaced by their values; None for None. Raises Invalid if it becomes too large."""
         if text is None:
             return None
         for values in self._rounds:

@@ -206,8 +206,8 @@ async def delete_audience(call: Call, id: UUID) -> Deleted:
             raise AudienceInUse(
                 f"The rules of {', '.join(sorted(referring_names)[:5])} refer to this audience; change those first."
             )
-        if users := await usage.find_users(tx, call.project_id, id):
-            raise AudienceInUse(usage.in_use("audience", users), errors=users)
+        if dependents := await usage.find_dependents(tx, call.project_id, id):
+            raise AudienceInUse(usage.in_use("audience", dependents), errors=dependents)
         await store.delete_audience(tx, project_id=call.project_id, id=id)
         await events.record(tx, call, "audience.deleted", id, name=audience.name)
         await audit.record(tx, call, "audience.deleted", "Audience", id, name=audience.name)

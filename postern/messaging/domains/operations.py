@@ -178,8 +178,8 @@ async def delete_domain(call: Call, id: UUID, force: Force = False) -> Deleted:
     """
     async with call.db.transaction() as tx:
         domain = await store.get_domain(tx, project_id=call.project_id, id=id)
-        if domain and (users := await usage.find_users(tx, call.project_id, id, domain=domain.domain)):
-            raise DomainInUse(usage.in_use("sending domain", users), errors=users)
+        if domain and (dependents := await usage.find_dependents(tx, call.project_id, id, domain=domain.domain)):
+            raise DomainInUse(usage.in_use("sending domain", dependents), errors=dependents)
         if not force:
             await _require_nothing_waiting(tx, call, id)
         row = require_found(await store.delete_domain(tx, project_id=call.project_id, id=id), DomainMissing)

@@ -188,8 +188,8 @@ async def delete_template(call: Call, id: UUID) -> Deleted:
         row = require_found(await store.lock_template(tx, project_id=call.project_id, id=id), TemplateMissing)
         call.require_match(row.updated_at)
         # Automations and campaigns that use the template.
-        if users := await usage.find_users(tx, call.project_id, id):
-            raise TemplateInUse(usage.in_use("template", users), errors=users)
+        if dependents := await usage.find_dependents(tx, call.project_id, id):
+            raise TemplateInUse(usage.in_use("template", dependents), errors=dependents)
         try:
             await store.delete_template(tx, project_id=call.project_id, id=id)
         except psycopg.IntegrityError:  # A foreign key of another row refers to the template.

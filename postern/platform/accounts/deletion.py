@@ -1,7 +1,7 @@
 """Deletion of projects and accounts. They become inaccessible at once; workers delete their rows in chunks.
 
-The tables to delete from are read from the database's catalog, so that they include those of every feature. If a worker
-dies, another one continues when the lease expires.
+The tables to delete from are read from the database's catalog, so that no table of any package is forgotten. If a
+worker dies, another one continues when the lease expires.
 """
 
 from collections.abc import Awaitable, Callable
@@ -34,7 +34,7 @@ LATE_ROWS_DELAY = timedelta(hours=1)
 """Delay before the tables are checked again, for rows that a running request inserted after the first deletion."""
 
 CloseAccount = Callable[[Transaction, Call], Awaitable[None]]
-"""Hook of other features, called in the transaction that marks an account as deleted."""
+"""Type of the hook `close_account`, which is called in the transaction that marks an account as deleted."""
 
 
 class AccountDeletion(Body):
@@ -55,7 +55,7 @@ class DeletionRow(Record):
     """When the rows of a project were deleted for the first time; null before. LATE_ROWS_DELAY later they are deleted
     once more."""
     attempt: int
-    """Number of claims by workers; a worker whose claim is not the last one does not reschedule."""
+    """Number of claims by workers; a worker reschedules the row only if nobody has claimed it since."""
 
 
 @delete("/projects/{project_id}", needs="projects:write", accepts=DEVELOPER_ONLY, problems=[ProjectMissing])

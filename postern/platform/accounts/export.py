@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 EXPORT_RATE = RateLimit("account-export", 10, timedelta(hours=1))
 
 NOT_EXPORTED = frozenset(("idempotency_keys", "send_search", "projects"))
-"""Tables that are not exported: their data is also in other tables, or they hold responses that are kept for a day."""
+"""Tables that are not exported. `projects` is exported in another way; `send_search` repeats data of other tables;
+`idempotency_keys` has responses that are kept for a day."""
 
 BILLING_TABLE = "billing_accounts"
 

@@ -1,7 +1,7 @@
-"""System mail to developers: queued, encrypted, in the transaction of the change, and sent by a worker.
+"""System mail to developers. It is queued in encrypted form, in the transaction of the change, and sent by a worker.
 
-It is not in the email log of any project: members who may read such a log must not see
-the reset links of other members.
+It is not in the e-mail log of any project: members who may read such a log must not see the reset links of other
+members.
 """
 
 from collections.abc import Awaitable, Callable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 GIVEN_UP_AFTER = timedelta(hours=24)
-"""A mail that could not be sent within this time is deleted."""
+"""A mail that could not be sent within this time is deleted unsent."""
 FIRST_RETRY_DELAY = timedelta(seconds=30)
 MAX_RETRY_DELAY = timedelta(hours=1)
 
@@ -54,7 +54,7 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True, tag="verification"
     """A mail with a verification link. Only the worker checks whether another developer has the address, so that the
     response time of the request does not reveal it. If so, a mail informs that developer, and the link is not sent."""
 
-    letter: AccountMailRequest
+    mail: AccountMailRequest = msgspec.field(name="letter")  # The name in mails that earlier releases have queued.
     """The mail with the link, which is sent if no other developer has the address."""
     developer_id: UUID
     """The developer whose address is to be verified."""
@@ -93,7 +93,7 @@ async def enqueue_verification(tx: Transaction, call: Call, account_id: UUID, de
     token = await new_developer_token(tx, call.world, developer_id, "VERIFY_EMAIL", email, call.now + VERIFY_LIFE)
     link = f"{call.world.settings.public_url}/verify-email?token={token}"
     mail = AccountMailRequest(to=email, template="accounts/verify-email", values={"link": link})
-    await _insert_mail(tx, call.world, account_id, Verification(letter=mail, developer_id=developer_id))
+    await _insert_mail(tx, call.world, account_id, Verification(mail=mail, developer_id=developer_id))
 
 
 async def enqueue_security_mail(
@@ -137,9 +137,9 @@ async def deliver_mail(world: "World", mail: AccountMail) -> None:
             await _replace_by_reset_mail(world, mail, content)
             return
         if isinstance(content, Verification):
-            developer = await store.developer_by_email(world.db, email=content.letter.to)
+            developer = await store.developer_by_email(world.db, email=content.mail.to)
             is_free = developer is None or developer.id == content.developer_id
-            content = content.letter if is_free else _address_taken_mail(world, content.letter.to)
+            content = content.mail if is_free else _address_taken_mail(world, content.mail.to)
         if not await world.hooks.deliver_account_mail(world, mail.id, content):
             delay = min(FIRST_RETRY_DELAY * 2 ** min(mail.attempt, 10), MAX_RETRY_DELAY)
             await store.reschedule_mail(

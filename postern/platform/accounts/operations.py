@@ -95,7 +95,7 @@ LINK_ATTEMPTS = replace_struct(ATTEMPTS, max_failures=100, max_failures_all_netw
 lock each other out with expired links."""
 
 LinkPurpose = Literal["INBOX", "SIGN_IN"]
-"""What a one-time link of the operator signs in to: the inbox page or the dashboard."""
+"""What a one-time link that the operator creates signs in to: the inbox page or the dashboard."""
 
 PERSON = {"email": "ada@example.com", "password": "correct horse battery", "name": "Ada"}
 
@@ -217,8 +217,8 @@ async def begin_attempt(call: Call, email: str) -> Attempt:
 
 
 def attempt_identifier(call: Call, text: str) -> bytes:
-    """The keyed hash under which attempts are counted. `text` is the e-mail address, or another name of what is
-    attempted, which is not stored."""
+    """The keyed hash under which attempts are counted. `text` is the e-mail address of the sign-in, or another text
+    that identifies what is attempted; only its hash is stored."""
     return call.world.secrets.digest("sign-in-failures", text.strip().lower())
 
 
@@ -479,8 +479,7 @@ async def read_token(world: "World", token: str, project_id: UUID | None, origin
 
 
 def caller_of(developer: DeveloperRow, session_id: UUID | None) -> Caller:
-    """The Caller for a developer who was identified otherwise than by an access token: by a sign-up or a mailed
-    link."""
+    """The Caller for a developer who was identified by a sign-up or a mailed link, not by an access token."""
     return Caller(
         kind="developer",
         actor_type="DEVELOPER",

@@ -1,4 +1,7 @@
-"""The pages to which links in mail to developers lead. Each has a button, so that link previews do not use the link."""
+"""The pages to which links in mail to developers lead.
+
+A link works once, so each page uses it only when its button is pressed: programs that preview links open the page.
+"""
 
 from typing import Annotated
 

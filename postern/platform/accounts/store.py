@@ -179,7 +179,7 @@ async def delete_mail(db: Queries, *, account_id: UUID, id: UUID) -> bool: ...
 async def reschedule_mail(db: Queries, *, account_id: UUID, id: UUID, attempt: int, due_at: Moment) -> bool: ...
 
 
-# Whether a second factor is on. The feature `security` stores its secret.
+# Whether a second factor is on. The layer `security` stores its secret.
 
 
 @statement("update developers set mfa_enabled_at = %(mfa_enabled_at)s, updated_at = %(now)s where id = %(id)s")

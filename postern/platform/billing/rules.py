@@ -1,5 +1,5 @@
-"""Pure functions of billing: parsing of plan limits, billing periods, and the state of an account by its
-subscriptions."""
+"""Pure functions of billing: parsing of plan limits, billing periods, and the state of an account that follows from its
+Stripe subscriptions."""
 
 import calendar
 import re

@@ -1,1 +1,1 @@
-"""The session of the dashboard: a cookie in the browser that stands for a developer's tokens."""
+"""The session of the dashboard: a developer's tokens in an encrypted cookie, with which a middleware calls the API."""

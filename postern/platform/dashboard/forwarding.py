@@ -1,4 +1,4 @@
-"""Calls of the API by the dashboard's middleware, in the same process: which are allowed, and their responses."""
+"""Forwarding of the dashboard's requests to the API in the same process: which are allowed, and their responses."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -14,20 +14,21 @@ from postern.platform.dashboard.model import API_PATH, OWN_PAGE_HEADER
 
 Headers = Sequence[tuple[bytes, bytes]]
 ShouldHold = Callable[[int, Operation[Any, Any] | None], bool]
-"""Whether a response is kept instead of sent, by its status and the operation that responds."""
+"""Whether to hold a response (return it to the middleware) instead of sending it to the client. The arguments are its
+status and the operation that responds."""
 
 FORWARDED = "postern_dashboard"
-"""The key in the scope that marks requests of the middleware."""
+"""The key in the ASGI scope that marks requests of the middleware."""
 DEVELOPER_AUTH = "/auth/"
 """The beginning of the paths of the public operations with which developers sign in."""
 DROPPED_HEADERS = (b"authorization", b"cookie", OWN_PAGE_HEADER)
-"""Headers of the dashboard's requests that the API does not get."""
+"""Headers of the dashboard's requests that are not passed on to the API."""
 CLIENT_HEADERS = (b"host", b"user-agent")
-"""Headers that requests of the middleware itself have from the request that causes them."""
+"""Headers that the middleware copies from the browser's request to its own requests."""
 
 
 class DashboardPaths:
-    """The requests that the dashboard may send: to operations that accept developers, or with which they sign in."""
+    """The paths to which the dashboard may send requests: operations that accept developers, and their sign-in."""
 
     def __init__(self, operations: Iterable[Operation[Any, Any]]) -> None:
         self._own: set[str] = set()
@@ -57,12 +58,12 @@ def _is_for_developers(operation: Operation[Any, Any]) -> bool:
 
 @dataclass
 class HeldResponse:
-    """A complete response of the API that was kept instead of sent to the client."""
+    """A complete response of the API that was not sent to the client yet."""
 
     status: int
     headers: Headers
     operation: Operation[Any, Any] | None
-    """The operation that responded; None if there is none at the path."""
+    """The operation that responded; None if the path has no operation."""
     body: bytearray = field(default_factory=bytearray)
 
     @property

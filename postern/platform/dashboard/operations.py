@@ -20,14 +20,13 @@ class DashboardLink(Body):
 async def sign_in_to_dashboard(call: Call, request: RawRequest, data: DashboardLink) -> DeveloperSignInResult:
     """Sign in with a one-time link of the operator (`/dashboard/welcome#token`).
 
-    The link belongs to one existing developer and does not create an account: on the first start, the one that
-    `postern serve` has created and printed. So whoever gets hold of a link later cannot make an account of their own,
-    and a person who opens it has nothing to fill in. It skips the second factor, as every link of the operator, because
-    its purpose is to let in a person who has lost everything else.
+    The link signs in one existing developer and does not create an account. On the first start, this is the developer
+    that `postern serve` has created. The second factor is not asked for, as with all links that the operator creates:
+    they are for developers who have lost their password and second factor.
 
-    A token in a fragment is in no log of a server or proxy and in no `Referer`. Programs that only preview links do not
-    use it up, because a script of the page sends it.
+    The token is in the fragment of the URL, so it is not in logs of servers and proxies and not in `Referer`. A script
+    of the page sends it, so programs that preview links do not use it up.
     """
     if not request.scope.get(FORWARDED):
-        raise NotFound  # Only through the middleware, which keeps the tokens from the page.
+        raise NotFound  # Only the middleware may call this: it removes the tokens from the response.
     return await sign_in_by_link(call, data.token, "SIGN_IN")

@@ -1,7 +1,7 @@
 """The session of the dashboard: an ASGI middleware that calls the API with the tokens in a cookie.
 
-The cookie is HttpOnly and encrypted: scripts of the page never have a token, and the cookie is no credential of the
-API. Only requests of this server's pages are accepted (CSRF), and only to operations that developers may call. See
+The cookie is HttpOnly and encrypted: scripts of the page cannot read a token, and the API does not accept the cookie.
+Only requests of this server's pages are accepted (CSRF), and only to operations that developers may call. See
 docs/decisions/0070-the-dashboard-session.md.
 """
 
@@ -40,9 +40,9 @@ COOKIE_PATH = "/dashboard"
 COOKIE_CONTEXT = "dashboard-cookie"
 """The context of the cookie's encryption; see `Secrets.seal`."""
 TOKEN_FIELDS = ("accessToken", "refreshToken")
-"""The fields that are removed from responses."""
+"""The fields with tokens, which are removed from responses."""
 NO_SESSION_CODES = ("credential_missing", "credential_invalid")
-"""The codes of responses to a request without a session, or with one that has ended."""
+"""The problem codes of responses to requests without a session, or with a session that has ended."""
 RESPONSE_HEADERS = (
     # Responses are data for scripts. Opened as a page (an attachment, an export), they can do nothing.
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'; sandbox"),
@@ -51,7 +51,7 @@ RESPONSE_HEADERS = (
 
 
 class RefreshFailed(Exception):
-    """The session could not be refreshed, for another reason than its end: `response` tells which."""
+    """The session could not be refreshed, but has not ended either; `response` is the API's response to the refresh."""
 
     def __init__(self, response: HeldResponse) -> None:
         super().__init__(response.status)
@@ -98,16 +98,16 @@ class DashboardSession:
             )
 
         def cookie_headers() -> list[tuple[bytes, bytes]]:
-            is_current = tokens is before and (before is not None or not sent)
+            is_current = tokens is cookie_tokens and (cookie_tokens is not None or not cookie_value)
             return [] if is_current else [self._set_cookie(tokens)]
 
-        sent = _cookie_of(scope, self._world.settings)
-        tokens = before = self._open(sent)
+        cookie_value = _cookie_of(scope, self._world.settings)
+        tokens = cookie_tokens = self._open(cookie_value)
         if tokens is not None and tokens.access_token_expires_at - self._world.clock() < REFRESH_BEFORE:
             tokens = await self._refresh(scope, tokens)
         response = await call_api()
         is_refused = response is not None and not body_was_read and _lacks_session(response)
-        if is_refused and tokens is not None and tokens is before:
+        if is_refused and tokens is not None and tokens is cookie_tokens:
             # Another request may have refreshed the session since the browser sent this one.
             tokens = await self._refresh(scope, tokens)
             response = await call_api()
@@ -116,7 +116,7 @@ class DashboardSession:
         if response.is_success:
             added = [*RESPONSE_HEADERS, self._set_cookie(await self._begin_or_end(scope, response, tokens))]
             await response.send(send, added)
-        elif sent and _lacks_session(response):
+        elif cookie_value and _lacks_session(response):
             await send_problem(
                 DashboardSessionEnded(), _request_id(scope), send, [*RESPONSE_HEADERS, self._set_cookie(None)]
             )
@@ -126,8 +126,10 @@ class DashboardSession:
     async def _begin_or_end(
         self, scope: Scope, response: HeldResponse, tokens: SessionTokens | None
     ) -> SessionTokens | None:
-        """The tokens of the session that the browser has after a sign-in, which are removed from the response; None
-        after a sign-out. `tokens` are those of the session before, which a sign-in ends."""
+        """Process the response to a sign-in, refresh or sign-out; returns the new tokens, None after a sign-out.
+
+        The new tokens are removed from the response. `tokens` are those of the session so far, which a sign-in ends.
+        """
         if response.operation is sign_out_developer:
             return None
         if tokens is not None and response.operation is not refresh_developer_tokens:
@@ -135,10 +137,10 @@ class DashboardSession:
         return _take_tokens(response)
 
     async def _refresh(self, scope: Scope, tokens: SessionTokens) -> SessionTokens | None:
-        """Exchange the refresh token; None if the session has ended. Raises RefreshFailed.
+        """Exchange the refresh token for new tokens; None if the session has ended. Raises RefreshFailed.
 
-        Concurrent requests share one exchange. Those that reach other processes, or that the browser sends before it
-        has the new cookie, get the same new tokens, for `security.sessions.REFRESH_GRACE`.
+        Concurrent requests in this process share one exchange. Requests in other processes, and requests that the
+        browser sent before it got the new cookie, get the same new tokens within `security.sessions.REFRESH_GRACE`.
         """
         refresh = self._refreshes.get(tokens.refresh_token)
         if refresh is None:
@@ -156,18 +158,18 @@ class DashboardSession:
             raise RefreshFailed(response)
         return _take_tokens(response)
 
-    def _open(self, sent: str | None) -> SessionTokens | None:
+    def _open(self, cookie_value: str | None) -> SessionTokens | None:
         """The tokens in a cookie; None if there is no cookie, or this server has not set it."""
-        if not sent or len(sent) > COOKIE_LIMIT:
+        if not cookie_value or len(cookie_value) > COOKIE_LIMIT:
             return None
         try:
-            sealed = base64.b64decode(sent, altchars=b"-_", validate=True)
+            sealed = base64.b64decode(cookie_value, altchars=b"-_", validate=True)
             return msgspec.json.decode(self._world.secrets.open(sealed, COOKIE_CONTEXT), type=SessionTokens)
         except (ValueError, SealBroken, msgspec.ValidationError):
             return None
 
     def _set_cookie(self, tokens: SessionTokens | None) -> tuple[bytes, bytes]:
-        """The header that sets the cookie, or deletes it."""
+        """The header that sets the cookie, or deletes it if `tokens` is None."""
         value, seconds = "", 0
         if tokens is not None:
             sealed = self._world.secrets.seal(msgspec.json.encode(tokens), COOKIE_CONTEXT)
@@ -190,7 +192,7 @@ def _take_tokens(response: HeldResponse) -> SessionTokens:
 
 
 def _is_about_session(status: int, operation: Operation[Any, Any] | None) -> bool:
-    """Whether a response may begin or end the session."""
+    """Whether the middleware must see a response: it may begin, refresh or end the session."""
     if status >= 300 or operation is None:
         return status == 401
     return operation.returns is DeveloperSignInResult or operation is sign_out_developer

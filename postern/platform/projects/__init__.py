@@ -6,4 +6,4 @@ PUBLIC_MODULES = (
     "sso_check",
     "usage",
 )
-"""The modules that other features may import, in addition to `operations` and `model`."""
+"""The modules that other packages may import, in addition to `operations` and `model`."""

@@ -204,7 +204,7 @@ async def change_project(call: Call, data: ProjectChange) -> Project:
     With `If-Match`, the change applies only if the project has not been changed since.
     """
     async with call.db.transaction() as tx:
-        # Used as a lock of this name: changes that disable single sign-on take it, too, before they check.
+        # A lock: changes that disable single sign-on also take it before they check whether it is required.
         await tx.lock_quota("required sso", call.project_id)
         project = require_found(await store.lock_project(tx, project_id=call.project_id), ProjectMissing)
         call.require_match(project.updated_at)
@@ -469,10 +469,10 @@ def _require_transport_settings(call: Call, settings: ProjectSettings) -> None:
         raise Invalid.at("/settings/ses", message, "required")
     fallback = settings.fallback_transports or []
     if len(set(fallback)) < len(fallback) or settings.transport in fallback:
-        message = "Each transport can be named once, and not the one in `transport`."
+        message = "`fallbackTransports` can name each transport only once, and not the one in `transport`."
         raise Invalid.at("/settings/fallbackTransports", message, "duplicate")
     if fallback and (settings.transport or call.world.settings.transport) == "capture":
-        message = "The transport `capture` has no fall-back: it stores mail in the inbox and sends nothing."
+        message = "The transport `capture` has no fallback: it stores mail in the inbox and sends nothing."
         raise Invalid.at("/settings/fallbackTransports", message, "not_allowed")
 
 

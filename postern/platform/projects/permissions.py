@@ -22,7 +22,7 @@ PERMISSIONS: dict[str, str] = {
     "emails:write": "Reschedule, cancel and retry sends; change suppressions.",
     "inbox:read": "Read captured messages.",
     "inbound:read": "Read received messages and their routes.",
-    "inbound:write": "Create, change and delete routes of received mail; hand over and delete received messages.",
+    "inbound:write": "Create, change and delete routes of received mail; add and delete received messages.",
     "templates:read": "Read templates.",
     "templates:write": "Create, change and delete templates.",
     "domains:read": "See sending domains.",

@@ -1,4 +1,4 @@
-"""Quotas of an account's plan. Features check a quota before they create a record; `billing` implements the check."""
+"""Quotas of an account's plan. Packages check a quota before they create a record; `billing` implements the check."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ Allowance = Literal["projects", "customers", "emails"]
 """What a plan can limit."""
 
 MAX_CONCURRENT_RECORDS, MAX_CONCURRENT_EMAILS = 100, 25_000
-"""Upper bounds of the records, and of the e-mails, that concurrent requests create at one time. If less than this is
+"""Upper bounds for the numbers of records and of e-mails that concurrent requests create together. If less than this is
 left of a limit, requests count under a lock."""
 
 
 def max_concurrent(what: Allowance) -> int:
-    """Maximum number of `what` that concurrent requests create at one time, before each sees the rows of the others."""
+    """Maximum number of `what` that concurrent requests create together before one sees the rows of the others."""
     return MAX_CONCURRENT_EMAILS if what == "emails" else MAX_CONCURRENT_RECORDS
 
 

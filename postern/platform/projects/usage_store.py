@@ -6,7 +6,7 @@ from postern.kernel.database.statements import Transaction, statement
 from postern.kernel.values import Record
 
 
-class RecordUser(Record):
+class Dependent(Record):
     """An automation or campaign that uses a record."""
 
     kind: str
@@ -23,7 +23,8 @@ async def lock_activations(tx: Transaction, *, project_id: UUID) -> str: ...
 
 # Up to `limit` automations and campaigns that use the record `id`; `text` is the id as text, `domain` the name of a
 # sending domain.
-# Steps refer to templates, audiences and domains by id at any depth; as ids are unique, their JSON text is searched.
+# Steps of automations refer to templates, audiences and domains by id at any depth. Ids are unique, so the JSON text of
+# the steps is searched for the id.
 # A run keeps the version of the steps with which it started, so unfinished runs count even if the automation is
 # inactive or was changed.
 @statement("""
@@ -50,9 +51,9 @@ async def lock_activations(tx: Transaction, *, project_id: UUID) -> str: ...
             or c.status in ('DRAFT', 'SCHEDULED') and exists (
                 select from campaign_variants v
                 where (v.project_id, v.campaign_id) = (c.project_id, c.id) and v.template_id = %(id)s))
-    ) as users
+    ) as dependents
     order by kind, name, id limit %(limit)s
 """)
-async def users(
+async def dependents(
     tx: Transaction, *, project_id: UUID, id: UUID, text: str, domain: str | None, limit: int
-) -> list[RecordUser]: ...
+) -> list[Dependent]: ...

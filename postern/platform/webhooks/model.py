@@ -11,7 +11,7 @@ from postern.kernel.values import Moment, Record
 
 DeliveryStatus = Literal["PENDING", "SUCCEEDED", "FAILED"]
 WebhookFormat = Literal["postern", "resend"]
-"""The form of payloads and signature headers: ours, or that of another company's API."""
+"""The form of payloads and signature headers: Postern's own, or that of Resend's API."""
 
 WEBHOOKS_PER_PROJECT = 100
 EVENTS_PER_WEBHOOK = 100
@@ -87,8 +87,8 @@ class WebhookWithSecret(Webhook):
     secret: str
 
 
-class WebhookInUse(Record):
-    """A subscription, as needed for delivery."""
+class WebhookForDelivery(Record):
+    """The columns of a subscription that a delivery needs."""
 
     id: UUID
     project_id: UUID
@@ -102,7 +102,7 @@ class WebhookInUse(Record):
 
 
 class WebhookSubscription(Record):
-    """A subscription, as needed to find the subscribers of an event."""
+    """The columns of a subscription that decide whether it gets an event."""
 
     project_id: UUID
     id: UUID
@@ -110,7 +110,7 @@ class WebhookSubscription(Record):
 
 
 class FailureState(Record):
-    """How many attempts of a subscription failed in succession, and since when."""
+    """How many attempts of a subscription have failed in succession, and since when they fail."""
 
     failures: int
     failing_since: Moment

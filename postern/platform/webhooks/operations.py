@@ -37,9 +37,9 @@ from postern.platform.webhooks.model import (
     Webhook,
     WebhookDelivery,
     WebhookDeliveryDetail,
+    WebhookForDelivery,
     WebhookFormat,
     WebhookInactive,
-    WebhookInUse,
     WebhookMissing,
     WebhookReplayResult,
     WebhookTestResult,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from postern.world import World
 
 HEADER_PREFIXES: Mapping[WebhookFormat, str] = {"postern": "webhook", "resend": "svix"}
-"""The first word of the signature headers' names. Svix is what Resend signs with; its signatures are the same."""
+"""The first word of the names of the signature headers. Resend signs with Svix, whose signatures have the same form."""
 
 UNSET = msgspec.UNSET
 Unset = msgspec.UnsetType
@@ -331,7 +331,9 @@ async def test_webhook(call: Call, id: UUID) -> WebhookTestResult:
     `status` is null if there was no response; `reason` tells why, or why the response is a failure. The request is made
     once, even if the subscription is inactive, and no delivery is recorded.
     """
-    webhook = require_found(await store.webhook_in_use(call.db, project_id=call.project_id, id=id), WebhookMissing)
+    webhook = require_found(
+        await store.webhook_for_delivery(call.db, project_id=call.project_id, id=id), WebhookMissing
+    )
     payload = {"type": "webhook.test", "timestamp": call.now, "data": {"id": id, "projectId": call.project_id}}
     body = to_json(payload)
     outcome = await call.world.outbound.post(
@@ -418,10 +420,10 @@ async def payloads_of(
     return {event.id: rules.payload_of(event, contacts.get(event.id)) for event in rows}
 
 
-def signed_headers(secrets: Any, webhook: WebhookInUse, id: UUID, now: Moment, body: bytes) -> dict[str, str]:
+def signed_headers(secrets: Any, webhook: WebhookForDelivery, id: UUID, now: Moment, body: bytes) -> dict[str, str]:
     """The headers of a request to a subscription, signed with every secret that is valid at `now`.
 
-    `secrets` are those of the world, and `id` is the `webhook-id`: the id of the event.
+    `secrets` is `World.secrets`; `id` is sent as `webhook-id`: the id of the event.
     """
     context = _secret_context(webhook.project_id, webhook.id)
     valid_secrets = [secrets.open(webhook.sealed_secret, context).decode()]

@@ -12,7 +12,7 @@ from postern.platform.webhooks.model import (
     FailureState,
     StoredWebhook,
     Webhook,
-    WebhookInUse,
+    WebhookForDelivery,
     WebhookSubscription,
 )
 
@@ -41,7 +41,7 @@ async def lock_webhook(tx: Transaction, *, project_id: UUID, id: UUID) -> Webhoo
 
 
 @statement("select * from webhooks where project_id = %(project_id)s and id = %(id)s")
-async def webhook_in_use(db: Queries, *, project_id: UUID, id: UUID) -> WebhookInUse | None: ...
+async def webhook_for_delivery(db: Queries, *, project_id: UUID, id: UUID) -> WebhookForDelivery | None: ...
 
 
 @statement("select count(*)::int from webhooks where project_id = %(project_id)s")

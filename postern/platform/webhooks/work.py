@@ -24,7 +24,7 @@ from postern.platform.webhooks.model import (
     DeliveryVerdict,
     DueDelivery,
     WebhookCleanup,
-    WebhookInUse,
+    WebhookForDelivery,
 )
 from postern.platform.webhooks.operations import payloads_of, signed_headers
 
@@ -50,7 +50,7 @@ async def deliver(world: "World", jobs: list[DueDelivery]) -> None:
     Deliveries for which BATCH_SECONDS do not suffice become due again at once.
     """
     project_id, webhook_id = jobs[0].project_id, jobs[0].webhook_id
-    webhook = await store.webhook_in_use(world.db, project_id=project_id, id=webhook_id)
+    webhook = await store.webhook_for_delivery(world.db, project_id=project_id, id=webhook_id)
     if webhook is None:
         return
     event_rows = await events.with_ids(world.db, project_id, [job.event_id for job in jobs])
@@ -72,7 +72,7 @@ class _SubscriptionBatch:
     """A batch of deliveries of one subscription."""
 
     world: "World"
-    webhook: WebhookInUse
+    webhook: WebhookForDelivery
     payloads: dict[UUID, dict[str, Any]]
     """The bodies, keyed by event id."""
     gone: bool = False
@@ -131,7 +131,7 @@ class _SubscriptionBatch:
 
 
 async def _update_subscription(
-    tx: Transaction, webhook: WebhookInUse, verdicts: list[DeliveryVerdict], now: Moment
+    tx: Transaction, webhook: WebhookForDelivery, verdicts: list[DeliveryVerdict], now: Moment
 ) -> None:
     """Update the count of successive failures. If there are too many, deactivate the subscription and record the event
     `webhook.disabled`."""
