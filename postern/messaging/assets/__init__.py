@@ -1,1 +1,1 @@
-"""Images that e-mails show from a public address of this server."""
+"""Images for e-mails, which mail programs load from a public URL of this server."""

@@ -8,11 +8,11 @@ from postern.kernel.values import Moment, Record
 from postern.protocols.mail.image_files import ImageType
 
 IMAGE_BYTES: Final = 2_000_000
-"""Largest size of an image file."""
+"""Maximum size of an image file."""
 ASSETS_PER_PROJECT: Final = 2_000
-"""Largest number of images of a project."""
+"""Maximum number of images of a project."""
 PROJECT_BYTES: Final = 200_000_000
-"""Largest size of all images of a project together."""
+"""Maximum size of all images of a project together."""
 
 
 class AssetMissing(Missing):
@@ -67,7 +67,7 @@ class AssetRowWithContent(AssetRow):
 
 
 class AssetFile(Record):
-    """What the public address returns."""
+    """The content of an image, which its public address returns."""
 
     content_type: ImageType
     content: bytes

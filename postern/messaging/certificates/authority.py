@@ -1,4 +1,4 @@
-"""The account of this instance at the certificate authority, and the connection to it."""
+"""The certificate authority: the account of this instance there, and the client that sends requests to it."""
 
 import asyncio
 import ssl
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 RESPONSE_BYTES: Final = 262_144
 """Maximum bytes of a response of the authority; certificate chains have less than a tenth of it."""
 ANY_NETWORK: Final = (ip_network("0.0.0.0/0"), ip_network("::/0"))
-"""The operator chooses the authority, which may be in a private network."""
+"""The networks to which connections are allowed: the authority that the operator chose may be in a private one."""
 
 
 class CertificateAuthority:
-    """The authority of the settings, one per process: its connections and the client of the account."""
+    """The authority of POSTERN_ACME_DIRECTORY. A process has one object, with its connections and ACME clients."""
 
     def __init__(self, world: "World") -> None:
-        """Opens nothing. Raises OSError or ValueError if POSTERN_ACME_CA_FILE cannot be read."""
+        """Open no connection. Raises OSError or ValueError if POSTERN_ACME_CA_FILE cannot be read."""
         self._world = world
         lookup = CachedLookup(world.resolver.addresses)
         self._outbound = Outbound(lookup, allowed=ANY_NETWORK, tls=authority_tls(world.settings.acme_ca_file))
@@ -39,8 +39,8 @@ class CertificateAuthority:
         await self._outbound.close()
 
     async def account(self) -> AcmeAccount:
-        """The account of this instance at the authority of the settings, created if there is none; it may not be
-        registered yet."""
+        """The account of this instance at the authority. The row is created if there is none; `client` registers the
+        account at the authority."""
         world = self._world
         directory = world.settings.acme_directory
         account = await store.find_account(world.db, directory=directory)
@@ -65,7 +65,8 @@ class CertificateAuthority:
             tx.mark_due("certificates")
 
     async def renew(self, name: str) -> bool:
-        """Order a new certificate of a name as soon as possible. False if there is none at the present authority."""
+        """Make a new order for the certificate of a name due now. Returns False if the present authority has issued no
+        certificate for the name, and none is planned."""
         world = self._world
         account = await self.account()
         async with world.db.transaction() as tx:
@@ -116,7 +117,8 @@ def authority_of(world: "World") -> CertificateAuthority:
 
 
 def authority_tls(file: object) -> ssl.SSLContext:
-    """TLS to the authority: its certificate is checked with the usual authorities and those in `file`."""
+    """The TLS context for connections to the authority. It trusts the usual root certificates and those in `file`, a
+    path or None. Raises OSError or ValueError if the file cannot be read."""
     context = default_tls()
     if file is not None:
         context.load_verify_locations(str(file))

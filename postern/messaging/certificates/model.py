@@ -16,9 +16,9 @@ PLAN_EVERY = timedelta(minutes=1)
 """The interval between searches for names that need a certificate."""
 LEASE = timedelta(minutes=5)
 ORDER_TIME = timedelta(minutes=2)
-"""How long a worker waits for an order; another attempt continues it."""
+"""How long an attempt waits for the authority to process an order. A later attempt continues the order."""
 ORDER_PAUSE = timedelta(seconds=30)
-"""The time until an attempt that continues an order."""
+"""The delay before the attempt that continues an order."""
 FIRST_POLL_SECONDS = 0.5
 LONGEST_POLL_SECONDS = 5.0
 RENEWAL_CHECK = timedelta(hours=12)
@@ -37,15 +37,16 @@ RETRY_LIMIT = timedelta(hours=24)
 UNREACHABLE_RETRY = timedelta(minutes=5)
 """The delay after an attempt in which the authority could not be reached."""
 REPORT_AFTER = timedelta(hours=24)
-"""How long the attempts for a name fail until projects get an event."""
+"""How long the attempts for a name must fail before projects get an event."""
 REPORT_BEFORE = timedelta(days=7)
-"""How long before a certificate expires that failing renewals are reported at once."""
+"""If a certificate expires within this time, projects get the event at the first failed renewal."""
 
 ORDERS_WINDOW = timedelta(hours=3)
 ORDERS_PER_WINDOW = 250
 """Let's Encrypt allows 300 orders of an account in three hours."""
 ORDERS_PER_PROJECT = 25
-"""New certificates of one project in three hours, so that it leaves orders to the others. Renewals are not counted."""
+"""Maximum number of new certificates of one project in three hours, so that orders remain for other projects. Renewals
+are not counted."""
 DOMAIN_WINDOW = timedelta(days=7)
 ORDERS_PER_DOMAIN = 40
 """Let's Encrypt allows 50 certificates of a registered domain in seven days, not counting renewals."""
@@ -59,7 +60,7 @@ CertificateStatus = Literal["PENDING", "ISSUED", "RENEWING", "FAILED"]
 
 
 class DomainCertificate(Record):
-    """The certificate of a name of a sending domain, which this server obtains by itself."""
+    """The TLS certificate of a host name of a sending domain, which this server obtains by ACME."""
 
     name: str
     """The host name."""
@@ -95,10 +96,11 @@ class StoredCertificate(Record):
     id: UUID
     name: str
     counted_for: UUID | None
-    """The project that the certificate is counted for; None for a name of this server."""
+    """The project for whose limit the certificate counts; None for a name of this server."""
     order_url: str | None
+    """The URL of the order in progress; None if there is none."""
     order_key: bytes | None
-    """PEM, encrypted with the master key."""
+    """The private key of the certificate that is ordered: PEM, encrypted with the master key."""
     token: str | None
     """The token of a challenge (RFC 8555 §8.3), or of this server's own check."""
     answer: str | None
@@ -106,7 +108,7 @@ class StoredCertificate(Record):
     private_key: bytes | None
     """PEM, encrypted with the master key."""
     chain: str | None
-    """PEM: the certificate, then those of its issuers."""
+    """PEM: the certificate that is served, then those of its issuers."""
     issued_at: Moment | None
     expires_at: Moment | None
     renew_at: Moment | None
@@ -114,7 +116,7 @@ class StoredCertificate(Record):
     failures: int
     failing_since: Moment | None
     reported_at: Moment | None
-    """When the projects got an event about the failures."""
+    """When the projects got an event about the present series of failures; None if they got none."""
     due_at: Moment | None
     attempt: int
     created_at: Moment
@@ -159,7 +161,7 @@ class ServedCertificate(Record):
 
 
 class OrderCounts(Record):
-    """Orders that count towards the limits of an authority."""
+    """Numbers of orders, for comparison with the limits of an authority."""
 
     recent: int
     """Orders of the account within ORDERS_WINDOW."""
@@ -168,7 +170,7 @@ class OrderCounts(Record):
     of_name: int
     """Orders for the name within DOMAIN_WINDOW."""
     projects: list[UUID]
-    """Which of the projects that use the name have less than ORDERS_PER_PROJECT orders within ORDERS_WINDOW."""
+    """The projects that use the name and have fewer than ORDERS_PER_PROJECT orders within ORDERS_WINDOW."""
 
 
 class ProjectName(Record):
@@ -179,7 +181,7 @@ class ProjectName(Record):
 
 
 class DomainOfName(Record):
-    """A sending domain that a name belongs to."""
+    """A sending domain to which a tracking name belongs."""
 
     project_id: UUID
     id: UUID

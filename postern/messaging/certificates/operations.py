@@ -31,7 +31,7 @@ async def list_domain_certificates(call: Call, id: UUID) -> list[DomainCertifica
     """List the TLS certificates of the domain's tracking names: `links.<domain>` once its CNAME record is verified, and
     the project's `trackingDomain` if it is this domain or below it.
 
-    Empty if the domain has no such name, and if this server does not obtain certificates by itself.
+    Empty if the domain has no tracking name, or if this server does not obtain certificates itself.
     """
     await require_domain(call, id)
     settings = call.world.settings

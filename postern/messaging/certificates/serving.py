@@ -1,4 +1,4 @@
-"""The certificates in the memory of a process that serves TLS, by name (SNI, RFC 6066 §3)."""
+"""The certificates in the memory of a process that serves TLS, and their selection by name (SNI, RFC 6066 §3)."""
 
 import asyncio
 import os
@@ -35,8 +35,7 @@ TEMPORARY_LIFE: Final = timedelta(days=3_650)
 
 
 class ServedCertificates:
-    """The TLS contexts of the certificates, and `context`, which selects one of them by the name that a client asks
-    for.
+    """The TLS contexts of the certificates. `context` selects one of them by the name for which a client asks.
 
     Until there is a certificate for `default_name`, a self-signed one is used, which clients do not trust.
     """
@@ -93,7 +92,10 @@ class ServedCertificates:
         return context
 
     def _select(self, connection: ssl.SSLObject, name: str | None, _context: ssl.SSLContext) -> int | None:
-        """Called during a handshake: use the context of the name."""
+        """The SNI callback, which `ssl` calls during a handshake: set the context of the requested name.
+
+        Returns the alert to send, or None to continue.
+        """
         name = (name or self._default_name).rstrip(".").lower()
         context = self._contexts.get(name)
         if context is not None:
@@ -115,7 +117,7 @@ def new_context(chain: bytes, private_key: bytes) -> ssl.SSLContext:
 def load_chain(context: ssl.SSLContext, chain: bytes, private_key: bytes) -> None:
     """Set the certificate of a context. Raises ValueError or OSError.
 
-    `ssl` reads files only. They are pipes, so that the key is not written to a disk.
+    `ssl` reads certificates only from files. Pipes are used as files, so that the key is not written to a disk.
     """
     if max(len(chain), len(private_key)) > PIPE_BYTES:
         raise ValueError("the chain is too long")

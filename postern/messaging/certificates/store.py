@@ -185,7 +185,7 @@ async def count_orders(
 ) -> OrderCounts: ...
 
 
-# Delete orders that no limit counts any more.
+# Delete orders that are too old for all limits.
 @statement("delete from certificate_orders where account_id = %(account_id)s and ordered_at <= %(before)s")
 async def delete_orders(db: Queries, *, account_id: UUID, before: Moment) -> None: ...
 

@@ -1,8 +1,9 @@
 """The background work of certificates: find names without one, order, and renew.
 
-An attempt stores each step before the next one, so that another worker continues an order after a crash, with the same
-key. Before the authority is asked at all, this server checks that the name leads to it, and that it can read its own
-answer: refused validations and orders are limited, and belong to all projects.
+An attempt stores each step before the next one, so that another worker can continue an order after a crash, with the
+same key. Before it places an order, this server checks that the name resolves to its addresses, and that a request for
+a challenge reaches it: the authority limits failed validations and orders, and these limits apply to all projects
+together.
 """
 
 import asyncio
@@ -73,7 +74,7 @@ NO_ORDER: Final[dict[str, Any]] = {"order_url": None, "order_key": None, "token"
 
 
 class LaterAttempt(Exception):
-    """Another worker has begun a later attempt, or the certificate was deleted: this one must store nothing."""
+    """Another worker has begun a later attempt, or the certificate was deleted: this attempt must store nothing."""
 
 
 async def plan_certificates(world: "World") -> None:
@@ -114,7 +115,7 @@ async def run_certificate(world: "World", certificate: StoredCertificate) -> Non
 
 
 class CertificateAttempt:
-    """One attempt; `certificate` is the row as it was stored last."""
+    """One attempt to obtain a certificate. `certificate` is its row as last stored."""
 
     def __init__(self, world: "World", certificate: StoredCertificate) -> None:
         self.world = world
@@ -202,12 +203,12 @@ class CertificateAttempt:
             return planned
         if window is None:
             return planned
-        # The same point of the window at each check, but different ones for different certificates.
+        # The same point of the window at each check, but a different one for each certificate.
         share = certificate.id.int % 1_000 / 1_000
         return min(planned, Moment.of(as_utc(window.start) + share * (window.end - window.start)))
 
     async def _self_test(self) -> str | None:
-        """Why this server cannot read its own answer under the name; None if it can."""
+        """Request a challenge from this server under the name. Returns why that fails; None if it succeeds."""
         settings, name = self.world.settings, self.certificate.name
         if not settings.acme_self_test:
             return None

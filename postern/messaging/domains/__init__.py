@@ -6,4 +6,4 @@ PUBLIC_MODULES = (
     "senders",
     "sending",
 )
-"""Beside `operations` and `model`, the modules that other features may import."""
+"""The modules that other packages may import, in addition to `operations` and `model`."""

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from postern.world import World
 
 CLOCK_DIFFERENCE = timedelta(days=2)
-"""How far in the future the period of a report may begin, because clocks differ."""
+"""The period of a report may begin this far in the future, because clocks differ."""
 PROVIDER_ROLES = frozenset(("abuse", "postmaster"))
 """Local parts at the domain of a mailbox provider that belong to the provider (RFC 2142)."""
 
@@ -73,11 +73,11 @@ RowKey = tuple[str, str, str, bool, bool]
     ),
 )
 async def add_dmarc_report(call: Call, id: UUID, request: RawRequest) -> DmarcReportResult:
-    """Add an aggregate report of DMARC (RFC 9990, RFC 7489): the body is the report as XML, as gzip or zip file, or the
-    e-mail (RFC 5322) with it.
+    """Add a DMARC aggregate report (RFC 9990, RFC 7489): the body is the report as XML, gzip or zip file, or the e-mail
+    (RFC 5322) to which it is attached.
 
-    Only records of this domain and its subdomains are counted. A report with an organization and id that the domain has
-    already is not counted again, so requests can be repeated. The data is kept for 400 days.
+    Only records of this domain and its subdomains are counted. A report is not counted again if the domain already has
+    one with the same organization and id, so requests can be repeated. The data is kept for 400 days.
     """
     body = await request.body()
     if not body:
@@ -116,11 +116,12 @@ def _sums(rows: Sequence[DmarcCounts]) -> dict[str, int]:
 
 
 class ReportSender(NamedTuple):
-    """Who a report comes from."""
+    """The sender of a report."""
 
     is_authenticated: bool
     reporter: str
-    """The domain that authenticated the e-mail; empty for the project itself, and without authentication."""
+    """The domain that authenticated the e-mail; empty if the project added the report itself, and if the e-mail is not
+    authenticated."""
 
 
 BY_PROJECT = ReportSender(is_authenticated=True, reporter="")
@@ -239,7 +240,7 @@ async def _add(tx: Transaction, report: StoredDmarcReport, rows: Counter[RowKey]
 
 
 def _rows_of(report: DmarcReport, domain: str) -> Counter[RowKey]:
-    """The messages of a domain and its subdomains in a report, by host, domain in `From`, disposition, DKIM and SPF.
+    """The numbers of messages of a domain and its subdomains in a report.
 
     A report about the organizational domain contains the mail of its subdomains, too. Raises DmarcReportOfOtherDomain.
     """

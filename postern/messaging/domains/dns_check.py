@@ -1,4 +1,4 @@
-"""Checks which of a sending domain's DNS records are published correctly. Changes nothing."""
+"""Checks whether the DNS records of a sending domain are published correctly. Stores nothing."""
 
 import asyncio
 import re
@@ -22,9 +22,9 @@ from postern.protocols.mail.domain_findings import (
 from postern.protocols.mail.findings import Finding
 
 MAX_FOUND_VALUES = 10
-"""Published values that are stored with a result; further ones are omitted."""
+"""Maximum number of published values that are stored with a result; further ones are omitted."""
 MAX_FOUND_CHARACTERS = 1_000
-"""Characters of each stored value; longer ones are truncated."""
+"""Maximum number of characters of each stored value; longer values are truncated."""
 INSPECTION_TIMEOUT = timedelta(seconds=30)
 """How long one search for mistakes in a record may take: a hostile record can refer to many slow servers."""
 
@@ -36,10 +36,8 @@ class DnsCheckResult(NamedTuple):
     findings: list[Finding]
 
     def verdict(self, purpose: Purpose) -> bool | None:
-        """Whether the record with this purpose is published correctly; None if its lookup failed.
-
-        False also if the record was not checked.
-        """
+        """Whether the record with this purpose is published correctly; None if its lookup failed, False if the record
+        was not checked."""
         status = next((check.status for check in self.checks if check.purpose == purpose), "PENDING")
         return None if status == "UNKNOWN" else status == "VERIFIED"
 

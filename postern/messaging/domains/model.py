@@ -21,7 +21,7 @@ DOMAINS_PER_PROJECT = 1_000
 SENDERS_PER_PROJECT = 20
 """Single senders are meant for tests, so a project needs few of them."""
 MAX_WAITING_COUNT = 100_000
-"""Waiting messages of a domain are counted up to this number before the domain is deleted."""
+"""When a domain is to be deleted, its waiting messages are counted up to this number."""
 CHECK_LEASE = timedelta(minutes=5)
 BLOCKLIST_CHECK_INTERVAL = timedelta(hours=6)
 BLOCKLIST_RETRY_DELAY = timedelta(hours=1)
@@ -44,7 +44,7 @@ DMARC_ROWS_PER_DOMAIN = 200_000
 """Maximum rows of DMARC data of one domain. Each row has the number of messages for a day, a host, a domain in `From`,
 a receiver and a result."""
 DMARC_DELETED_AT_ONCE = 10_000
-"""Rows of expired DMARC data that one check of a domain deletes."""
+"""Maximum number of rows of expired DMARC data that one check of a domain deletes."""
 DMARC_REPORTS_PER_DAY = 100
 """Maximum reports of one reporter about a domain within 24 hours. Receivers send one a day, some one an hour, and large
 ones one from each of their services. All senders that are not authenticated together count as one reporter."""
@@ -144,7 +144,7 @@ class DmarcReportOfOtherDomain(Unprocessable):
 
 
 class DmarcReportOutOfPeriod(Unprocessable):
-    """The period of this report is in the future, or longer ago than the 400 days for which reports are kept."""
+    """The period of this report is in the future, or more than 400 days ago. Reports are kept for 400 days."""
 
 
 class TooManyDmarcReports(Unprocessable):
@@ -400,7 +400,7 @@ class DmarcOrganization(DmarcCounts):
     """The messages that one receiver reported."""
 
     organization: str
-    """The name of the receiver, as it reports it."""
+    """The name of the receiver, as in its reports."""
     reporter: str | None
     """The domain that authenticated the e-mails with the reports: anyone can write any name into a report. Null for
     reports that the project added itself."""
@@ -437,7 +437,7 @@ class StoredDmarcReport(Record):
     project_id: UUID
     domain_id: UUID
     counted: bool
-    """False if the sender was not authenticated."""
+    """Whether the numbers of the report were added to those of the domain: only if its sender is authenticated."""
     reporter: str
     """The domain that authenticated the e-mail with the report; empty if the project added it itself, and if no domain
     did."""
@@ -468,4 +468,4 @@ class DmarcReportResult(Record):
     skipped: int
     """Records that were not counted: those of other domains, and invalid ones."""
     duplicate: bool
-    """Whether the report was known already, so that nothing was added."""
+    """Whether nothing was added, because the domain already has this report."""

@@ -85,7 +85,7 @@ def parse_domain(text: str) -> str:
 
 
 def is_domain_name(host: str) -> bool:
-    """Whether a host is a name of at least two labels, and no address."""
+    """Whether a host is a name of at least two labels and not an IP address."""
     return "." in host and not host.rpartition(".")[2].isdigit() and ":" not in host
 
 

@@ -249,7 +249,7 @@ def _to_summary(row: InboundRow, retention: timedelta) -> InboundSummary:
 
 
 def _with_crlf(content: bytes) -> bytes:
-    """A message with CRLF line ends: programs that read it from a file or a pipe have only LF."""
+    """A message with CRLF line ends. Programs that read a message from a file or a pipe often send LF only."""
     return content.replace(b"\r\n", b"\n").replace(b"\r", b"\n").replace(b"\n", b"\r\n")
 
 

@@ -18,7 +18,7 @@ from postern.protocols.mail.spf import SpfVerdict
 MESSAGE_OCTETS = 10_000_000
 """The largest message that is received, in octets: reports can contain the original message."""
 RECIPIENTS_LIMIT = 20
-"""Maximum recipients of a received message."""
+"""Maximum number of recipients of a received message."""
 KEPT_OCTETS = 262_144
 """Maximum octets that are kept of a message that was not understood."""
 KEPT_PER_PROJECT = 100
@@ -200,11 +200,12 @@ class InboundFields(Record):
     message_id: str | None
     """The `Message-ID` of the message; null if it has none."""
     send_id: UUID | None = msgspec.field(name="emailId")
-    """Id of the e-mail of this project to which it replies; null if it is no reply to one."""
+    """Id of the project's e-mail to which the message is a reply; null if it is not a reply to one."""
     size: int
     """Size of the whole message in octets."""
     automatic: bool
-    """Whether a program has sent it, such as a vacation notice or a mailing list. Do not answer it automatically."""
+    """Whether a program and not a person sent the message, for example as a vacation notice. Do not reply to it
+    automatically."""
     hints: list[SpamHint]
     """Facts that are common in unwanted mail. No message is refused because of them."""
     received_at: Moment
@@ -258,9 +259,10 @@ class InboundMessage(InboundSummary):
     text: str | None
     """The plain text; null if there is none."""
     html: str | None
-    """The html as it arrived. It is hostile until it is sanitized: never show it in a page of your own origin."""
+    """The HTML body as it arrived. It can be hostile: never show it in a page of your own origin without sanitizing
+    it."""
     reply_text: str
-    """The text without the quoted message and the signature, as far as they are recognized."""
+    """The plain text without the quoted message and the signature, as far as they are recognized."""
     attachments: list[ReceivedAttachment]
     authentication: MessageAuthentication
     """The results of SPF, DKIM and DMARC in detail."""
@@ -269,7 +271,7 @@ class InboundMessage(InboundSummary):
     envelope: InboundEnvelope
     """How the message arrived."""
     notices: list[str]
-    """What could not be read of the message, and why. The raw message is complete."""
+    """Which parts of the message could not be read, and why. The raw message is complete."""
 
 
 class InboundReceipt(Record):
@@ -278,7 +280,7 @@ class InboundReceipt(Record):
     id: UUID
     """Id of the received message."""
     duplicate: bool
-    """Whether the same message for the same recipients was stored before, so that nothing was added."""
+    """Whether nothing was added, because the same message for the same recipients was stored before."""
 
 
 class InboundRow(InboundFields):
@@ -354,7 +356,7 @@ class UnrecognizedMessage(Record):
     received_at: Moment
 
 
-class StoredMessage(msgspec.Struct, frozen=True, kw_only=True):
+class UnrecognizedReportRow(msgspec.Struct, frozen=True, kw_only=True):
     """A row of `unrecognized_reports`."""
 
     project_id: UUID

@@ -27,7 +27,7 @@ from postern.messaging.inbound.model import (
     ReportedResult,
     ReportReceipt,
     ReportSource,
-    StoredMessage,
+    UnrecognizedReportRow,
 )
 from postern.messaging.tracking.unsubscribing import unsubscribe_recipient_of
 from postern.protocols.mail.arf import ComplaintReport
@@ -56,11 +56,11 @@ class _ReceivedReport(msgspec.Struct, frozen=True):
     """A parsed message that is not processed yet."""
 
     send_ids: frozenset[UUID]
-    """The sends that it is about."""
+    """The sends that the report is about."""
     report: MailReport
     content: bytes
     unsubscribed: frozenset[UUID]
-    """The sends whose recipients unsubscribe by this message."""
+    """The sends whose recipients unsubscribe with this message."""
 
     @property
     def signals(self) -> int:
@@ -84,8 +84,8 @@ async def receive(world: "World", recipients: list[str], content: bytes) -> None
     it is kept for the operator.
     """
     report = await asyncio.to_thread(read_report, content)
-    unsubscribed = {send_id for address in recipients if (send_id := rules.unsubscribes(world, address))}
-    reported = {send_id for address in recipients if (send_id := rules.reports_about(world, address))}
+    unsubscribed = {send_id for address in recipients if (send_id := rules.unsubscribed_send(world, address))}
+    reported = {send_id for address in recipients if (send_id := rules.reported_send(world, address))}
     if isinstance(report, DeliveryReport | ComplaintReport) and not reported:
         # A bounce of a message that was sent to unsubscribe does not unsubscribe.
         unsubscribed = set[UUID]()
@@ -95,7 +95,7 @@ async def receive(world: "World", recipients: list[str], content: bytes) -> None
             await _keep_unattributed(world, report, content)
         raise NoSendNamed
     received = _ReceivedReport(frozenset(reported), report, content, frozenset(unsubscribed))
-    if unsubscribed or received.signals > SIGNALS_TOGETHER:
+    if unsubscribed or received.max_signals > SIGNALS_TOGETHER:
         (receipts,) = await _process(world, [received])
     else:
         receipts = await world.batcher(receive_together, max_batch_size=APPLIED_TOGETHER, max_concurrent=2)(received)
@@ -221,7 +221,7 @@ async def keep_message(
     The receipt has its id as `report_id`.
     """
     sender, subject = _sender_and_subject(content)
-    row = StoredMessage(
+    row = UnrecognizedReportRow(
         project_id=project_id,
         id=new_id(),
         send_id=send_id,

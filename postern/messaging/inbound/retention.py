@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from postern.world import World
 
 BATCH = 500
-"""Maximum messages of one project that one transaction deletes."""
+"""Maximum number of messages of one project that one transaction deletes."""
 MAX_BATCHES = 100
-"""Maximum rounds of one run, so that the worker is not occupied for long; the next run deletes the rest."""
+"""Maximum number of rounds of one run, so that the worker is not occupied for long; the next run deletes the rest."""
 
 
 async def delete_expired_inbound(world: "World") -> int:

@@ -1,9 +1,9 @@
 """The handler of the SMTP server for received mail (RFC 5321).
 
-It knows the signed addresses of sends, the mailboxes for reports, and the addresses of routes.
+It accepts mail to the signed addresses of sends, to the mailboxes for reports, and to the addresses of routes.
 
-An unknown recipient is refused in the dialogue, so that this server never sends bounces itself. The reply 250 to a
-message follows the commit of everything that it changes.
+An unknown recipient is refused in the reply to RCPT, so that this server never sends bounces itself. The reply 250 to a
+message is sent after everything that the message changes is committed.
 """
 
 from typing import TYPE_CHECKING, Final, cast
@@ -31,15 +31,15 @@ ACCEPTED_SENDER: Final = SmtpReply(250, "2.1.0", "OK")
 ACCEPTED_RECIPIENT: Final = SmtpReply(250, "2.1.5", "OK")
 UNKNOWN_RECIPIENT: Final = SmtpReply(550, "5.1.1", "There is no such mailbox here.")
 MAILBOX_FULL: Final = SmtpReply(452, "4.2.2", "The mailbox is full; try again later.")
-REPEAT_RECIPIENT: Final = SmtpReply(451, "4.3.0", "The recipient cannot be checked at present; try again later.")
+RECIPIENT_DEFERRED: Final = SmtpReply(451, "4.3.0", "The recipient cannot be checked at present; try again later.")
 ACCEPTED: Final = SmtpReply(250, "2.0.0", "Thank you.")
-REPEAT: Final = SmtpReply(451, "4.3.0", "The message cannot be processed at present; try again later.")
-NOT_ABOUT_US: Final = SmtpReply(550, "5.6.0", "The message is no report about mail of this server.")
+MESSAGE_DEFERRED: Final = SmtpReply(451, "4.3.0", "The message cannot be processed at present; try again later.")
+NO_REPORT: Final = SmtpReply(550, "5.6.0", "The message is not a report about mail of this server.")
 REPORT_TOO_LARGE: Final = SmtpReply(552, "5.3.4", f"A report can have at most {MESSAGE_OCTETS:,} octets.")
 LOOP: Final = SmtpReply(554, "5.4.6", "The message has passed too many servers (mail loop).")
 
 Routes = dict[str, list[RouteMatch]]
-"""The routes of the recipients of a transaction, by address."""
+"""The routes of the recipients of an SMTP transaction, keyed by address."""
 
 
 class InboundHandler:
@@ -49,7 +49,7 @@ class InboundHandler:
         self._world = world
 
     async def authenticate(self, session: SmtpSession, user: str, password: str) -> SmtpReply:
-        """Refuse: there is nothing to log in to."""
+        """Refuse: this server accepts mail without authentication."""
         return NO_AUTH
 
     async def mail(self, session: SmtpSession, address: str, parameters: dict[str, str]) -> SmtpReply:
@@ -65,7 +65,7 @@ class InboundHandler:
             matches = await self._world.batcher(routes_of_each, max_concurrent=2)(address)
         except (OperationalError, PoolTimeout) as error:
             log.warning("inbound_recipient_deferred", error=str(error).strip()[:200])
-            return REPEAT_RECIPIENT
+            return RECIPIENT_DEFERRED
         if not matches:
             return UNKNOWN_RECIPIENT
         # Projects whose storage is not full receive the message, even if that of another project is full.
@@ -91,14 +91,14 @@ class InboundHandler:
             if reporting:
                 await receive(self._world, reporting, content)
         except NoSendNamed:
-            return ACCEPTED if routes else NOT_ABOUT_US
+            return ACCEPTED if routes else NO_REPORT
         except InboundMessageLoops:
             return LOOP
         except SendInTransmission:
-            return REPEAT
+            return MESSAGE_DEFERRED
         except (OperationalError, PoolTimeout) as error:
             log.warning("inbound_message_deferred", error=str(error).strip()[:200])
-            return REPEAT
+            return MESSAGE_DEFERRED
         return ACCEPTED
 
 

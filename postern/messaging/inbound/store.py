@@ -3,11 +3,11 @@
 from uuid import UUID
 
 from postern.kernel.database.statements import Queries, Transaction, statement
-from postern.messaging.inbound.model import StoredMessage, UnrecognizedMessage
+from postern.messaging.inbound.model import UnrecognizedMessage, UnrecognizedReportRow
 
 
 @statement("insert into unrecognized_reports {row}")
-async def insert_message(tx: Transaction, row: StoredMessage) -> None: ...
+async def insert_message(tx: Transaction, row: UnrecognizedReportRow) -> None: ...
 
 
 # Delete all but the newest `kept` messages of a project.

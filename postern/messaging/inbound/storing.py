@@ -48,7 +48,7 @@ STORED_TOGETHER, STORED_TOGETHER_OCTETS = 64, 65_536
 """Maximum number of messages that are stored in one transaction, and maximum octets of each of them. Transactions wait
 for one another if they store messages of the same project, because these are counted in one row."""
 EVENT_ADDRESSES = 20
-"""An event contains at most this many addresses of To."""
+"""Maximum number of addresses of To that an event contains."""
 _SEND_ID = re.compile(r"<([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})@[^>]+>", re.IGNORECASE)
 _DMARC_REPORT = re.compile(
     r"[^!]{1,255}!([A-Za-z0-9.-]{1,253})!\d{1,20}!\d{1,20}(?:![^!]{1,255})?\.(?:xml|xml\.gz|zip)"
@@ -79,7 +79,7 @@ class InboundStored(msgspec.Struct, frozen=True):
 
 
 class MessageChecks:
-    """Checks SPF, DKIM and DMARC of received messages, with a limit of concurrent lookups of its own."""
+    """Checks SPF, DKIM and DMARC of received messages, with its own limit of concurrent DNS lookups."""
 
     def __init__(self, world: "World") -> None:
         self._world = world
@@ -87,8 +87,8 @@ class MessageChecks:
         self._resolver = world.resolver.separate(cache=True)
 
     async def check(self, arrival: Arrival) -> MessageAuthentication:
-        """The results for a message. Nothing is raised: if the DNS does not respond in time, they are temporary
-        errors."""
+        """The results for a message. If the DNS does not respond in time, they are temporary errors; nothing is
+        raised."""
         ehlo = arrival.client_name or ""
         try:
             async with asyncio.timeout(AUTHENTICATION_LIMIT.total_seconds()):

@@ -8,4 +8,4 @@ PUBLIC_MODULES = (
     "source_warm_up",
     "warm_up",
 )
-"""Beside `operations` and `model`, the modules that other features may import."""
+"""The modules that other packages may import, in addition to `operations` and `model`."""

@@ -36,13 +36,14 @@ EVENTS: dict[tuple[ReputationState, ReputationState], str] = {
     ("WARNING", "HEALTHY"): "domain.reputation_recovered",
     ("HELD", "HEALTHY"): "domain.reputation_released",
 }
-"""The type of the event for each change of the state. Nothing leads from HELD to WARNING."""
+"""The type of the event for each change of the state. There is no change from HELD to WARNING."""
 
 
 class WindowCounts(msgspec.Struct, frozen=True, kw_only=True):
     """The counts from which the rates of a domain are computed, and the time since which they count."""
 
     since: Moment
+    """The start of the period in which the messages were sent; it ends now."""
     counts: ReputationCounts
 
 

@@ -17,9 +17,9 @@ MIN_COMPLAINT_MESSAGES = 1_000
 """With fewer messages in the window, complaints change no state: a single one would exceed Gmail's lower threshold, one
 in a thousand."""
 EVALUATION_DELAY = timedelta(seconds=5)
-"""How long after a bounce or complaint the rates are evaluated, once for all that arrive in this time."""
+"""How long after a bounce or complaint the rates are evaluated: once for all bounces and complaints in this time."""
 EVALUATION_INTERVAL = timedelta(hours=1)
-"""How often the rates are evaluated while they are above a threshold, as old mail leaves the window."""
+"""The interval between evaluations while a rate is above a threshold: rates fall as old mail leaves the window."""
 REPUTATION_LEASE = timedelta(minutes=2)
 COUNTER_RETENTION = timedelta(days=100)
 """How long the counters of bounces and complaints are kept."""
@@ -29,7 +29,7 @@ SERIES_DAYS = 90
 """The longest series of days that a request returns."""
 
 WARM_UP_STEPS = 90
-"""Days of the longest warm-up plan."""
+"""Maximum number of days of a warm-up plan."""
 WARM_UP_CEILING = 10_000_000
 """The highest ceiling of a day."""
 FIRST_CEILING = 50
@@ -43,8 +43,8 @@ PLACES_DELETED_AT_ONCE = 50_000
 """Maximum rows of places of past days that one change of the day deletes."""
 
 ReputationState = Literal["HEALTHY", "WARNING", "HELD"]
-"""HEALTHY: no rate is above a threshold. WARNING: one is above the lower one. HELD: one was above the higher one, so
-marketing mail waits until the rates are below the lower ones."""
+"""HEALTHY: no rate is above a threshold. WARNING: a rate is above its lower threshold. HELD: a rate was above its upper
+threshold, and marketing mail waits until both rates are below their lower thresholds."""
 WarmUpStatus = Literal["SCHEDULED", "ACTIVE", "COMPLETED", "CANCELLED"]
 
 
@@ -95,7 +95,7 @@ class ReputationDay(ReputationCounts):
 
 
 class Reputation(Record):
-    """The rates of bounces and complaints of a domain, and what follows from them."""
+    """The bounce and complaint rates of a domain, and its state."""
 
     domain_id: UUID
     domain: str
@@ -119,7 +119,7 @@ class Reputation(Record):
     thresholds: ReputationThresholds
     """The rates at which the state changes."""
     days: list[ReputationDay]
-    """Oldest first; days without messages are included."""
+    """The counts of each day, oldest first; days without messages are included."""
 
 
 class ReputationRelease(Body):
@@ -235,6 +235,8 @@ class StoredWarmUp(WarmUpProgress):
     project_id: UUID
     id: UUID
     releasing: Moment | None
+    """Mail that waits until this time for the ceiling of an earlier plan must still be made due; None if there is
+    none."""
     due_at: Moment | None
     attempt: int
 

@@ -29,7 +29,7 @@ WINDOW_TEXT = "7 days"
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """The state of a domain by its rates alone."""
+    """The state of a domain according to its present rates, whatever its state was before."""
 
     state: ReputationState
     reason: str | None = None
@@ -37,7 +37,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def thresholds_of(settings: Settings) -> ReputationThresholds:
-    """The thresholds that the operator has set."""
+    """The thresholds in the settings."""
     bounces, complaints = settings.bounce_rates, settings.complaint_rates
     return ReputationThresholds(
         bounces=RateThresholds(warning=bounces[0] / 100, hold=bounces[1] / 100, min_messages=MIN_BOUNCE_MESSAGES),

@@ -17,7 +17,7 @@ class MailFailure(msgspec.Struct, frozen=True, kw_only=True):
     project_id: UUID
     domain_id: UUID
     at: Moment
-    """When it was transmitted."""
+    """When the message was transmitted."""
     bounced: int = 0
     complained: int = 0
 

@@ -1,4 +1,4 @@
-"""Warm-up plans of source addresses: the places of messages in the ceiling of a day, and the choice of addresses.
+"""Warm-up plans of source addresses, from which the transport `direct` sends: the choice of addresses for a message.
 
 The ceiling is the number of messages that may leave from an address on a day. A place is the permission for one of
 them. A place is taken before a message is sent, under a lock on the row of the plan, so a ceiling holds for the workers
@@ -25,7 +25,7 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 class DeclaredWarmUp(msgspec.Struct, frozen=True, kw_only=True):
-    """The plan of an address as the operator has declared it."""
+    """The plan of an address as the operator has declared it in POSTERN_SOURCES."""
 
     steps: tuple[int, ...]
     """The ceiling of each step. A step takes one day, or several if it is repeated."""
@@ -37,21 +37,22 @@ class SourceRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A message that is about to be sent by the transport `direct`."""
 
     message_id: str
-    """The same over all of its attempts."""
+    """The same in all attempts of the message."""
     pool: tuple[str, ...]
-    """The addresses from which it may leave; at least one."""
+    """The addresses from which the message may be sent; at least one."""
     waits: bool
-    """Whether it waits for the next day if no address has a place left."""
+    """Whether the message waits for the next day if no address has a place left."""
 
 
 class SourceGrant(msgspec.Struct, frozen=True, kw_only=True):
-    """From which addresses a message may leave now, or until when it waits."""
+    """The addresses from which a message may be sent now, or the time until which it waits."""
 
     addresses: tuple[str, ...] = ()
-    """Empty if it waits."""
+    """Empty if the message waits."""
     wait_until: Moment | None = None
+    """None if the message does not wait."""
     reason: str = ""
-    """Why it waits."""
+    """Why the message waits."""
 
 
 def declared_warm_up(options: Mapping[str, str]) -> DeclaredWarmUp | None:
@@ -126,7 +127,7 @@ async def declare(tx: Transaction, declared: Mapping[str, DeclaredWarmUp], now: 
 
 
 async def warm_ups(db: Queries, now: Moment) -> list[SourceWarmUp]:
-    """The plans of all addresses as of now, also of those that are not declared any more. Stores nothing."""
+    """The plans of all addresses as of now, including plans that are no longer declared. Stores nothing."""
     return [await _as_of(db, row, now) for row in await source_store.source_warm_ups(db)]
 
 
@@ -139,12 +140,13 @@ async def _as_of(db: Queries, row: SourceWarmUp, now: Moment) -> SourceWarmUp:
 
 
 class Ceilings:
-    """The plans of the addresses of some messages, whose rows are locked, and the places that are taken in them."""
+    """The plans of addresses, whose rows are locked, and the places of messages in them."""
 
     def __init__(self, rows: Sequence[SourceWarmUp], places: Sequence[source_store.SourcePlace]) -> None:
         self.rows = {row.address: row for row in rows}
         self._places = {(place.address, place.message_id) for place in places}
         self.added: list[tuple[str, str]] = []
+        """The places that were taken, as pairs of address and message id; not stored yet."""
 
     def is_unlimited(self, address: str) -> bool:
         """Whether an address has no ceiling: it has no plan, or has completed it."""
@@ -168,9 +170,10 @@ class Ceilings:
             self.rows[address] = replace(row, used=row.used + 1)
 
     def choose(self, family: Sequence[str], message_id: str, chance: Callable[[], float]) -> tuple[str, ...]:
-        """The addresses of one family from which a message may leave: one with a ceiling, or all that have none.
+        """The addresses from which a message may be sent: one with a ceiling, or all without one; empty if no address
+        has a place left. Takes the place.
 
-        Each address gets the same share of the mail until its ceiling. Empty if no address has a place left.
+        `family` has addresses of one IP version. Each of them gets the same share of the mail until its ceiling.
         """
         for address in family:
             if self.has_place(address, message_id):
@@ -228,10 +231,11 @@ async def take_source_places(
     now: Moment,
     chance: Callable[[], float],
 ) -> tuple[list[SourceGrant], list[SourceWarmUp]]:
-    """Choose the addresses of messages and take their places; returns the grants, in order, and the plans.
+    """Choose the addresses of messages and take their places; returns the grants, in the order of the requests, and the
+    plans.
 
-    A message that has a place of today keeps it. `warming`: the addresses that may have a plan which has not ended;
-    their rows are locked until the end of the transaction. `chance` gives 0 ≤ x < 1.
+    A message that already has a place of today keeps it. `warming` are the addresses that may have a plan which has not
+    ended; their rows are locked until the end of the transaction. `chance` returns a random number from 0 to below 1.
     """
     addresses = sorted(warming & {address for request in requests for address in request.pool})
     before = await source_store.lock_source_warm_ups(tx, addresses=addresses)

@@ -25,12 +25,14 @@ STARTED, ENDED = "domain.warm_up_started", "domain.warm_up_ended"
 
 
 class Places(msgspec.Struct, frozen=True, kw_only=True):
-    """Which messages may be sent today, and until when the others wait."""
+    """Which sends may be transmitted today, and until when the others wait."""
 
     granted: frozenset[UUID]
+    """Ids of the sends that have a place."""
     wait_until: Moment
+    """When the next day begins, for which sends without a place wait."""
     reason: str
-    """Why the others wait."""
+    """Why sends without a place wait."""
 
 
 async def change_day(world: "World", row: StoredWarmUp) -> None:
@@ -53,7 +55,7 @@ async def change_day(world: "World", row: StoredWarmUp) -> None:
 
 
 async def _advance(tx: Transaction, row: StoredWarmUp, now: Moment) -> StoredWarmUp:
-    """The locked row as of now; records the events of its start and its end. Does not store the row."""
+    """The locked row as of now. Records an event if the plan has started or ended; does not store the row."""
     reputation = await store.get_reputation(tx, project_id=row.project_id, id=row.id)
     state: ReputationState = reputation.state if reputation else "HEALTHY"
     current = rules.advance(row, now, state)
@@ -77,10 +79,10 @@ async def record_change(tx: Transaction, row: StoredWarmUp, type_: str, now: Mom
 async def take_places(
     tx: Transaction, project_id: UUID, domain_id: UUID, send_ids: Sequence[UUID], now: Moment
 ) -> Places | None:
-    """Give messages places in the ceiling of today, in their order; None if the domain has no active plan.
+    """Give sends places in the ceiling of today, in their order; None if the domain has no active plan.
 
-    A message that has a place of today keeps it, so that a repeated attempt takes no second one. The row of the plan is
-    locked until the end of the transaction, so the ceiling holds for all workers together.
+    A send that already has a place of today keeps it, so that a repeated attempt takes no second place. The row of the
+    plan is locked until the end of the transaction, so the ceiling applies to all workers together.
     """
     row = await store.lock_warm_up(tx, project_id=project_id, id=domain_id)
     if row is None:

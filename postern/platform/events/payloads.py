@@ -296,7 +296,7 @@ class InboundReceivedData(CommonEventData):
     size: int
     """Size of the whole message in octets."""
     attachment_count: int
-    """Number of attachments. `GET …/inbound/{id}/attachments` lists them."""
+    """Number of attachments. `GET …/inbound/{id}` lists them."""
     automatic: bool
     """Whether a program and not a person sent the message. Do not reply to it automatically."""
     spf: str
