@@ -100,7 +100,12 @@ PROBLEMS = {
         "Quota",
         "199 of 200",
     ),
-    "identity": ("/v2/email/identities/example.com", as_json({}, 404, "NotFoundException"), "Identity", "no identity"),
+    "identity": (
+        "/v2/email/identities/example.com",
+        as_json({}, 404, "NotFoundException"),
+        "Identity",
+        "not an identity",
+    ),
     "not verified": (
         "/v2/email/identities/example.com",
         as_json({"VerifiedForSendingStatus": False}),
