@@ -63,7 +63,7 @@ class _ReceivedReport(msgspec.Struct, frozen=True):
     """The sends whose recipients unsubscribe with this message."""
 
     @property
-    def signals(self) -> int:
+    def max_signals(self) -> int:
         """An upper limit of the number of signals in the report."""
         return len(self.send_ids) * len(getattr(self.report, "recipients", ()))
 

@@ -89,13 +89,13 @@ def is_own_address(world: "World", address: str) -> bool:
     return verify_address(world, address) is not None or is_report_mailbox(world, address)
 
 
-def unsubscribes(world: "World", address: str) -> UUID | None:
+def unsubscribed_send(world: "World", address: str) -> UUID | None:
     """The send whose recipient unsubscribes by mail to this signed address; None for other addresses."""
     verified = verify_address(world, address)
     return verified.send_id if verified is not None and verified.kind is AddressKind.UNSUBSCRIBE else None
 
 
-def reports_about(world: "World", address: str) -> UUID | None:
+def reported_send(world: "World", address: str) -> UUID | None:
     """The send that reports to this signed address are about; None for other addresses."""
     verified = verify_address(world, address)
     return verified.send_id if verified is not None and verified.kind is AddressKind.REPORTS else None
