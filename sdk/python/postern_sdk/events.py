@@ -142,7 +142,7 @@ class EmailDeliveredEvent(WebhookEvent, frozen=True, kw_only=True):
 
 
 class EmailDelayedEvent(WebhookEvent, frozen=True, kw_only=True):
-    """An attempt failed; the e-mail will be tried again."""
+    """An attempt to deliver the e-mail failed; it will be tried again."""
 
     data: types.EmailDelayedData
     type: Literal["email.delayed"] = "email.delayed"
@@ -261,7 +261,7 @@ class AudienceDeletedEvent(WebhookEvent, frozen=True, kw_only=True):
 
 
 class AudienceRefilledEvent(WebhookEvent, frozen=True, kw_only=True):
-    """The members of an audience were determined again by its rules."""
+    """The members of an audience were recomputed from its rules."""
 
     data: types.AudienceRefilledData
     type: Literal["audience.refilled"] = "audience.refilled"
@@ -394,14 +394,14 @@ class DomainDeletedEvent(WebhookEvent, frozen=True, kw_only=True):
 
 
 class DomainBlocklistedEvent(WebhookEvent, frozen=True, kw_only=True):
-    """A blocklist has a sending domain or address."""
+    """A sending domain or IP address is on a blocklist."""
 
     data: types.DomainListedData
     type: Literal["domain.blocklisted"] = "domain.blocklisted"
 
 
 class DomainDelistedEvent(WebhookEvent, frozen=True, kw_only=True):
-    """A blocklist no longer has a sending domain or address."""
+    """A sending domain or IP address is no longer on a blocklist."""
 
     data: types.DomainListedData
     type: Literal["domain.delisted"] = "domain.delisted"
@@ -422,7 +422,7 @@ class DomainReputationHeldEvent(WebhookEvent, frozen=True, kw_only=True):
 
 
 class DomainReputationRecoveredEvent(WebhookEvent, frozen=True, kw_only=True):
-    """The rates of a sending domain are good again."""
+    """The rates of a sending domain are below the thresholds again."""
 
     data: types.DomainReputationData
     type: Literal["domain.reputation_recovered"] = "domain.reputation_recovered"
@@ -450,14 +450,14 @@ class DomainWarmUpEndedEvent(WebhookEvent, frozen=True, kw_only=True):
 
 
 class DomainCertificateIssuedEvent(WebhookEvent, frozen=True, kw_only=True):
-    """A name of a sending domain got a new certificate."""
+    """A new certificate was issued for a host name of a sending domain."""
 
     data: types.DomainCertificateData
     type: Literal["domain.certificate_issued"] = "domain.certificate_issued"
 
 
 class DomainCertificateFailedEvent(WebhookEvent, frozen=True, kw_only=True):
-    """For a day or more, or shortly before it expires, a name of a sending domain got no new certificate."""
+    """A host name of a sending domain got no new certificate for a day, or its certificate expires soon."""
 
     data: types.DomainCertificateFailedData
     type: Literal["domain.certificate_failed"] = "domain.certificate_failed"
@@ -625,7 +625,7 @@ class CustomerUnlinkedEvent(WebhookEvent, frozen=True, kw_only=True):
 
 
 class CustomerIdentityHeldEvent(WebhookEvent, frozen=True, kw_only=True):
-    """A provider's account waits for approval."""
+    """A provider's account waits for approval to be linked."""
 
     data: types.CustomerProviderData
     type: Literal["customer.identity_held"] = "customer.identity_held"

@@ -33,7 +33,7 @@ class AddToAudienceDict(TypedDict):
 
 
 class AttributeMappingDict(TypedDict):
-    """Attribute for each profile field, by `Name` or `FriendlyName`. Omitted fields use the common attribute names."""
+    """For each profile field, the `Name` or `FriendlyName` of its SAML attribute. Omitted fields use common names."""
 
     subject: NotRequired[str | None]
     """Persistent identifier of a user; defaults to the NameID."""
@@ -280,7 +280,7 @@ class RuleConditionDict(TypedDict):
     value: NotRequired[Any]
     """Value to compare the field with."""
     withinDays: NotRequired[float | None]
-    """For conditions on how often an event happened: count only events of the last so many days."""
+    """For conditions on how often an event happened: count only events within this number of days before now."""
     match: NotRequired[Literal["all", "any"] | str | None]
     """Whether `all` conditions must hold, or `any` of them."""
     conditions: NotRequired[Sequence[types.RuleCondition | RuleConditionDict] | None]
@@ -348,9 +348,9 @@ class SettingsChangeDict(TypedDict):
     trackClicks: NotRequired[bool]
     """Whether clicks are tracked; null uses the project's setting."""
     requireTls: NotRequired[bool]
-    """Whether the message is passed on only over TLS, to authenticated servers that promise the same (REQUIRETLS,
-    RFC 8689). It bounces at others: 5.7.30, or 5.7.10 without authenticated TLS. Null: the setting of the
-    project.
+    """Whether the message is sent only over TLS, and only to servers with a valid certificate that offer REQUIRETLS
+    (RFC 8689). Otherwise it bounces: with 5.7.10 if TLS or a valid certificate is missing, with 5.7.30 if
+    REQUIRETLS is not offered. Null: the setting of the project.
     """
     seedList: NotRequired[Sequence[str] | None]
     """E-mail addresses that get a test copy of a campaign on request (`test-seed-list`)."""

@@ -30,7 +30,7 @@ class AlreadyBooked(ConflictError):
 
 class AlreadyInvited(ConflictError):
     """`already_invited` (409): This address has a pending invitation to the organization already; resend or revoke
-    that.
+    that invitation.
     """
 
 
@@ -153,7 +153,7 @@ class CredentialInvalid(UnauthorizedError):
 
 
 class CredentialMissing(UnauthorizedError):
-    """`credential_missing` (401): This needs a credential: send `Authorization: Bearer …`."""
+    """`credential_missing` (401): This request needs a credential: send `Authorization: Bearer …`."""
 
 
 class CredentialNotAccepted(ForbiddenError):
@@ -189,8 +189,8 @@ class DirectNotOffered(ServerError):
 
 
 class DmarcReportInvalid(UnprocessableEntityError):
-    """`dmarc_report_invalid` (422): This is not an aggregate report of DMARC: XML, also as gzip or zip file, or an
-    e-mail with one.
+    """`dmarc_report_invalid` (422): This is not a DMARC aggregate report. Send its XML, a gzip or zip file with the
+    XML, or an e-mail with one of these attached.
     """
 
 
@@ -199,13 +199,15 @@ class DmarcReportOfOtherDomain(UnprocessableEntityError):
 
 
 class DmarcReportOutOfPeriod(UnprocessableEntityError):
-    """`dmarc_report_out_of_period` (422): The period of this report is in the future, or longer ago than the 400
-    days for which reports are kept.
+    """`dmarc_report_out_of_period` (422): The period of this report is in the future, or more than 400 days ago.
+    Reports are kept for 400 days.
     """
 
 
 class DmarcReportTooLarge(PayloadTooLargeError):
-    """`dmarc_report_too_large` (413): A report can have 10 MB, 20 MB after decompression, and 20,000 records."""
+    """`dmarc_report_too_large` (413): A report can have at most 10 MB, 20 MB after decompression, and 20,000
+    records.
+    """
 
 
 class DomainExists(ConflictError):
@@ -237,7 +239,9 @@ class DomainNotProved(ConflictError):
 
 
 class DomainNotVerified(ForbiddenError):
-    """`domain_not_verified` (403): The `from` address does not belong to a verified sending domain of this project."""
+    """`domain_not_verified` (403): The `from` address neither belongs to a verified sending domain nor is a
+    verified sender of this project.
+    """
 
 
 class DomainTaken(ConflictError):
@@ -361,7 +365,7 @@ class InboundDomainNotVerified(UnprocessableEntityError):
 
 
 class InboundMailboxFull(UnprocessableEntityError):
-    """`inbound_mailbox_full` (422): The received messages of a project can have at most 5 GB. Delete some first."""
+    """`inbound_mailbox_full` (422): A project can store at most 5 GB of received messages. Delete some first."""
 
 
 class InboundMessageLoops(UnprocessableEntityError):
@@ -369,8 +373,8 @@ class InboundMessageLoops(UnprocessableEntityError):
 
 
 class InboundMessageMissing(NotFoundError):
-    """`inbound_message_missing` (404): There is no such received message, or it was deleted because its time has
-    ended.
+    """`inbound_message_missing` (404): There is no such received message, or it was deleted because its retention
+    period has ended.
     """
 
 
@@ -408,9 +412,9 @@ class LastOwner(ConflictError):
     """`last_owner` (409): This is the last OWNER of the organization; make another member OWNER first."""
 
 
-class LastWayIn(ConflictError):
-    """`last_way_in` (409): This is the only sign-in method of the account: set a password or add another method
-    first.
+class LastSignInMethod(ConflictError):
+    """`last_sign_in_method` (409): This is the only sign-in method of the account: set a password or add another
+    method first.
     """
 
 
@@ -493,7 +497,7 @@ class NextKeyUnpublished(ConflictError):
 
 
 class NoInboundRoute(UnprocessableEntityError):
-    """`no_inbound_route` (422): No active route of this project is for a recipient of the message."""
+    """`no_inbound_route` (422): No recipient of the message has an active route in this project."""
 
 
 class NoSignOnHere(NotFoundError):
@@ -502,7 +506,7 @@ class NoSignOnHere(NotFoundError):
 
 class NoSmartHost(ServerError):
     """`no_smart_host` (503): This project uses the server's relay, but the server has none. Set POSTERN_RELAY, or
-    `relays` in its settings.
+    `relays` in the settings of the project.
     """
 
 
@@ -896,7 +900,9 @@ class TooManyContactAttributes(ConflictError):
 
 
 class TooManyDmarcRows(UnprocessableEntityError):
-    """`too_many_dmarc_rows` (422): A domain can have 200,000 rows of DMARC data in 400 days."""
+    """`too_many_dmarc_rows` (422): A domain can have at most 200,000 rows of DMARC data from the last 400 days,
+    half of them from one reporter.
+    """
 
 
 class TooManyDomains(UnprocessableEntityError):
@@ -1093,7 +1099,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "invited_somebody_else": InvitedSomebodyElse,
     "inviter_unknown": InviterUnknown,
     "last_owner": LastOwner,
-    "last_way_in": LastWayIn,
+    "last_sign_in_method": LastSignInMethod,
     "limit_not_taken": LimitNotTaken,
     "link_invalid": LinkInvalid,
     "live_key_required": LiveKeyRequired,

@@ -511,7 +511,9 @@ class AccessDecision(Record, frozen=True, kw_only=True):
     scope: AccessDecisionScope
     """Whether it applies to the whole project or to one organization."""
     roles: list[str]
-    """The roles that were considered: all that the customer has in the scope."""
+    """The customer's roles in the scope. In an organization, also the roles for all organizations that grant the
+    permission.
+    """
     explanation: list[AccessExplanation]
     """The steps that led to the decision."""
     customer_id: str | None
@@ -771,7 +773,7 @@ class Asset(Record, frozen=True, kw_only=True):
 
 
 class AttributeMapping(Record, frozen=True, kw_only=True):
-    """Attribute for each profile field, by `Name` or `FriendlyName`. Omitted fields use the common attribute names."""
+    """For each profile field, the `Name` or `FriendlyName` of its SAML attribute. Omitted fields use common names."""
 
     subject: str | None | UnsetType = UNSET
     """Persistent identifier of a user; defaults to the NameID."""
@@ -832,7 +834,9 @@ class AudienceEventData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     name: str
     """Name of the audience."""
 
@@ -845,9 +849,11 @@ class AudienceMemberData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     contact: EventContact | None
-    """The contact that the event is about; null if there is none."""
+    """The contact that the event is about; null if it is about no contact."""
     audience_id: str
     """Id of the audience."""
     contact_id: str
@@ -869,7 +875,7 @@ class AudiencePreview(Record, frozen=True, kw_only=True):
     count: int
     """The number of all contacts that match."""
     contacts: list[Contact]
-    """The newest of them, at most 10."""
+    """The newest contacts that match, at most 10."""
 
 
 class AudienceRefilledData(Record, frozen=True, kw_only=True):
@@ -880,7 +886,9 @@ class AudienceRefilledData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     name: str
     """Name of the audience."""
     added: int
@@ -945,17 +953,19 @@ class AutomationEndedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     contact: EventContact | None
-    """The contact that the event is about; null if there is none."""
+    """The contact that the event is about; null if it is about no contact."""
     automation_id: str
     """Id of the automation."""
     contact_id: str | None
-    """Id of the contact."""
+    """Id of the contact for whom the automation runs."""
     status: str
-    """How the run ended."""
+    """How the run ended, such as `COMPLETED`, `CANCELLED` or `FAILED`."""
     error: str | None
-    """Why it failed or was cancelled; null if it completed."""
+    """Why the run failed or was cancelled; null if it completed."""
 
 
 class AutomationRun(Record, frozen=True, kw_only=True):
@@ -1062,20 +1072,22 @@ class AutomationRunTotals(Record, frozen=True, kw_only=True):
 
 
 class AutomationStartedData(Record, frozen=True, kw_only=True):
-    """Data of `automation.started`. `id` is the id of the run."""
+    """Data of events about a run of an automation. `id` is the id of the run."""
 
     id: str
     """Id of the record that the event is about."""
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     contact: EventContact | None
-    """The contact that the event is about; null if there is none."""
+    """The contact that the event is about; null if it is about no contact."""
     automation_id: str
     """Id of the automation."""
     contact_id: str | None
-    """Id of the contact."""
+    """Id of the contact for whom the automation runs."""
 
 
 class AutomationTotals(Record, frozen=True, kw_only=True):
@@ -1318,7 +1330,9 @@ class CampaignEventData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     name: str
     """Name of the campaign."""
 
@@ -1331,13 +1345,15 @@ class CampaignFailedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     name: str
     """Name of the campaign."""
     reason: str
-    """Why it failed."""
+    """Why the campaign failed."""
     total: int | None = None
-    """Number of e-mails, if it started."""
+    """Number of e-mails of the campaign. Absent if it failed before it started."""
 
 
 class CampaignProgress(Record, frozen=True, kw_only=True):
@@ -1364,7 +1380,7 @@ class CampaignProgress(Record, frozen=True, kw_only=True):
     because of the warm-up of an address of the server; null if none does.
     """
     waiting_until: datetime | None
-    """Until when they wait at the latest."""
+    """The time until which one of these messages waits; it may be sent earlier. Null if none waits."""
 
 
 class CampaignScheduledData(Record, frozen=True, kw_only=True):
@@ -1375,7 +1391,9 @@ class CampaignScheduledData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     name: str
     """Name of the campaign."""
     scheduled_at: datetime
@@ -1397,13 +1415,15 @@ class CampaignSentData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     name: str
     """Name of the campaign."""
     total: int
-    """Number of e-mails."""
+    """Number of e-mails of the campaign."""
     retrying: int
-    """Number of e-mails that are still being retried."""
+    """Number of these e-mails that are still being retried."""
 
 
 class CampaignSkipped(Record, frozen=True, kw_only=True):
@@ -1429,20 +1449,22 @@ class CampaignStartedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     name: str
     """Name of the campaign."""
     testing: bool
-    """Whether it starts with an A/B test."""
+    """Whether the campaign starts with an A/B test."""
 
 
 class CampaignStats(Record, frozen=True, kw_only=True):
-    """The statistics of a campaign's sends."""
+    """The statistics of a campaign's sends. Opens and clicks by machines are not counted."""
 
     total: int
-    """Total number of records."""
+    """All sends, whatever their status."""
     sent: int
-    """Number of messages that were sent."""
+    """Sends that a mail server accepted, without those that bounced later."""
     delivered: int
     """Number of messages that were delivered."""
     opened: int
@@ -1454,7 +1476,7 @@ class CampaignStats(Record, frozen=True, kw_only=True):
     complained: int
     """Number of messages that were reported as spam."""
     failed: int
-    """Number of failures."""
+    """Sends that failed, expired or were suppressed, without those that the frequency cap suppressed."""
 
 
 class CampaignTestResult(Record, frozen=True, kw_only=True):
@@ -1474,15 +1496,19 @@ class CampaignTestedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     name: str
     """Name of the campaign."""
     winner_id: str
     """Id of the variant that is sent to the rest of the audience."""
     decided_by: str
-    """How the variant was chosen."""
+    """How the variant was chosen: `rule` (by the metric of the test), `hand` (by a person) or `too_small` (no test
+    took place).
+    """
     reason: str | None = None
-    """Why the test ended without a comparison."""
+    """Why no test took place. Absent otherwise."""
 
 
 class CampaignTotals(Record, frozen=True, kw_only=True):
@@ -1525,31 +1551,34 @@ class CapturedMessage(Record, frozen=True, kw_only=True):
     send_id: str
     """Id of the send; null if there is none."""
     mail_from: str
-    """Sender of sign-in mail; null uses the server's sender. Of a captured message: the envelope sender."""
+    """The envelope sender, to which bounces go."""
     recipients: list[str]
-    """Recipient addresses of the envelope."""
+    """The envelope recipients, including those in bcc."""
     sender: str
-    """`From` header."""
+    """The sender in the header field `From`."""
     subject: str
     """Subject line."""
     size: int
-    """Size in bytes."""
+    """The size of the message in octets."""
     captured_at: datetime
     """When the message was captured (UTC)."""
 
 
 class CausedEventData(Record, frozen=True, kw_only=True):
-    """Data of events that a customer can cause."""
+    """Data of events about customers, organizations and invitations."""
 
     id: str
     """Id of the record that the event is about."""
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     test: bool | None = None
-    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
+    Default: `false`.
     """
 
 
@@ -1653,23 +1682,28 @@ class ContactChangedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     contact: EventContact | None
-    """The contact that the event is about; null if there is none."""
+    """The contact that the event is about; null if it is about no contact."""
     email: str
     """Address of the contact."""
     changed: list[str] | None = None
     """Names of the fields that were changed."""
     unsubscribed: bool | None = None
-    """Whether the contact is unsubscribed, if that was changed."""
+    """Whether the contact is unsubscribed now. Absent if that was not changed."""
     email_id: str | None = None
-    """Id of the e-mail in which the contact unsubscribed."""
+    """Id of the e-mail from which the contact unsubscribed. Absent if the contact used none to unsubscribe."""
     send_id: str | None = None
     """The former name of `emailId`."""
 
 
 class ContactImport(Record, frozen=True, kw_only=True):
-    """An import of a file of contacts. `rows` counts the rows read so far."""
+    """An import of a file of contacts.
+
+    `rows` counts the rows read so far. `bytes` is the size of the file, 0 until it is uploaded.
+    """
 
     id: str
     """Unique identifier. Treat it as an opaque string."""
@@ -1906,22 +1940,10 @@ class Customer(Record, frozen=True, kw_only=True):
 
     id: str
     """Unique identifier. Treat it as an opaque string."""
-    project_id: str
-    """Id of the project."""
-    external_user_id: str | None
-    """The customer's identifier in your own system."""
     email: str | None
     """E-mail address."""
     email_verified_at: datetime | None
     """When the e-mail address was verified (UTC); null if it is not verified."""
-    other_emails: list[OtherEmail]
-    """Further e-mail addresses with which the customer can sign in."""
-    phone: str | None
-    """Phone number in E.164 form."""
-    phone_verified_at: datetime | None
-    """When the phone number was verified (UTC); null if it is not verified."""
-    name: str | None
-    """Display name."""
     metadata: dict[str, Any]
     """Custom data, up to 16 KiB of JSON."""
     roles: list[str]
@@ -1930,10 +1952,6 @@ class Customer(Record, frozen=True, kw_only=True):
     """When the last sign-in was (UTC); null if there was none."""
     banned_at: datetime | None
     """When the customer was banned (UTC); null if not banned."""
-    ban_reason: str | None
-    """Why the customer was banned."""
-    ban_expires_at: datetime | None
-    """When the ban ends (UTC); null for a permanent ban."""
     mfa_enabled_at: datetime | None
     """When the second factor was set up (UTC); null if there is none."""
     failed_sign_in_attempts: int
@@ -1948,6 +1966,22 @@ class Customer(Record, frozen=True, kw_only=True):
     """When the record was created (UTC)."""
     updated_at: datetime
     """When the record was last changed (UTC)."""
+    project_id: str
+    """Id of the project."""
+    external_user_id: str | None
+    """The customer's identifier in your own system."""
+    other_emails: list[OtherEmail]
+    """Further e-mail addresses with which the customer can sign in."""
+    phone: str | None
+    """Phone number in E.164 form."""
+    phone_verified_at: datetime | None
+    """When the phone number was verified (UTC); null if it is not verified."""
+    name: str | None
+    """Display name."""
+    ban_reason: str | None
+    """Why the customer was banned."""
+    ban_expires_at: datetime | None
+    """When the ban ends (UTC); null for a permanent ban."""
 
 
 class CustomerAttemptData(Record, frozen=True, kw_only=True):
@@ -1958,10 +1992,13 @@ class CustomerAttemptData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     test: bool | None = None
-    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
+    Default: `false`.
     """
     method: str
     """The authentication method."""
@@ -1977,10 +2014,13 @@ class CustomerBannedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     test: bool | None = None
-    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
+    Default: `false`.
     """
     reason: str | None
     """The reason that was given."""
@@ -1994,15 +2034,18 @@ class CustomerEmailVerifiedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     test: bool | None = None
-    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
+    Default: `false`.
     """
     changed: bool
     """Whether the address is new."""
     provider: str | None = None
-    """The provider that verified the address."""
+    """The provider that verified the address. Absent if Postern verified it."""
 
 
 class CustomerEvent(Record, frozen=True, kw_only=True):
@@ -2036,10 +2079,13 @@ class CustomerFactorData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     test: bool | None = None
-    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
+    Default: `false`.
     """
     method: str
     """The second factor."""
@@ -2069,7 +2115,10 @@ class CustomerImportError(Record, frozen=True, kw_only=True):
 
 
 class CustomerImportResult(Record, frozen=True, kw_only=True):
-    """Result of an import."""
+    """How many customers were created, how many were skipped because their address or external identifier is taken,
+    and
+        how many failed. `faults` has the reason for each of the failed ones.
+    """
 
     created: int
     """Number of records that were created."""
@@ -2100,15 +2149,18 @@ class CustomerLinkedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     test: bool | None = None
-    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
+    Default: `false`.
     """
     merged_customer_id: str | None
-    """Id of the customer that was merged into this one; null if none was."""
+    """Id of the customer that was merged into this one; null if none was merged."""
     provider: str | None = None
-    """The provider whose account was linked."""
+    """The provider whose account was linked. Absent if none was linked."""
 
 
 class CustomerMailFailedData(Record, frozen=True, kw_only=True):
@@ -2119,17 +2171,20 @@ class CustomerMailFailedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     test: bool | None = None
-    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
+    Default: `false`.
     """
     kind: str
-    """Kind of the e-mail."""
+    """What the e-mail is for."""
     code: str
-    """Code of the problem."""
+    """Code of the problem, as in error responses."""
     reason: str
-    """Why it could not be sent."""
+    """Why the e-mail could not be sent."""
 
 
 class CustomerMetadataUpdatedData(Record, frozen=True, kw_only=True):
@@ -2140,10 +2195,13 @@ class CustomerMetadataUpdatedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     test: bool | None = None
-    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
+    Default: `false`.
     """
     keys: list[str]
     """Keys that were set or removed."""
@@ -2157,10 +2215,13 @@ class CustomerPasskeyAddedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     test: bool | None = None
-    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
+    Default: `false`.
     """
     passkey_id: str
     """Id of the passkey."""
@@ -2176,10 +2237,13 @@ class CustomerPasskeyRemovedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     test: bool | None = None
-    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
+    Default: `false`.
     """
     passkey_id: str
     """Id of the passkey."""
@@ -2193,10 +2257,13 @@ class CustomerProviderData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     test: bool | None = None
-    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
+    Default: `false`.
     """
     provider: str
     """The provider of the account."""
@@ -2217,10 +2284,13 @@ class CustomerRolesUpdatedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     test: bool | None = None
-    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
+    Default: `false`.
     """
     roles: list[str]
     """The roles that the customer has now."""
@@ -2236,13 +2306,13 @@ class CustomerSession(Record, frozen=True, kw_only=True):
     ip_address: str
     """IP address of the client."""
     methods: list[str]
-    """Authentication methods that were used or are allowed."""
+    """The authentication methods of the sign-in, as in the claim `amr` (RFC 8176)."""
     created_at: datetime
     """When the record was created (UTC)."""
     last_used_at: datetime
     """When it was last used (UTC), to the minute; null if it was never used."""
     expires_at: datetime
-    """When it expires (UTC); null if it does not expire."""
+    """When the session ends if its tokens are not refreshed before."""
 
 
 class CustomerSessionData(Record, frozen=True, kw_only=True):
@@ -2253,15 +2323,20 @@ class CustomerSessionData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     test: bool | None = None
-    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
+    Default: `false`.
     """
     session_id: str
     """Id of the session."""
     reason: str | None = None
-    """Why the session was ended, if the customer or your application did not end it."""
+    """Why Postern ended the session, such as `REFRESH_TOKEN_REUSED`. Absent if the customer or your application
+    ended it.
+    """
 
 
 class CustomerSignInResult(Record, frozen=True, kw_only=True):
@@ -2337,10 +2412,13 @@ class CustomerSignedInData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     test: bool | None = None
-    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
+    Default: `false`.
     """
     session_id: str
     """Id of the session."""
@@ -2351,7 +2429,7 @@ class CustomerSignedInData(Record, frozen=True, kw_only=True):
     user_agent: str | None
     """User agent of the customer."""
     via: str | None = None
-    """The single sign-on connection, if it was used."""
+    """The single sign-on connection with which the customer signed in. Absent for other methods."""
 
 
 class CustomerSignedUpData(Record, frozen=True, kw_only=True):
@@ -2362,13 +2440,16 @@ class CustomerSignedUpData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     test: bool | None = None
-    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
+    Default: `false`.
     """
     method: str
-    """How the customer signed up: a sign-in method, a provider, or `API`."""
+    """How the customer signed up: a sign-in method or a provider; `API` if your application created the customer."""
 
 
 class CustomerStats(Record, frozen=True, kw_only=True):
@@ -2409,10 +2490,13 @@ class CustomerUpdatedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     test: bool | None = None
-    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
+    Default: `false`.
     """
     changed: list[str]
     """Names of the fields that were changed."""
@@ -2455,7 +2539,7 @@ class DeliverySite(Record, frozen=True, kw_only=True):
     hosts: list[str]
     """The mail servers that were last used, the preferred ones first."""
     state: DeliverySiteState
-    """SLOWED: it gets less mail than `defaultLimits`, because it asked for less."""
+    """SLOWED: it gets less mail than `defaultLimits` allow, because it asked for less."""
     suspension: DeliverySiteSuspension | None
     """Null if it is not suspended."""
     limits: DeliverySiteLimits
@@ -2467,19 +2551,19 @@ class DeliverySite(Record, frozen=True, kw_only=True):
     last_reply: str | None
     """Its last reply to this project that was not positive."""
     last_reply_at: datetime | None
-    """When it came."""
+    """When that reply came."""
     waiting: int
     """Messages that were tried or postponed and wait for it, counted up to 10,000."""
     oldest_waiting_at: datetime | None
     """When the oldest of them was created."""
     delivered: int
-    """Recipients in the last 24 hours."""
+    """Recipients for whom it accepted a message in the last 24 hours."""
     deferred: int
     """Temporary failures in the last 24 hours."""
     bounced: int
     """Permanent failures in the last 24 hours."""
     bounce: DeliverySiteBounce | None
-    """Null if the waiting messages were never given up."""
+    """The last time that its waiting messages were given up; null if that never happened."""
     created_at: datetime
     """When the project first used it."""
     updated_at: datetime
@@ -2598,15 +2682,15 @@ class DmarcCounts(Record, frozen=True, kw_only=True):
     messages: int
     """All messages."""
     aligned: int
-    """Those that passed DMARC: with an aligned DKIM signature or aligned SPF."""
+    """Messages that passed DMARC: DKIM or SPF passed for an aligned domain."""
     dkim_aligned: int
-    """Those with an aligned DKIM signature."""
+    """Messages for which DKIM passed for an aligned domain."""
     spf_aligned: int
-    """Those for whose sender SPF passed, in an aligned domain."""
+    """Messages for which SPF passed for an aligned domain."""
     quarantined: int
-    """Those that receivers put into the spam folder because of the policy."""
+    """Messages that receivers put into the spam folder because of the policy."""
     rejected: int
-    """Those that receivers rejected because of the policy."""
+    """Messages that receivers rejected because of the policy."""
 
 
 class DmarcDay(Record, frozen=True, kw_only=True):
@@ -2615,15 +2699,15 @@ class DmarcDay(Record, frozen=True, kw_only=True):
     messages: int
     """All messages."""
     aligned: int
-    """Those that passed DMARC: with an aligned DKIM signature or aligned SPF."""
+    """Messages that passed DMARC: DKIM or SPF passed for an aligned domain."""
     dkim_aligned: int
-    """Those with an aligned DKIM signature."""
+    """Messages for which DKIM passed for an aligned domain."""
     spf_aligned: int
-    """Those for whose sender SPF passed, in an aligned domain."""
+    """Messages for which SPF passed for an aligned domain."""
     quarantined: int
-    """Those that receivers put into the spam folder because of the policy."""
+    """Messages that receivers put into the spam folder because of the policy."""
     rejected: int
-    """Those that receivers rejected because of the policy."""
+    """Messages that receivers rejected because of the policy."""
     day: date
     """The day in UTC on which the period of the report began."""
 
@@ -2634,17 +2718,17 @@ class DmarcOrganization(Record, frozen=True, kw_only=True):
     messages: int
     """All messages."""
     aligned: int
-    """Those that passed DMARC: with an aligned DKIM signature or aligned SPF."""
+    """Messages that passed DMARC: DKIM or SPF passed for an aligned domain."""
     dkim_aligned: int
-    """Those with an aligned DKIM signature."""
+    """Messages for which DKIM passed for an aligned domain."""
     spf_aligned: int
-    """Those for whose sender SPF passed, in an aligned domain."""
+    """Messages for which SPF passed for an aligned domain."""
     quarantined: int
-    """Those that receivers put into the spam folder because of the policy."""
+    """Messages that receivers put into the spam folder because of the policy."""
     rejected: int
-    """Those that receivers rejected because of the policy."""
+    """Messages that receivers rejected because of the policy."""
     organization: str
-    """The name of the receiver, as it reports it."""
+    """The name of the receiver, as in its reports."""
     reporter: str | None
     """The domain that authenticated the e-mails with the reports: anyone can write any name into a report. Null for
     reports that the project added itself.
@@ -2659,17 +2743,17 @@ class DmarcReportResult(Record, frozen=True, kw_only=True):
     organization: str
     """The receiver that made the report."""
     report_id: str
-    """The id that the receiver gave it."""
+    """The id that the receiver gave the report."""
     begins: datetime
-    """The begin of its period (UTC)."""
+    """The beginning of the period of the report (UTC)."""
     ends: datetime
-    """The end of its period (UTC)."""
+    """The end of the period of the report (UTC)."""
     messages: int
     """Messages of the domain in the report."""
     skipped: int
-    """Records of other domains, and invalid ones."""
+    """Records that were not counted: those of other domains, and invalid ones."""
     duplicate: bool
-    """Whether the report was known already, so that nothing was added."""
+    """Whether nothing was added, because the domain already has this report."""
 
 
 class DmarcResult(Record, frozen=True, kw_only=True):
@@ -2691,15 +2775,15 @@ class DmarcSource(Record, frozen=True, kw_only=True):
     messages: int
     """All messages."""
     aligned: int
-    """Those that passed DMARC: with an aligned DKIM signature or aligned SPF."""
+    """Messages that passed DMARC: DKIM or SPF passed for an aligned domain."""
     dkim_aligned: int
-    """Those with an aligned DKIM signature."""
+    """Messages for which DKIM passed for an aligned domain."""
     spf_aligned: int
-    """Those for whose sender SPF passed, in an aligned domain."""
+    """Messages for which SPF passed for an aligned domain."""
     quarantined: int
-    """Those that receivers put into the spam folder because of the policy."""
+    """Messages that receivers put into the spam folder because of the policy."""
     rejected: int
-    """Those that receivers rejected because of the policy."""
+    """Messages that receivers rejected because of the policy."""
     source_ip: str
     """The IP address of the host."""
     last_day: date
@@ -2754,7 +2838,10 @@ class Domain(Record, frozen=True, kw_only=True):
     domain: str
     """Domain name."""
     status: DomainStatus
-    """Status of the record."""
+    """PENDING: the DKIM record was not found yet. VERIFIED: it is published, and mail can be sent. DEGRADED: it has
+    been missing for three days, so that no mail can be sent. FAILED: it has been missing for 30 days, and the
+    periodic checks have ended.
+    """
     spf_verified: bool
     """Whether the SPF record is published correctly."""
     dkim_verified: bool
@@ -2764,7 +2851,7 @@ class Domain(Record, frozen=True, kw_only=True):
     verified_at: datetime | None
     """When it was verified (UTC); null if it is not."""
     failing_since: datetime | None
-    """Since when the check fails (UTC); null if it succeeds."""
+    """Since when the DKIM record has been missing; null if it is published, and while the domain is PENDING."""
     last_checked_at: datetime | None
     """When it was last checked (UTC); null before the first check."""
     findings: list[Finding]
@@ -2784,7 +2871,7 @@ class Domain(Record, frozen=True, kw_only=True):
 
 
 class DomainCertificate(Record, frozen=True, kw_only=True):
-    """The certificate of a name of a sending domain, which this server obtains by itself."""
+    """The TLS certificate of a host name of a sending domain, which this server obtains by ACME."""
 
     name: str
     """The host name."""
@@ -2793,7 +2880,7 @@ class DomainCertificate(Record, frozen=True, kw_only=True):
     A certificate is served until `expiresAt`, also while renewals fail.
     """
     problem: str | None
-    """Why the last attempt failed or waits; null if neither is so."""
+    """Why the last attempt failed or was postponed; otherwise null."""
     issued_at: datetime | None
     """When the certificate that is served was issued (UTC); null if there is none."""
     expires_at: datetime | None
@@ -2810,13 +2897,15 @@ class DomainCertificateData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     domain: str
     """Name of the domain."""
     name: str
     """The host name of the certificate."""
     expires_at: datetime | None
-    """When the certificate that is served expires (UTC); null if there is none."""
+    """When the certificate that the server uses at present expires (UTC); null if it has none."""
 
 
 class DomainCertificateFailedData(Record, frozen=True, kw_only=True):
@@ -2827,15 +2916,17 @@ class DomainCertificateFailedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     domain: str
     """Name of the domain."""
     name: str
     """The host name of the certificate."""
     expires_at: datetime | None
-    """When the certificate that is served expires (UTC); null if there is none."""
+    """When the certificate that the server uses at present expires (UTC); null if it has none."""
     problem: str
-    """Why the last attempt failed."""
+    """Why the last attempt to obtain a certificate failed."""
 
 
 class DomainEventData(Record, frozen=True, kw_only=True):
@@ -2846,7 +2937,9 @@ class DomainEventData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     domain: str
     """Name of the domain."""
 
@@ -2875,44 +2968,48 @@ class DomainListedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     domain: str
     """Name of the domain."""
     list_name: str
     """Name of the blocklist."""
     subject_value: str
-    """The domain or IP address that the blocklist has or had."""
+    """The domain or IP address that is or was on the blocklist."""
     codes: list[str]
-    """Response of the blocklist."""
+    """The addresses with which the blocklist replied, such as `127.0.0.2`."""
 
 
 class DomainReputationData(Record, frozen=True, kw_only=True):
-    """Data of events about the rates of a sending domain."""
+    """Data of events about the bounce rate and complaint rate of a sending domain."""
 
     id: str
     """Id of the record that the event is about."""
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     domain: str
     """Name of the domain."""
     reason: str | None
-    """The rate that is or was above a threshold, with its numbers."""
+    """A sentence that names the rate that is or was above a threshold, with its numbers."""
     messages: int
-    """Messages for which the rates are."""
+    """Number of messages from which the rates are calculated."""
     bounced: int
-    """Those with a hard bounce."""
+    """How many of these messages had a hard bounce."""
     complained: int
-    """Those that a recipient reported as spam."""
+    """How many of these messages a recipient reported as spam."""
     bounce_rate: float
-    """From 0 to 1."""
+    """Share of the messages with a hard bounce, from 0 to 1."""
     complaint_rate: float
-    """From 0 to 1."""
+    """Share of the messages that were reported as spam, from 0 to 1."""
     bounce_limit: float
-    """The bounce rate from which marketing mail is held."""
+    """The bounce rate from which marketing mail is held, from 0 to 1."""
     complaint_limit: float
-    """The complaint rate from which marketing mail is held."""
+    """The complaint rate from which marketing mail is held, from 0 to 1."""
 
 
 class DomainWarmUpData(Record, frozen=True, kw_only=True):
@@ -2923,15 +3020,17 @@ class DomainWarmUpData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     domain: str
     """Name of the domain."""
     status: str
     """ACTIVE, COMPLETED, or CANCELLED if the plan was deleted."""
     ceiling: int
-    """Messages of the present day."""
+    """Maximum number of messages on the current day."""
     last_ceiling: int
-    """Messages of the last day of the plan."""
+    """Maximum number of messages on the last day of the plan."""
 
 
 class DryRun(Record, frozen=True, kw_only=True):
@@ -2978,7 +3077,7 @@ class DryRunMail(Record, frozen=True, kw_only=True):
     text: str | None
     """Plain text body."""
     problem: str | None
-    """Why it cannot be rendered."""
+    """Why the mail is shown without subject and content; null if it was rendered."""
 
 
 class DryRunReason(Record, frozen=True, kw_only=True):
@@ -3006,11 +3105,11 @@ class DryRunStep(Record, frozen=True, kw_only=True):
     starts_at: datetime
     """When the step would begin."""
     ends_at: datetime
-    """For steps that wait: when the run continues."""
+    """When the run would continue with the next step; the same as `startsAt` for steps that do not wait."""
     conditions: list[DryRunCondition]
     """For CONDITION steps: each condition of the rules. Empty beyond 200 conditions in one dry run."""
     mail: DryRunMail | None
-    """For SEND_EMAIL steps that would send."""
+    """The mail that a SEND_EMAIL step would send; null if the step would send none, and for other steps."""
 
 
 class Duration(Record, frozen=True, kw_only=True):
@@ -3070,9 +3169,9 @@ class Email(Record, frozen=True, kw_only=True):
     message with their own unsubscribe link. Default: `false`.
     """
     require_tls: bool | None | UnsetType = UNSET
-    """Whether the message is passed on only over TLS, to authenticated servers that promise the same (REQUIRETLS,
-    RFC 8689). It bounces at others: 5.7.30, or 5.7.10 without authenticated TLS. Null: the setting of the
-    project.
+    """Whether the message is sent only over TLS, and only to servers with a valid certificate that offer REQUIRETLS
+    (RFC 8689). Otherwise it bounces: with 5.7.10 if TLS or a valid certificate is missing, with 5.7.30 if
+    REQUIRETLS is not offered. Null: the setting of the project.
     """
 
 
@@ -3119,9 +3218,11 @@ class EmailBouncedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     contact: EventContact | None
-    """The contact that the event is about; null if there is none."""
+    """The contact that the event is about; null if it is about no contact."""
     email_id: str
     """Id of the e-mail."""
     message_id: str
@@ -3131,31 +3232,33 @@ class EmailBouncedData(Record, frozen=True, kw_only=True):
     to: list[str]
     """The recipients in `To`."""
     subject: str | None
-    """The subject; null if a campaign's e-mail was never composed."""
+    """The subject; null if it is the e-mail of a campaign and was never composed."""
     tags: list[str]
     """Tags of the e-mail."""
     contact_id: str | None
-    """Id of the contact; null if the e-mail is for none."""
+    """Id of the contact to whom the e-mail is sent; null if the recipient is no contact."""
     campaign_id: str | None
-    """Id of the campaign; null if there is none."""
+    """Id of the campaign; null if the e-mail belongs to none."""
     variant_id: str | None
-    """Id of the A/B test variant; null if there is none."""
+    """Id of the variant of the A/B test; null if the e-mail belongs to none."""
     domain_id: str | None
-    """Id of the sending domain; null if the sender has none."""
+    """Id of the sending domain; null if the sender's address is not at a sending domain of the project."""
     test: bool
-    """Whether the e-mail was sent with a TEST key, so that it was captured."""
+    """Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered."""
     source: str | None = None
-    """How the report arrived: `dsn`, `bounce`, `arf`, or the name of a provider such as `ses`. Absent if the reply
-    of a mail server caused the event.
+    """Kind of the report: `dsn` (RFC 3464), `bounce` (a bounce in another format), `arf` (RFC 5965), or the name of
+    a provider such as `ses`. Absent if the result is the reply of a mail server.
     """
     recipient: str
     """The address that refused the e-mail."""
     type: str
-    """Kind of bounce."""
+    """Cause of the refusal: `hard` (the recipient can never be reached), `soft` (not at present), `block` (bad
+    reputation of the sender) or `policy` (the message violates a rule of the server).
+    """
     code: int | None
-    """SMTP reply code (RFC 5321)."""
+    """SMTP reply code (RFC 5321); null if unknown."""
     enhanced_code: str | None
-    """Enhanced status code (RFC 3463)."""
+    """Enhanced status code (RFC 3463), such as `5.1.1`; null if unknown."""
     text: str
     """Text of the receiving server's reply."""
 
@@ -3168,9 +3271,11 @@ class EmailClickedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     contact: EventContact | None
-    """The contact that the event is about; null if there is none."""
+    """The contact that the event is about; null if it is about no contact."""
     email_id: str
     """Id of the e-mail."""
     message_id: str
@@ -3180,27 +3285,27 @@ class EmailClickedData(Record, frozen=True, kw_only=True):
     to: list[str]
     """The recipients in `To`."""
     subject: str | None
-    """The subject; null if a campaign's e-mail was never composed."""
+    """The subject; null if it is the e-mail of a campaign and was never composed."""
     tags: list[str]
     """Tags of the e-mail."""
     contact_id: str | None
-    """Id of the contact; null if the e-mail is for none."""
+    """Id of the contact to whom the e-mail is sent; null if the recipient is no contact."""
     campaign_id: str | None
-    """Id of the campaign; null if there is none."""
+    """Id of the campaign; null if the e-mail belongs to none."""
     variant_id: str | None
-    """Id of the A/B test variant; null if there is none."""
+    """Id of the variant of the A/B test; null if the e-mail belongs to none."""
     domain_id: str | None
-    """Id of the sending domain; null if the sender has none."""
+    """Id of the sending domain; null if the sender's address is not at a sending domain of the project."""
     test: bool
-    """Whether the e-mail was sent with a TEST key, so that it was captured."""
+    """Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered."""
     verdict: str
-    """Whether a person or a machine caused it."""
+    """`human`, `machine`, or `proxy`: the image proxy of a mail provider, when a person opened the e-mail."""
     reason: str | None
-    """Why it counts as a machine's; null if it counts as a person's."""
+    """Why the verdict is `machine` or `proxy`, such as `too_soon`; null for `human`."""
     first: bool
-    """Whether it is the first of the e-mail."""
+    """Whether this is the first open (or click) of the e-mail."""
     first_by_person: bool
-    """Whether it is the first of the e-mail by a person."""
+    """Whether this is the first open (or click) of the e-mail by a person: `human` or `proxy`."""
     ip_address: str
     """IP address of the client."""
     user_agent: str
@@ -3217,9 +3322,11 @@ class EmailComplainedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     contact: EventContact | None
-    """The contact that the event is about; null if there is none."""
+    """The contact that the event is about; null if it is about no contact."""
     email_id: str
     """Id of the e-mail."""
     message_id: str
@@ -3229,25 +3336,25 @@ class EmailComplainedData(Record, frozen=True, kw_only=True):
     to: list[str]
     """The recipients in `To`."""
     subject: str | None
-    """The subject; null if a campaign's e-mail was never composed."""
+    """The subject; null if it is the e-mail of a campaign and was never composed."""
     tags: list[str]
     """Tags of the e-mail."""
     contact_id: str | None
-    """Id of the contact; null if the e-mail is for none."""
+    """Id of the contact to whom the e-mail is sent; null if the recipient is no contact."""
     campaign_id: str | None
-    """Id of the campaign; null if there is none."""
+    """Id of the campaign; null if the e-mail belongs to none."""
     variant_id: str | None
-    """Id of the A/B test variant; null if there is none."""
+    """Id of the variant of the A/B test; null if the e-mail belongs to none."""
     domain_id: str | None
-    """Id of the sending domain; null if the sender has none."""
+    """Id of the sending domain; null if the sender's address is not at a sending domain of the project."""
     test: bool
-    """Whether the e-mail was sent with a TEST key, so that it was captured."""
+    """Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered."""
     source: str | None = None
-    """How the report arrived: `dsn`, `bounce`, `arf`, or the name of a provider such as `ses`. Absent if the reply
-    of a mail server caused the event.
+    """Kind of the report: `dsn` (RFC 3464), `bounce` (a bounce in another format), `arf` (RFC 5965), or the name of
+    a provider such as `ses`. Absent if the result is the reply of a mail server.
     """
     recipient: str | None = None
-    """The address that complained; null if the report does not say. Absent for the test address."""
+    """The recipient who complained; null if the report does not name one. Absent for the test address."""
     feedback_type: str | None = None
     """The type of the complaint (RFC 5965), such as `abuse`."""
 
@@ -3260,9 +3367,11 @@ class EmailDelayedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     contact: EventContact | None
-    """The contact that the event is about; null if there is none."""
+    """The contact that the event is about; null if it is about no contact."""
     email_id: str
     """Id of the e-mail."""
     message_id: str
@@ -3272,27 +3381,27 @@ class EmailDelayedData(Record, frozen=True, kw_only=True):
     to: list[str]
     """The recipients in `To`."""
     subject: str | None
-    """The subject; null if a campaign's e-mail was never composed."""
+    """The subject; null if it is the e-mail of a campaign and was never composed."""
     tags: list[str]
     """Tags of the e-mail."""
     contact_id: str | None
-    """Id of the contact; null if the e-mail is for none."""
+    """Id of the contact to whom the e-mail is sent; null if the recipient is no contact."""
     campaign_id: str | None
-    """Id of the campaign; null if there is none."""
+    """Id of the campaign; null if the e-mail belongs to none."""
     variant_id: str | None
-    """Id of the A/B test variant; null if there is none."""
+    """Id of the variant of the A/B test; null if the e-mail belongs to none."""
     domain_id: str | None
-    """Id of the sending domain; null if the sender has none."""
+    """Id of the sending domain; null if the sender's address is not at a sending domain of the project."""
     test: bool
-    """Whether the e-mail was sent with a TEST key, so that it was captured."""
+    """Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered."""
     source: str | None = None
-    """How the report arrived: `dsn`, `bounce`, `arf`, or the name of a provider such as `ses`. Absent if the reply
-    of a mail server caused the event.
+    """Kind of the report: `dsn` (RFC 3464), `bounce` (a bounce in another format), `arf` (RFC 5965), or the name of
+    a provider such as `ses`. Absent if the result is the reply of a mail server.
     """
     reason: str
     """Why the last attempt did not succeed."""
     next_attempt_at: datetime | None
-    """When the next attempt is made (UTC); null if a later mail server makes it."""
+    """When Postern makes the next attempt (UTC); null if a mail server that has accepted the e-mail keeps trying."""
 
 
 class EmailEventData(Record, frozen=True, kw_only=True):
@@ -3303,9 +3412,11 @@ class EmailEventData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     contact: EventContact | None
-    """The contact that the event is about; null if there is none."""
+    """The contact that the event is about; null if it is about no contact."""
     email_id: str
     """Id of the e-mail."""
     message_id: str
@@ -3315,19 +3426,19 @@ class EmailEventData(Record, frozen=True, kw_only=True):
     to: list[str]
     """The recipients in `To`."""
     subject: str | None
-    """The subject; null if a campaign's e-mail was never composed."""
+    """The subject; null if it is the e-mail of a campaign and was never composed."""
     tags: list[str]
     """Tags of the e-mail."""
     contact_id: str | None
-    """Id of the contact; null if the e-mail is for none."""
+    """Id of the contact to whom the e-mail is sent; null if the recipient is no contact."""
     campaign_id: str | None
-    """Id of the campaign; null if there is none."""
+    """Id of the campaign; null if the e-mail belongs to none."""
     variant_id: str | None
-    """Id of the A/B test variant; null if there is none."""
+    """Id of the variant of the A/B test; null if the e-mail belongs to none."""
     domain_id: str | None
-    """Id of the sending domain; null if the sender has none."""
+    """Id of the sending domain; null if the sender's address is not at a sending domain of the project."""
     test: bool
-    """Whether the e-mail was sent with a TEST key, so that it was captured."""
+    """Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered."""
 
 
 class EmailHitData(Record, frozen=True, kw_only=True):
@@ -3338,9 +3449,11 @@ class EmailHitData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     contact: EventContact | None
-    """The contact that the event is about; null if there is none."""
+    """The contact that the event is about; null if it is about no contact."""
     email_id: str
     """Id of the e-mail."""
     message_id: str
@@ -3350,27 +3463,27 @@ class EmailHitData(Record, frozen=True, kw_only=True):
     to: list[str]
     """The recipients in `To`."""
     subject: str | None
-    """The subject; null if a campaign's e-mail was never composed."""
+    """The subject; null if it is the e-mail of a campaign and was never composed."""
     tags: list[str]
     """Tags of the e-mail."""
     contact_id: str | None
-    """Id of the contact; null if the e-mail is for none."""
+    """Id of the contact to whom the e-mail is sent; null if the recipient is no contact."""
     campaign_id: str | None
-    """Id of the campaign; null if there is none."""
+    """Id of the campaign; null if the e-mail belongs to none."""
     variant_id: str | None
-    """Id of the A/B test variant; null if there is none."""
+    """Id of the variant of the A/B test; null if the e-mail belongs to none."""
     domain_id: str | None
-    """Id of the sending domain; null if the sender has none."""
+    """Id of the sending domain; null if the sender's address is not at a sending domain of the project."""
     test: bool
-    """Whether the e-mail was sent with a TEST key, so that it was captured."""
+    """Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered."""
     verdict: str
-    """Whether a person or a machine caused it."""
+    """`human`, `machine`, or `proxy`: the image proxy of a mail provider, when a person opened the e-mail."""
     reason: str | None
-    """Why it counts as a machine's; null if it counts as a person's."""
+    """Why the verdict is `machine` or `proxy`, such as `too_soon`; null for `human`."""
     first: bool
-    """Whether it is the first of the e-mail."""
+    """Whether this is the first open (or click) of the e-mail."""
     first_by_person: bool
-    """Whether it is the first of the e-mail by a person."""
+    """Whether this is the first open (or click) of the e-mail by a person: `human` or `proxy`."""
     ip_address: str
     """IP address of the client."""
     user_agent: str
@@ -3488,7 +3601,7 @@ class EmailLogEntryDetail(Record, frozen=True, kw_only=True):
     waiting: EmailWaiting | None
     """What it waits for, and until when; null if it does not wait."""
     require_tls: bool | None
-    """Whether it travels only over TLS (`requireTls` of the e-mail or of the project); null if its content is no
+    """Whether it is sent only over TLS (`requireTls` of the e-mail or of the project); null if its content is no
     longer stored.
     """
 
@@ -3501,9 +3614,11 @@ class EmailQueuedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     contact: EventContact | None
-    """The contact that the event is about; null if there is none."""
+    """The contact that the event is about; null if it is about no contact."""
     email_id: str
     """Id of the e-mail."""
     message_id: str
@@ -3513,34 +3628,36 @@ class EmailQueuedData(Record, frozen=True, kw_only=True):
     to: list[str]
     """The recipients in `To`."""
     subject: str | None
-    """The subject; null if a campaign's e-mail was never composed."""
+    """The subject; null if it is the e-mail of a campaign and was never composed."""
     tags: list[str]
     """Tags of the e-mail."""
     contact_id: str | None
-    """Id of the contact; null if the e-mail is for none."""
+    """Id of the contact to whom the e-mail is sent; null if the recipient is no contact."""
     campaign_id: str | None
-    """Id of the campaign; null if there is none."""
+    """Id of the campaign; null if the e-mail belongs to none."""
     variant_id: str | None
-    """Id of the A/B test variant; null if there is none."""
+    """Id of the variant of the A/B test; null if the e-mail belongs to none."""
     domain_id: str | None
-    """Id of the sending domain; null if the sender has none."""
+    """Id of the sending domain; null if the sender's address is not at a sending domain of the project."""
     test: bool
-    """Whether the e-mail was sent with a TEST key, so that it was captured."""
+    """Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered."""
     retry: bool | None = None
-    """Whether a failed e-mail was queued again. Absent otherwise. Default: `false`."""
+    """True if a failed e-mail was queued again. Absent otherwise. Default: `false`."""
 
 
 class EmailReasonData(Record, frozen=True, kw_only=True):
-    """Data of events about an e-mail that was not sent."""
+    """Data of `email.failed`, `email.suppressed`, `email.expired` and `email.cancelled`."""
 
     id: str
     """Id of the record that the event is about."""
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     contact: EventContact | None
-    """The contact that the event is about; null if there is none."""
+    """The contact that the event is about; null if it is about no contact."""
     email_id: str
     """Id of the e-mail."""
     message_id: str
@@ -3550,36 +3667,41 @@ class EmailReasonData(Record, frozen=True, kw_only=True):
     to: list[str]
     """The recipients in `To`."""
     subject: str | None
-    """The subject; null if a campaign's e-mail was never composed."""
+    """The subject; null if it is the e-mail of a campaign and was never composed."""
     tags: list[str]
     """Tags of the e-mail."""
     contact_id: str | None
-    """Id of the contact; null if the e-mail is for none."""
+    """Id of the contact to whom the e-mail is sent; null if the recipient is no contact."""
     campaign_id: str | None
-    """Id of the campaign; null if there is none."""
+    """Id of the campaign; null if the e-mail belongs to none."""
     variant_id: str | None
-    """Id of the A/B test variant; null if there is none."""
+    """Id of the variant of the A/B test; null if the e-mail belongs to none."""
     domain_id: str | None
-    """Id of the sending domain; null if the sender has none."""
+    """Id of the sending domain; null if the sender's address is not at a sending domain of the project."""
     test: bool
-    """Whether the e-mail was sent with a TEST key, so that it was captured."""
+    """Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered."""
     reason: str | None = None
-    """Why."""
+    """Why the e-mail was not sent."""
     recipient: str | None = None
-    """The address that it concerns, if it concerns one."""
+    """The recipient to whom it was not sent. Absent if the event is not about a single recipient."""
 
 
 class EmailReportData(Record, frozen=True, kw_only=True):
-    """Data of events about an e-mail that can also come from a report after the attempts."""
+    """Data of events that record the result of a delivery. The result is the reply of a mail server during an
+    attempt,
+        or comes later in a report.
+    """
 
     id: str
     """Id of the record that the event is about."""
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     contact: EventContact | None
-    """The contact that the event is about; null if there is none."""
+    """The contact that the event is about; null if it is about no contact."""
     email_id: str
     """Id of the e-mail."""
     message_id: str
@@ -3589,22 +3711,22 @@ class EmailReportData(Record, frozen=True, kw_only=True):
     to: list[str]
     """The recipients in `To`."""
     subject: str | None
-    """The subject; null if a campaign's e-mail was never composed."""
+    """The subject; null if it is the e-mail of a campaign and was never composed."""
     tags: list[str]
     """Tags of the e-mail."""
     contact_id: str | None
-    """Id of the contact; null if the e-mail is for none."""
+    """Id of the contact to whom the e-mail is sent; null if the recipient is no contact."""
     campaign_id: str | None
-    """Id of the campaign; null if there is none."""
+    """Id of the campaign; null if the e-mail belongs to none."""
     variant_id: str | None
-    """Id of the A/B test variant; null if there is none."""
+    """Id of the variant of the A/B test; null if the e-mail belongs to none."""
     domain_id: str | None
-    """Id of the sending domain; null if the sender has none."""
+    """Id of the sending domain; null if the sender's address is not at a sending domain of the project."""
     test: bool
-    """Whether the e-mail was sent with a TEST key, so that it was captured."""
+    """Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered."""
     source: str | None = None
-    """How the report arrived: `dsn`, `bounce`, `arf`, or the name of a provider such as `ses`. Absent if the reply
-    of a mail server caused the event.
+    """Kind of the report: `dsn` (RFC 3464), `bounce` (a bounce in another format), `arf` (RFC 5965), or the name of
+    a provider such as `ses`. Absent if the result is the reply of a mail server.
     """
 
 
@@ -3616,9 +3738,11 @@ class EmailScheduledData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     contact: EventContact | None
-    """The contact that the event is about; null if there is none."""
+    """The contact that the event is about; null if it is about no contact."""
     email_id: str
     """Id of the e-mail."""
     message_id: str
@@ -3628,21 +3752,21 @@ class EmailScheduledData(Record, frozen=True, kw_only=True):
     to: list[str]
     """The recipients in `To`."""
     subject: str | None
-    """The subject; null if a campaign's e-mail was never composed."""
+    """The subject; null if it is the e-mail of a campaign and was never composed."""
     tags: list[str]
     """Tags of the e-mail."""
     contact_id: str | None
-    """Id of the contact; null if the e-mail is for none."""
+    """Id of the contact to whom the e-mail is sent; null if the recipient is no contact."""
     campaign_id: str | None
-    """Id of the campaign; null if there is none."""
+    """Id of the campaign; null if the e-mail belongs to none."""
     variant_id: str | None
-    """Id of the A/B test variant; null if there is none."""
+    """Id of the variant of the A/B test; null if the e-mail belongs to none."""
     domain_id: str | None
-    """Id of the sending domain; null if the sender has none."""
+    """Id of the sending domain; null if the sender's address is not at a sending domain of the project."""
     test: bool
-    """Whether the e-mail was sent with a TEST key, so that it was captured."""
+    """Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered."""
     scheduled_at: datetime | None = None
-    """The new time, if the e-mail was rescheduled (UTC)."""
+    """The new time (UTC). Absent unless the e-mail was rescheduled."""
 
 
 class EmailUnsubscribedData(Record, frozen=True, kw_only=True):
@@ -3653,9 +3777,11 @@ class EmailUnsubscribedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     contact: EventContact | None
-    """The contact that the event is about; null if there is none."""
+    """The contact that the event is about; null if it is about no contact."""
     email_id: str
     """Id of the e-mail."""
     message_id: str
@@ -3665,19 +3791,19 @@ class EmailUnsubscribedData(Record, frozen=True, kw_only=True):
     to: list[str]
     """The recipients in `To`."""
     subject: str | None
-    """The subject; null if a campaign's e-mail was never composed."""
+    """The subject; null if it is the e-mail of a campaign and was never composed."""
     tags: list[str]
     """Tags of the e-mail."""
     contact_id: str | None
-    """Id of the contact; null if the e-mail is for none."""
+    """Id of the contact to whom the e-mail is sent; null if the recipient is no contact."""
     campaign_id: str | None
-    """Id of the campaign; null if there is none."""
+    """Id of the campaign; null if the e-mail belongs to none."""
     variant_id: str | None
-    """Id of the A/B test variant; null if there is none."""
+    """Id of the variant of the A/B test; null if the e-mail belongs to none."""
     domain_id: str | None
-    """Id of the sending domain; null if the sender has none."""
+    """Id of the sending domain; null if the sender's address is not at a sending domain of the project."""
     test: bool
-    """Whether the e-mail was sent with a TEST key, so that it was captured."""
+    """Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered."""
     recipient: str
     """The address that was unsubscribed."""
 
@@ -3686,17 +3812,18 @@ class EmailWaiting(Record, frozen=True, kw_only=True):
     """What an e-mail waits for."""
 
     cause: EmailWaitingCause
-    """SCHEDULE: its time. QUEUE: a worker. CAMPAIGN_PAUSED: its campaign goes on. WARM_UP: its domain or the
-    server's addresses have reached their ceiling of the day. REPUTATION: the bounce or complaint rate of its
-    domain is too high. SITE_SUSPENDED: its destination is suspended. SITE_SLOWED: its destination has asked for
-    less mail. SITE_UNREACHABLE: its destination could not be reached several times in a row. CAPACITY: messages
-    before it. TLS: encryption that its destination requires has failed. DEFERRED: its destination asked to try
-    again later, or could not be reached. SETUP: the server has no transport for it, or is overloaded.
+    """SCHEDULE: its scheduled time has not come. QUEUE: a worker will take it, or is sending it. CAMPAIGN_PAUSED:
+    its campaign is paused. WARM_UP: its domain, or the IP addresses of the server, may send no more marketing
+    mail today. REPUTATION: the bounce or complaint rate of its domain is too high. SITE_SUSPENDED: its
+    destination is suspended. SITE_SLOWED: its destination has asked for less mail. SITE_UNREACHABLE: its
+    destination could not be reached several times in a row. CAPACITY: earlier messages are sent first. TLS:
+    encryption that its destination requires has failed. DEFERRED: its destination asked to try again later, or
+    could not be reached. SETUP: the server has no transport for it, or is overloaded.
     """
     until: datetime | None
-    """When it goes on; null if that is not known, for example if a suspension has no end."""
+    """When it will be tried; null if that is not known, for example if a suspension has no end."""
     site: str | None
-    """The name of the destination for which it waits, see the list of delivery sites; null if it waits for none."""
+    """The name of the destination for which it waits, as in the list of delivery sites; null if it waits for none."""
 
 
 class EndUser(Record, frozen=True, kw_only=True):
@@ -3707,8 +3834,6 @@ class EndUser(Record, frozen=True, kw_only=True):
 
     id: str
     """Unique identifier. Treat it as an opaque string."""
-    app_id: str
-    """The project's id. The older path family calls a project an app."""
     email: str | None
     """E-mail address."""
     email_verified_at: datetime | None
@@ -3735,6 +3860,8 @@ class EndUser(Record, frozen=True, kw_only=True):
     """When the record was created (UTC)."""
     updated_at: datetime
     """When the record was last changed (UTC)."""
+    app_id: str
+    """The project's id. The older path family calls a project an app."""
 
 
 class EnrolledSignIn(Record, frozen=True, kw_only=True):
@@ -3782,7 +3909,7 @@ class Entitlement(Record, frozen=True, kw_only=True):
     plan_key: str | None
     """Key of the plan, if the source is PLAN."""
     reason: str | None
-    """Reason for the override; null if there is none."""
+    """The reason of the override, or that the organization is suspended; otherwise null."""
     expires_at: datetime | None
     """When the override ends, if the source is OVERRIDE."""
     organization_id: str | None
@@ -3797,17 +3924,19 @@ class EntitlementChangedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     feature_key: str | None = None
-    """Key of the feature, if one was changed."""
+    """Key of the feature, if a feature or an organization's entitlement to it was changed."""
     plan_key: str | None = None
-    """Key of the plan, if one was changed or assigned."""
+    """Key of the plan, if a plan was changed or assigned to an organization."""
     enabled: bool | None = None
-    """Whether the organization has the feature now."""
+    """Whether the organization has the feature now. Absent if a plan or a feature was changed."""
     limit: int | None = None
-    """Limit of the organization now; null means unlimited."""
+    """The organization's limit for the feature now; null means unlimited."""
     source: str | None = None
-    """What decides the organization's entitlement now."""
+    """Where the entitlement comes from now: `OVERRIDE`, `PLAN`, `DEFAULT` or `NONE`."""
 
 
 class EntitlementExpiredData(Record, frozen=True, kw_only=True):
@@ -3818,7 +3947,9 @@ class EntitlementExpiredData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     feature_key: str
     """Key of the feature whose override expired."""
 
@@ -3826,14 +3957,12 @@ class EntitlementExpiredData(Record, frozen=True, kw_only=True):
 class Event(Record, frozen=True, kw_only=True):
     """Something that happened in a project."""
 
-    project_id: str
-    """Id of the project."""
     id: str
     """Unique identifier. Treat it as an opaque string."""
     type: str
     """A name in `EVENT_NAMES`, or the name of a custom event."""
     subject_id: str | None
-    """Id of the record concerned: a send, a contact, a customer, a campaign …"""
+    """Id of the record that the event is about: a send, a contact, a customer, a campaign …; null if there is none."""
     actor_type: str
     """Kind of actor: `DEVELOPER`, `API_KEY`, `TEST_KEY`, `CUSTOMER` or `SYSTEM`."""
     actor_id: str | None
@@ -3844,6 +3973,8 @@ class Event(Record, frozen=True, kw_only=True):
     """Data of the event."""
     occurred_at: datetime
     """When it happened (UTC)."""
+    project_id: str
+    """Id of the project."""
     contact: EventContact | None
     """The contact that the event concerns, or null."""
 
@@ -3989,7 +4120,7 @@ class InboundMessage(Record, frozen=True, kw_only=True):
     id: str
     """Unique identifier. Treat it as an opaque string."""
     source: InboundMessageSource
-    """`smtp`, or `api` if it was handed over through the API."""
+    """`smtp`, or `api` if it was added through the API."""
     recipients: list[InboundRecipient]
     """The recipients in the envelope that have a route of the project."""
     subject: str
@@ -3997,13 +4128,15 @@ class InboundMessage(Record, frozen=True, kw_only=True):
     message_id: str | None
     """The `Message-ID` of the message; null if it has none."""
     email_id: str | None
-    """Id of the e-mail of this project to which it replies; null if it is no reply to one."""
+    """Id of the project's e-mail to which the message is a reply; null if it is not a reply to one."""
     size: int
     """Size of the whole message in octets."""
     automatic: bool
-    """Whether a program has sent it, such as a vacation notice or a mailing list. Do not answer it automatically."""
+    """Whether a program and not a person sent the message, for example as a vacation notice. Do not reply to it
+    automatically.
+    """
     hints: list[SpamHint]
-    """Facts that often go with unwanted mail. They decide nothing."""
+    """Facts that are common in unwanted mail. No message is refused because of them."""
     received_at: datetime
     """When it was received (UTC)."""
     from_: MailContact | None
@@ -4011,7 +4144,7 @@ class InboundMessage(Record, frozen=True, kw_only=True):
     to: list[MailContact]
     """The addresses in To."""
     attachment_count: int
-    """Number of attachments, which the message has at `…/inbound/{id}/attachments`."""
+    """Number of attachments. `GET …/inbound/{id}` lists them."""
     spf: InboundMessageSpf
     """The SPF result (RFC 7208), for the domain of the envelope sender."""
     dkim: InboundMessageDkim
@@ -4019,7 +4152,7 @@ class InboundMessage(Record, frozen=True, kw_only=True):
     dmarc: InboundMessageDmarc
     """The DMARC result: whether the domain in From is authenticated."""
     expires_at: datetime
-    """When the message is deleted (UTC), as the project's setting `inboundRetentionDays` is now."""
+    """When the message will be deleted (UTC), by the present value of the project's setting `inboundRetentionDays`."""
     headers: list[MessageField]
     """The header fields in their order."""
     cc: list[MailContact]
@@ -4035,9 +4168,11 @@ class InboundMessage(Record, frozen=True, kw_only=True):
     text: str | None
     """The plain text; null if there is none."""
     html: str | None
-    """The html as it arrived. It is hostile until it is sanitized: never show it in a page of your own origin."""
+    """The HTML body as it arrived. It can be hostile: never show it in a page of your own origin without sanitizing
+    it.
+    """
     reply_text: str
-    """The text without the quoted message and the signature, as far as they are recognized."""
+    """The plain text without the quoted message and the signature, as far as they are recognized."""
     attachments: list[ReceivedAttachment]
     """Attached files, at most 20."""
     authentication: MessageAuthentication
@@ -4047,16 +4182,16 @@ class InboundMessage(Record, frozen=True, kw_only=True):
     envelope: InboundEnvelope
     """How the message arrived."""
     notices: list[str]
-    """What could not be read of the message, and why. The raw message is complete."""
+    """Which parts of the message could not be read, and why. The raw message is complete."""
 
 
 class InboundReceipt(Record, frozen=True, kw_only=True):
-    """A message that was handed over."""
+    """The result of adding a message."""
 
     id: str
     """Id of the received message."""
     duplicate: bool
-    """Whether the same message for the same recipients was stored before, so that nothing was added."""
+    """Whether nothing was added, because the same message for the same recipients was stored before."""
 
 
 class InboundReceivedData(Record, frozen=True, kw_only=True):
@@ -4067,45 +4202,49 @@ class InboundReceivedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     message_id: str | None
     """The `Message-ID` of the message; null if it has none."""
     email_id: str | None
-    """Id of the e-mail of the project to which it replies; null if it is no reply to one."""
+    """Id of the project's e-mail to which the message is a reply; null if it is not a reply to one."""
     from_: str
-    """The first address in From; empty if there is none."""
+    """The first address in `From`; empty if there is none."""
     from_name: str
-    """The display name of this address; empty if there is none."""
+    """The display name of this address; empty if it has none."""
     to: list[str]
-    """The addresses in To; the first 20."""
+    """The first 20 addresses in `To`."""
     recipients: list[str]
-    """The addresses in the envelope that have a route of the project, in lower case."""
+    """The envelope recipients (RCPT TO) that match a route of the project, in lower case."""
     route_ids: list[str]
-    """Ids of these routes."""
+    """Ids of the routes that the recipients match."""
     tag: str | None
-    """What follows `+` in the address of the first recipient with such a tag; null if none has one."""
+    """The part between `+` and `@` of the first recipient that has one: `a1` in `help+a1@example.com`. Null if none
+    has one.
+    """
     subject: str
     """The subject."""
     size: int
     """Size of the whole message in octets."""
     attachment_count: int
-    """Number of attachments, which the message has at `…/inbound/{id}/attachments`."""
+    """Number of attachments. `GET …/inbound/{id}` lists them."""
     automatic: bool
-    """Whether a program has sent it. Do not answer it automatically."""
+    """Whether a program and not a person sent the message. Do not reply to it automatically."""
     spf: str
     """The SPF result."""
     dkim: str
-    """The DKIM result: `pass` if a signature is valid, whatever its domain."""
+    """The DKIM result: `pass` if at least one signature is valid, whatever its domain."""
     dmarc: str
-    """The DMARC result: whether the domain in From is authenticated."""
+    """The DMARC result: whether the domain in `From` is authenticated."""
     hints: list[str]
-    """Codes of facts that often go with unwanted mail."""
+    """Codes of properties of the message that are typical of unwanted mail."""
     reply_text: str | None
-    """The text without the quoted message and the signature; null if the texts are too large for an event."""
+    """The plain text without the quoted message and the signature; null if the bodies are too large for an event."""
     text: str | None
-    """The plain text; null if there is none, or if the texts are too large for an event."""
+    """The plain-text body; null if there is none, or if the bodies are too large for an event."""
     html: str | None
-    """The html as it arrived; null if there is none, or if the texts are too large for an event."""
+    """The HTML body as it arrived; null if there is none, or if the bodies are too large for an event."""
 
 
 class InboundRecipient(Record, frozen=True, kw_only=True):
@@ -4116,22 +4255,25 @@ class InboundRecipient(Record, frozen=True, kw_only=True):
     route_id: str
     """Id of the route of the address."""
     tag: str | None
-    """What follows `+` in the local part; null if there is none."""
+    """The part of the local part after `+`; null if there is none."""
 
 
 class InboundRoute(Record, frozen=True, kw_only=True):
-    """Which addresses receive mail for the project."""
+    """An address, or all addresses of a domain, for which the project receives mail."""
 
     id: str
     """Unique identifier. Treat it as an opaque string."""
     name: str
     """Display name."""
     address: str
-    """The address, or `*@` and the domain for every address of it that has no route of its own. An address with a
-    tag, such as `support+42@…`, has the route of the address without it, unless it has its own.
+    """The address, or `*@` and the domain for every address of it that has no route of its own. Mail to an address
+    with a tag, such as `support+42@…`, goes to the route of the address without the tag, unless there is one
+    with the tag.
     """
     active: bool
-    """Whether mail is received. Mail to a route that is not active is refused, also if there is one for the domain."""
+    """Whether mail is received. Mail to the address of an inactive route is refused, even if the domain has an
+    active route.
+    """
     domain_id: str
     """Id of the verified sending domain to which the address belongs."""
     record: MxRecord
@@ -4148,7 +4290,7 @@ class InboundSummary(Record, frozen=True, kw_only=True):
     id: str
     """Unique identifier. Treat it as an opaque string."""
     source: InboundSummarySource
-    """`smtp`, or `api` if it was handed over through the API."""
+    """`smtp`, or `api` if it was added through the API."""
     recipients: list[InboundRecipient]
     """The recipients in the envelope that have a route of the project."""
     subject: str
@@ -4156,13 +4298,15 @@ class InboundSummary(Record, frozen=True, kw_only=True):
     message_id: str | None
     """The `Message-ID` of the message; null if it has none."""
     email_id: str | None
-    """Id of the e-mail of this project to which it replies; null if it is no reply to one."""
+    """Id of the project's e-mail to which the message is a reply; null if it is not a reply to one."""
     size: int
     """Size of the whole message in octets."""
     automatic: bool
-    """Whether a program has sent it, such as a vacation notice or a mailing list. Do not answer it automatically."""
+    """Whether a program and not a person sent the message, for example as a vacation notice. Do not reply to it
+    automatically.
+    """
     hints: list[SpamHint]
-    """Facts that often go with unwanted mail. They decide nothing."""
+    """Facts that are common in unwanted mail. No message is refused because of them."""
     received_at: datetime
     """When it was received (UTC)."""
     from_: MailContact | None
@@ -4170,7 +4314,7 @@ class InboundSummary(Record, frozen=True, kw_only=True):
     to: list[MailContact]
     """The addresses in To."""
     attachment_count: int
-    """Number of attachments, which the message has at `…/inbound/{id}/attachments`."""
+    """Number of attachments. `GET …/inbound/{id}` lists them."""
     spf: InboundSummarySpf
     """The SPF result (RFC 7208), for the domain of the envelope sender."""
     dkim: InboundSummaryDkim
@@ -4178,11 +4322,11 @@ class InboundSummary(Record, frozen=True, kw_only=True):
     dmarc: InboundSummaryDmarc
     """The DMARC result: whether the domain in From is authenticated."""
     expires_at: datetime
-    """When the message is deleted (UTC), as the project's setting `inboundRetentionDays` is now."""
+    """When the message will be deleted (UTC), by the present value of the project's setting `inboundRetentionDays`."""
 
 
 class InboxAttachment(Record, frozen=True, kw_only=True):
-    """An attachment; `number` is its number in the URL."""
+    """An attachment; `number` is its number in the URL, from 0."""
 
     number: int
     """Number of the attachment in its URL."""
@@ -4193,7 +4337,7 @@ class InboxAttachment(Record, frozen=True, kw_only=True):
     content_id: str | None
     """Content-ID by which the HTML refers to the file as `cid:…`; null for a plain attachment."""
     size: int
-    """Size in bytes."""
+    """The size of the decoded file in octets."""
 
 
 class InboxMessage(Record, frozen=True, kw_only=True):
@@ -4204,15 +4348,15 @@ class InboxMessage(Record, frozen=True, kw_only=True):
     send_id: str
     """Id of the send; null if there is none."""
     mail_from: str
-    """Sender of sign-in mail; null uses the server's sender. Of a captured message: the envelope sender."""
+    """The envelope sender, to which bounces go."""
     recipients: list[str]
-    """Recipient addresses of the envelope."""
+    """The envelope recipients, including those in bcc."""
     sender: str
-    """`From` header."""
+    """The sender in the header field `From`."""
     subject: str
     """Subject line."""
     size: int
-    """Size in bytes."""
+    """The size of the message in octets."""
     captured_at: datetime
     """When the message was captured (UTC)."""
     headers: list[HeaderField]
@@ -4237,10 +4381,13 @@ class InvitationAcceptedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     test: bool | None = None
-    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
+    Default: `false`.
     """
     organization_id: str
     """Id of the organization."""
@@ -4256,10 +4403,13 @@ class InvitationEventData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     test: bool | None = None
-    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
+    Default: `false`.
     """
     organization_id: str
     """Id of the organization."""
@@ -4268,7 +4418,7 @@ class InvitationEventData(Record, frozen=True, kw_only=True):
 
 
 class InvitationPreview(Record, frozen=True, kw_only=True):
-    """What the token of an invitation shows without signing in."""
+    """What a visitor with the token of an invitation can see without signing in."""
 
     organization: OrganizationRef
     """The organization."""
@@ -4586,10 +4736,13 @@ class OrganizationDomainData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     test: bool | None = None
-    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
+    Default: `false`.
     """
     domain: str
     """Name of the domain."""
@@ -4605,10 +4758,13 @@ class OrganizationEventData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     test: bool | None = None
-    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
+    Default: `false`.
     """
     name: str
     """Name of the organization."""
@@ -4680,17 +4836,20 @@ class OrganizationMemberAddedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     test: bool | None = None
-    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
+    Default: `false`.
     """
     customer_id: str
     """Id of the customer."""
     roles: list[str]
     """Roles of the member."""
     source: str
-    """How the customer became a member."""
+    """How the customer became a member: `API`, `INVITATION`, `DOMAIN` or `SSO`."""
 
 
 class OrganizationMemberRemovedData(Record, frozen=True, kw_only=True):
@@ -4701,10 +4860,13 @@ class OrganizationMemberRemovedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     test: bool | None = None
-    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
+    Default: `false`.
     """
     customer_id: str
     """Id of the customer."""
@@ -4746,8 +4908,9 @@ class OrganizationRef(Record, frozen=True, kw_only=True):
 
 
 class OrganizationUpdatedData(Record, frozen=True, kw_only=True):
-    """Data of `organization.updated`: the organization's own fields, or a member's roles. `id` is the id of the
-    organization.
+    """Data of `organization.updated`. If a member's roles were changed, it has `customerId` and `roles`; otherwise
+    the
+        fields of the organization. `id` is the id of the organization.
     """
 
     id: str
@@ -4755,10 +4918,13 @@ class OrganizationUpdatedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     test: bool | None = None
-    """Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-    captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
+    Default: `false`.
     """
     name: str | None = None
     """Name of the organization."""
@@ -4795,13 +4961,13 @@ class OwnSession(Record, frozen=True, kw_only=True):
     ip_address: str
     """IP address of the client."""
     methods: list[str]
-    """Authentication methods that were used or are allowed."""
+    """The authentication methods of the sign-in, as in the claim `amr` (RFC 8176)."""
     created_at: datetime
     """When the record was created (UTC)."""
     last_used_at: datetime
     """When it was last used (UTC), to the minute; null if it was never used."""
     expires_at: datetime
-    """When it expires (UTC); null if it does not expire."""
+    """When the session ends if its tokens are not refreshed before."""
     current: bool
     """Whether this is the session of the request."""
 
@@ -4883,7 +5049,7 @@ class PlanLimits(Record, frozen=True, kw_only=True):
 
 
 class Preflight(Record, frozen=True, kw_only=True):
-    """What large providers would object to in a message."""
+    """What large mailbox providers would object to in a message."""
 
     ok: bool
     """Whether there is no finding with the severity ERROR."""
@@ -5116,33 +5282,35 @@ class RenderedDraft(Record, frozen=True, kw_only=True):
 
 
 class ReportReceipt(Record, frozen=True, kw_only=True):
-    """How a message was understood."""
+    """The result of processing a message about e-mail."""
 
     type: ReportReceiptType
     """A delivery report, a complaint, an automatic reply such as a vacation notice, or something else."""
     email_id: str | None
-    """The id of the e-mail that it is about; null if it names none of the project."""
+    """Id of the e-mail that the message is about; null if it names no e-mail of the project."""
     results: list[ReportedResult]
-    """What it did, for each recipient."""
+    """The effects of a report, one for each recipient that it names."""
     report_id: str | None
-    """The id under which it was kept, if it was not understood."""
+    """Id of the message if it was not understood and therefore kept; otherwise null."""
     reason: str | None
-    """Why it was not understood."""
+    """Why the message was not understood; otherwise null."""
 
 
 class ReportedResult(Record, frozen=True, kw_only=True):
-    """What a report did for one recipient."""
+    """The effect of a report for one recipient of an e-mail."""
 
     kind: ReportedResultKind
     """Kind of the entry."""
     recipient: str | None
     """The address that the report names; null if it names none."""
     result: ReportedResultResult
-    """`unchanged`: it was reported before, is out of order, or is about nobody to whom the e-mail was sent."""
+    """`unchanged`: the same was reported before, or something newer, or the address is no recipient of the e-mail.
+    `unknown_send`: there is no such e-mail.
+    """
 
 
 class Reputation(Record, frozen=True, kw_only=True):
-    """The rates of bounces and complaints of a domain, and what follows from them."""
+    """The bounce and complaint rates of a domain, and its state."""
 
     domain_id: str
     """Id of the sending domain."""
@@ -5155,41 +5323,43 @@ class Reputation(Record, frozen=True, kw_only=True):
     reason: str | None
     """The rate that is above a threshold, with its numbers; null if HEALTHY."""
     held_until: datetime | None
-    """When the messages that wait are evaluated again at the latest; null unless HELD."""
+    """The time until which waiting messages are held, unless the domain is released earlier. It is moved forward as
+    long as the state is HELD; null in other states.
+    """
     counted_from: datetime
-    """The begin of the time for which the rates are: seven days ago, or the last release."""
+    """The time since which messages count for the rates: seven days ago, or the last release if it is later."""
     counts: ReputationCounts
-    """The mail since then."""
+    """The messages since `countedFrom`."""
     bounce_rate: float
-    """From 0 to 1."""
+    """The share of messages with a hard bounce, from 0 to 1."""
     complaint_rate: float
-    """From 0 to 1."""
+    """The share of messages with a complaint, from 0 to 1."""
     thresholds: ReputationThresholds
     """The rates at which the state changes."""
     days: list[ReputationDay]
-    """Oldest first; days without messages are included."""
+    """The counts of each day, oldest first; days without messages are included."""
 
 
 class ReputationCounts(Record, frozen=True, kw_only=True):
-    """The mail of a domain with what came back."""
+    """How many messages a domain sent, and how many of them bounced or were reported as spam."""
 
     messages: int
     """Messages that a mail server accepted, or rejected because of the recipient."""
     bounced: int
-    """Those with a hard bounce: the recipient does not exist. Rejections of the sender or the message do not count."""
+    """Messages with a hard bounce: the recipient does not exist. Rejections for other reasons do not count."""
     complained: int
-    """Those that a recipient reported as spam."""
+    """Messages that a recipient reported as spam."""
 
 
 class ReputationDay(Record, frozen=True, kw_only=True):
-    """The mail of one day with what came back."""
+    """How many messages a domain sent on one day, and how many of them bounced or were reported as spam."""
 
     messages: int
     """Messages that a mail server accepted, or rejected because of the recipient."""
     bounced: int
-    """Those with a hard bounce: the recipient does not exist. Rejections of the sender or the message do not count."""
+    """Messages with a hard bounce: the recipient does not exist. Rejections for other reasons do not count."""
     complained: int
-    """Those that a recipient reported as spam."""
+    """Messages that a recipient reported as spam."""
     day: date
     """The day in UTC on which the messages were transmitted."""
 
@@ -5198,9 +5368,9 @@ class ReputationThresholds(Record, frozen=True, kw_only=True):
     """The thresholds of both rates."""
 
     bounces: RateThresholds
-    """Those of hard bounces."""
+    """The thresholds of the rate of hard bounces."""
     complaints: RateThresholds
-    """Those of complaints."""
+    """The thresholds of the rate of complaints."""
 
 
 class Role(Record, frozen=True, kw_only=True):
@@ -5236,7 +5406,7 @@ class RuleCondition(Record, frozen=True, kw_only=True):
     value: Any | UnsetType = UNSET
     """Value to compare the field with."""
     within_days: float | None | UnsetType = UNSET
-    """For conditions on how often an event happened: count only events of the last so many days."""
+    """For conditions on how often an event happened: count only events within this number of days before now."""
     match: RuleConditionMatch | None | UnsetType = UNSET
     """Whether `all` conditions must hold, or `any` of them."""
     conditions: list[RuleCondition] | None | UnsetType = UNSET
@@ -5345,9 +5515,9 @@ class SendReport(Record, frozen=True, kw_only=True):
     feedback_type: str | None
     """The type of a complaint (RFC 5965 §3.5), such as `abuse`; null for other reports."""
     changed: bool
-    """Whether it changed the send. It does not if, for example, the send had bounced before."""
+    """Whether the report changed the send; false if, for example, the send had already bounced."""
     times: int
-    """How often the same was reported."""
+    """How many times this report arrived."""
     occurred_at: datetime
     """When it happened (UTC)."""
     received_at: datetime
@@ -5364,16 +5534,18 @@ class SendResult(Record, frozen=True, kw_only=True):
     status: SendResultStatus
     """Status of the record."""
     messages: list[RecipientMessage]
-    """The message to each recipient if an `unsubscribable` e-mail has several; the fields above are of the first."""
+    """The message to each recipient if an `unsubscribable` e-mail has several; `id`, `messageId` and `status` are
+    those of the first.
+    """
 
 
 class SendTotals(Record, frozen=True, kw_only=True):
     """Numbers and rates of the project's sends. Opens and clicks by machines are counted separately."""
 
     total: int
-    """Total number of records."""
+    """Sends that were created, whether they were sent or not."""
     sent: int
-    """Number of messages that were sent."""
+    """Sends that a mail server accepted, without those that bounced later."""
     delivered: int
     """Number of messages that were delivered."""
     opened: int
@@ -5387,11 +5559,11 @@ class SendTotals(Record, frozen=True, kw_only=True):
     failed: int
     """Number of failures."""
     machine_opened: int
-    """Number of messages that only machines opened."""
+    """Sends that were opened by machines only."""
     machine_clicked: int
-    """Number of messages in which only machines clicked a link."""
+    """Sends in which only machines clicked."""
     last30_days: int
-    """Number in the last 30 days."""
+    """Sends that were created in the last 30 days, whatever `days` is."""
     open_rate: float
     """Share of messages that were opened, from 0 to 1."""
     click_rate: float
@@ -5435,7 +5607,9 @@ class SenderEventData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     email: str
     """Address of the sender."""
 
@@ -5464,9 +5638,9 @@ class SettingsChange(Record, frozen=True, kw_only=True):
     track_clicks: bool | UnsetType = UNSET
     """Whether clicks are tracked; null uses the project's setting."""
     require_tls: bool | UnsetType = UNSET
-    """Whether the message is passed on only over TLS, to authenticated servers that promise the same (REQUIRETLS,
-    RFC 8689). It bounces at others: 5.7.30, or 5.7.10 without authenticated TLS. Null: the setting of the
-    project.
+    """Whether the message is sent only over TLS, and only to servers with a valid certificate that offer REQUIRETLS
+    (RFC 8689). Otherwise it bounces: with 5.7.10 if TLS or a valid certificate is missing, with 5.7.30 if
+    REQUIRETLS is not offered. Null: the setting of the project.
     """
     seed_list: list[str] | None | UnsetType = UNSET
     """E-mail addresses that get a test copy of a campaign on request (`test-seed-list`)."""
@@ -5552,7 +5726,7 @@ class SignInProvider(Record, frozen=True, kw_only=True):
     max_age_seconds: int | None
     """Maximum age of the provider's session in seconds (`max_age`); null for any age."""
     on_new_subject: SignInProviderOnNewSubject
-    """Second provider account with a known e-mail address: `REFUSE` it, or `HOLD` it for approval."""
+    """If another provider account has a customer's address: `REFUSE` it, or `HOLD` it for approval."""
     enabled: bool
     """Whether it is enabled."""
     callback_url: str
@@ -5619,7 +5793,7 @@ class SpCertificate(Record, frozen=True, kw_only=True):
 
 
 class SpamHint(Record, frozen=True, kw_only=True):
-    """A fact about a message that often goes with unwanted mail."""
+    """A fact about a message that is common in unwanted mail."""
 
     code: SpamHintCode
     """One-time code from the authenticator app or from the mail."""
@@ -5648,19 +5822,21 @@ class SsoCertificateExpiringData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     organization_id: str
     """Id of the organization."""
     domain: str
     """Domain of the connection."""
     reason: str | None = None
-    """Why it was deactivated, if nobody did so."""
+    """Why Postern deactivated the connection itself, such as `DOMAIN_LOST`. Absent if a caller deactivated it."""
     owner: SsoCertificateExpiringDataOwner
-    """Whose certificate expires: the identity provider's or this server's."""
+    """Whose certificate expires: the identity provider's (`IDP`) or this server's (`SP`)."""
     expires_at: datetime
     """When it expires (UTC)."""
     days_left: int
-    """Days until then."""
+    """Number of days until it expires."""
 
 
 class SsoConnection(Record, frozen=True, kw_only=True):
@@ -5741,9 +5917,9 @@ class SsoConnection(Record, frozen=True, kw_only=True):
     allow_other_domains: bool
     """Whether e-mail addresses outside the connection's domains are accepted."""
     trust_mfa: bool
-    """Whether every sign-on counts as multi-factor. Otherwise only a sign-on whose assertion states it does."""
+    """Whether every sign-on counts as multi-factor. If false, only a sign-on counts whose assertion says so."""
     on_new_subject: SsoConnectionOnNewSubject
-    """Second provider account with a known e-mail address: `REFUSE` it, or `HOLD` it for approval."""
+    """If another provider account has a customer's address: `REFUSE` it, or `HOLD` it for approval."""
     default_redirect_url: str | None
     """URL after a sign-in that the identity provider initiated; null uses the first redirect URL."""
     tested_at: datetime | None
@@ -5832,9 +6008,9 @@ class SsoConnectionWithOrganization(Record, frozen=True, kw_only=True):
     allow_other_domains: bool
     """Whether e-mail addresses outside the connection's domains are accepted."""
     trust_mfa: bool
-    """Whether every sign-on counts as multi-factor. Otherwise only a sign-on whose assertion states it does."""
+    """Whether every sign-on counts as multi-factor. If false, only a sign-on counts whose assertion says so."""
     on_new_subject: SsoConnectionWithOrganizationOnNewSubject
-    """Second provider account with a known e-mail address: `REFUSE` it, or `HOLD` it for approval."""
+    """If another provider account has a customer's address: `REFUSE` it, or `HOLD` it for approval."""
     default_redirect_url: str | None
     """URL after a sign-in that the identity provider initiated; null uses the first redirect URL."""
     tested_at: datetime | None
@@ -5855,13 +6031,15 @@ class SsoEventData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     organization_id: str
     """Id of the organization."""
     domain: str
     """Domain of the connection."""
     reason: str | None = None
-    """Why it was deactivated, if nobody did so."""
+    """Why Postern deactivated the connection itself, such as `DOMAIN_LOST`. Absent if a caller deactivated it."""
 
 
 class SsoLookup(Record, frozen=True, kw_only=True):
@@ -5885,15 +6063,17 @@ class SsoMetadataChangedData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     organization_id: str
     """Id of the organization."""
     domain: str
     """Domain of the connection."""
     reason: str | None = None
-    """Why it was deactivated, if nobody did so."""
+    """Why Postern deactivated the connection itself, such as `DOMAIN_LOST`. Absent if a caller deactivated it."""
     changed: list[str]
-    """Names of the fields that were changed."""
+    """Names of the fields of the connection that were changed."""
 
 
 class SsoMetadataFailingData(Record, frozen=True, kw_only=True):
@@ -5904,15 +6084,20 @@ class SsoMetadataFailingData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     problem: str
     """Why the metadata cannot be used."""
     last_read_at: datetime | None
-    """When it could last be used (UTC)."""
+    """When usable metadata was read for the last time (UTC)."""
 
 
 class SsoSignOut(Record, frozen=True, kw_only=True):
-    """URL to sign out at the identity provider too; null if the provider does not support it."""
+    """URL to sign out at the identity provider too. Null if the session was not started by single sign-on, or if
+    the
+        provider does not support logout by redirect.
+    """
 
     url: str | None
     """The URL."""
@@ -5926,7 +6111,9 @@ class SsoSignedInData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     organization_id: str
     """Id of the organization."""
     customer_id: str
@@ -5981,7 +6168,9 @@ class SsoTraceStep(Record, frozen=True, kw_only=True):
 
 
 class Suppression(Record, frozen=True, kw_only=True):
-    """An address that gets no mail from this project; with the reason UNSUBSCRIBE, no marketing mail."""
+    """An address that gets no mail from this project. With the reason UNSUBSCRIBE, it gets no marketing mail and no
+    `unsubscribable` e-mails, but all other mail.
+    """
 
     id: str
     """Unique identifier. Treat it as an opaque string."""
@@ -6040,7 +6229,7 @@ class Template(Record, frozen=True, kw_only=True):
     updated_at: datetime
     """When the record was last changed (UTC)."""
     app_id: str
-    """The project's id. The older path family calls a project an app."""
+    """The id of the project."""
 
 
 class TemplateFault(Record, frozen=True, kw_only=True):
@@ -6178,11 +6367,11 @@ class TrackingHit(Record, frozen=True, kw_only=True):
     kind: TrackingHitKind
     """Kind of the entry."""
     url: str | None
-    """The URL."""
+    """The target of the link; null for OPEN, and if it was erased."""
     verdict: TrackingHitVerdict
     """What caused the hit: a person, a machine such as a security scanner, or an image proxy."""
     reason: str | None
-    """Reason, as text."""
+    """The criterion that decided `verdict`, such as `too_soon`; null for `human`."""
     ip_address: str
     """IP address of the client."""
     user_agent: str
@@ -6217,17 +6406,17 @@ class UnrecognizedMessage(Record, frozen=True, kw_only=True):
     id: str
     """Unique identifier. Treat it as an opaque string."""
     email_id: str | None
-    """The id of the e-mail to whose return path it was sent, if it is known."""
+    """Id of the e-mail to whose return path the message was sent; null if it is not known."""
     source: UnrecognizedMessageSource
     """Source of the record."""
     reason: str
-    """Why it was not understood."""
+    """Why the message was not understood."""
     from_: str
     """Sender: `ada@example.com` or `Ada <ada@example.com>`."""
     subject: str
     """Subject line."""
     size: int
-    """Its size in octets. Of a larger message, only the first 262,144 are kept."""
+    """Size of the message in octets. Only the first 262,144 of them are kept."""
     received_at: datetime
     """When it was received (UTC)."""
 
@@ -6252,7 +6441,7 @@ class VariantStats(Record, frozen=True, kw_only=True):
     """The statistics of a variant. Opens and clicks by machines are not counted."""
 
     sent: int
-    """Number of messages that were sent."""
+    """Sends that a mail server accepted, without those that bounced later."""
     opened: int
     """Number of messages that people opened."""
     clicked: int
@@ -6321,15 +6510,17 @@ class WarmUp(Record, frozen=True, kw_only=True):
     starts_on: date
     """The first day, in UTC."""
     steps: list[int]
-    """The ceiling of each day that counts."""
+    """The ceiling of each step. A step takes one day, or several if it is repeated."""
     step: int
     """The number of today's step, from 1."""
     ceiling: int | None
     """How many messages the domain may send today; null unless ACTIVE."""
     used: int
-    """Messages of today: marketing messages with a place in the ceiling, and transactional ones that were sent."""
+    """Messages that count for today's ceiling: marketing messages that may be sent today, and transactional
+    messages that were sent.
+    """
     repeated_days: int
-    """Days that did not count, because nothing was sent or the rates of the domain were above a threshold."""
+    """Days after which the step was repeated: nothing was sent, or a rate of the domain was above a threshold."""
     next_day_at: datetime | None
     """When the next day begins; null unless ACTIVE or SCHEDULED."""
     last_day: date | None
@@ -6449,7 +6640,9 @@ class WebhookDisabledData(Record, frozen=True, kw_only=True):
     project_id: str
     """Id of the project."""
     truncated: bool | None = None
-    """Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`."""
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
     url: str
     """URL of the webhook."""
     reason: str

@@ -163,7 +163,7 @@ class AsyncAppsOrganizationsInvitations:
             expires_in_days: Number of days until the invitation expires. Default: `7`.
             accept_url: URL of your page that accepts the invitation; `token` is added to its query. Default: a
                 hosted page.
-            invited_by_end_user_id: Id of the inviting customer; null if a developer or an API key invites.
+            invited_by_end_user_id: The id of the member who invites.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -1536,7 +1536,7 @@ class AsyncAppsOrganizations:
 
         Args:
             name: A display name: one line of text, not only blanks.
-            slug: Defaults to one derived from the name.
+            slug: If null, a slug is derived from the name.
             external_id: Id of the organization in your own system.
             metadata: Custom data, up to 16 KiB of JSON.
             project: Project id, if not that of the client.
@@ -1770,8 +1770,9 @@ class AsyncAppsSso:
             name: A display name: one line of text, not only blanks.
             domain: Domain name.
             idp_metadata_xml: The identity provider's metadata: sets all fields whose names begin with `idp`.
-            idp_metadata_url: Fetched now and used like `idpMetadataXml`; fetched again every day, so that
-                certificates roll over. While it is set, the fetched metadata overrides fields set one by one.
+            idp_metadata_url: URL of the metadata. It is fetched now and used like `idpMetadataXml`, and fetched
+                again every day, so that new certificates are taken over. While it is set, the fetched metadata
+                overrides fields set one by one.
             idp_entity_id: Entity id of the identity provider.
             idp_sso_url: Single sign-on URL of the identity provider.
             idp_sso_binding: SAML binding of authentication requests.
@@ -1794,7 +1795,7 @@ class AsyncAppsSso:
             allow_other_domains: Whether to accept addresses outside the organization's verified domains
                 (guests). They count as unverified.
             trust_mfa: Whether every sign-on counts as multi-factor: set this if the identity provider always
-                requires a second factor. Otherwise only a sign-on whose assertion states it counts
+                requires a second factor. If false, only a sign-on counts whose assertion says so
                 (`AuthnContextClassRef`, or Microsoft's `authnmethodsreferences`).
             on_new_subject: What to do if a user of the identity provider has the address of a customer who is
                 linked to another user of the provider: REFUSE the sign-on, or HOLD it as an `identity-request`
@@ -1923,8 +1924,9 @@ class AsyncAppsSso:
         `idp` fields in the same request take precedence. `testedAt` becomes null if the change invalidates the
         test.
 
-        A change that would make an ACTIVE connection incomplete returns 409; deactivate it first. If an ACTIVE
-        connection changes, an active connection of another organization that has lost the domain is deactivated.
+        A change that would make an ACTIVE connection incomplete returns 409; deactivate it first. If this
+        connection is ACTIVE and another organization, which has lost the domain, still has an active connection
+        for it, the connection of the other organization is deactivated.
 
         Permission: `sso:write`.
 
@@ -1934,8 +1936,9 @@ class AsyncAppsSso:
             id: The id.
             conn_id: The conn id.
             idp_metadata_xml: The identity provider's metadata: sets all fields whose names begin with `idp`.
-            idp_metadata_url: Fetched now and used like `idpMetadataXml`; fetched again every day, so that
-                certificates roll over. While it is set, the fetched metadata overrides fields set one by one.
+            idp_metadata_url: URL of the metadata. It is fetched now and used like `idpMetadataXml`, and fetched
+                again every day, so that new certificates are taken over. While it is set, the fetched metadata
+                overrides fields set one by one.
             idp_entity_id: Entity id of the identity provider.
             idp_sso_url: Single sign-on URL of the identity provider.
             idp_sso_binding: SAML binding of authentication requests.
@@ -1958,7 +1961,7 @@ class AsyncAppsSso:
             allow_other_domains: Whether to accept addresses outside the organization's verified domains
                 (guests). They count as unverified.
             trust_mfa: Whether every sign-on counts as multi-factor: set this if the identity provider always
-                requires a second factor. Otherwise only a sign-on whose assertion states it counts
+                requires a second factor. If false, only a sign-on counts whose assertion says so
                 (`AuthnContextClassRef`, or Microsoft's `authnmethodsreferences`).
             on_new_subject: What to do if a user of the identity provider has the address of a customer who is
                 linked to another user of the provider: REFUSE the sign-on, or HOLD it as an `identity-request`
@@ -2106,10 +2109,11 @@ class AsyncAppsSso:
     ) -> types.AppSsoConnection:
         """Activate a connection.
 
-        It requires the identity provider's entity id, an https sign-on URL, a certificate that has not expired,
-        and a VERIFIED domain of the organization equal to `domain`; otherwise returns 409 with the missing parts
-        in `errors`. Only one active connection can serve a domain. An active connection of another organization
-        that has lost the domain is deactivated. Honours `If-Match`.
+        The connection needs the identity provider's entity id, an https sign-on URL, a certificate that has not
+        expired, and a VERIFIED domain of the organization equal to `domain`; otherwise the response is 409 with
+        the missing parts in `errors`. Only one active connection can serve a domain. If another organization,
+        which has lost the domain, still has an active connection for it, the connection of the other
+        organization is deactivated. Honours `If-Match`.
 
         Permission: `sso:write`.
 
@@ -2586,7 +2590,7 @@ class AsyncAuthIdentities:
 
         Raises:
             IdentityMissing
-            LastWayIn
+            LastSignInMethod
             NotFresh
         """
         return await self._client._call(operations.UNLINK_IDENTITY, (key,), project=project, timeout=timeout)
@@ -2817,7 +2821,7 @@ class AsyncAuthPasskeys:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
-            LastWayIn
+            LastSignInMethod
             MfaStillRequired
             NotFresh
             PasskeyMissing
@@ -4026,7 +4030,7 @@ class AsyncInboundRoutes:
         project: str | None = None,
         timeout: float | None = None,
     ) -> AsyncPaged[types.InboundRoute]:
-        """The routes of received mail, newest first.
+        """List the routes of received mail, newest first.
 
         Permission: `inbound:read`.
 
@@ -4069,7 +4073,7 @@ class AsyncInboundRoutes:
         Args:
             address: An address, such as `support@reply.example.com`, or `*@reply.example.com` for every address
                 of a domain.
-            name: A name to recognise the route by; the address without one.
+            name: A name to recognise the route by; defaults to the address.
             active: Whether the record is active. Default: `true`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -4186,7 +4190,7 @@ class AsyncInboundRoutes:
     ) -> types.InboundRoute:
         """Look up the MX record of a route now.
 
-        The result only informs: mail that arrives is received anyway.
+        Mail that arrives is received whatever the result is.
 
         Permission: `inbound:write`.
 
@@ -4476,7 +4480,7 @@ class AsyncOrganizationsInvitations:
             expires_in_days: Number of days until the invitation expires. Default: `7`.
             accept_url: URL of your page that accepts the invitation; `token` is added to its query. Default: a
                 hosted page.
-            invited_by_end_user_id: Id of the inviting customer; null if a developer or an API key invites.
+            invited_by_end_user_id: The id of the member who invites.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -5169,7 +5173,7 @@ class AsyncAnalytics:
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.ProjectSummary:
-        """A summary of the project's contacts, sends, campaigns and automations.
+        """Get a summary of the project's contacts, sends, campaigns and automations.
 
         `days` restricts the sends to this number of past days. Rates are from 0 to 1. Open, click and complaint
         rates are shares of `sent`, the messages that a mail server accepted. The bounce rate is `bounced` /
@@ -5198,7 +5202,7 @@ class AsyncAnalytics:
         project: str | None = None,
         timeout: float | None = None,
     ) -> builtins.list[types.TimeSeriesItem]:
-        """The statistics of each day, oldest first; days without activity are included.
+        """List the statistics of each day, oldest first; days without activity are included.
 
         `from` and `to` are dates in `timezone`, by default the last 30 days. `campaignId` restricts the
         statistics to one campaign.
@@ -5233,9 +5237,9 @@ class AsyncAnalytics:
         project: str | None = None,
         timeout: float | None = None,
     ) -> builtins.list[types.ByDomainItem]:
-        """The statistics of each sending domain, newest domain first.
+        """List the statistics of each sending domain, newest domain first.
 
-        The period is given as for the time series.
+        The parameters are those of the time series.
 
         Permission: `analytics:read`.
 
@@ -5267,7 +5271,7 @@ class AsyncAnalytics:
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
-        """The time series as CSV.
+        """Export the time series as CSV.
 
         Permission: `analytics:read`.
 
@@ -5582,8 +5586,9 @@ class AsyncAudiences:
             sort: Order; `-` is descending. `name` ignores the letter case.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
-            include: `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header
-                `Total-Count`, the number of matching records, counted up to 10,000.
+            include: `counts`: each record with its counts, such as the number of members; `limit` is then at
+                most 100. `total`: the header `Total-Count`, the number of matching records, counted up to
+                10,000.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -5612,7 +5617,9 @@ class AsyncAudiences:
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.Audience:
-        """Create an audience: DYNAMIC with `rules`, otherwise STATIC, to which contacts are added by calls.
+        """Create an audience.
+
+        With `rules` it is DYNAMIC: they choose its contacts. Without, it is STATIC: you add them.
 
         Permission: `audiences:write`.
 
@@ -5704,9 +5711,9 @@ class AsyncAudiences:
     ) -> types.Deleted:
         """Delete an audience; its contacts stay.
 
-        Returns 409 with the users of the audience if it is in use.
+        If the audience is in use, returns 409 and names what uses it.
 
-        It is in use by audiences whose rules refer to it, by automations that are active or have unfinished
+        It can be in use by audiences whose rules refer to it, by automations that are active or have unfinished
         runs, and by campaigns that are scheduled or being sent. Honours `If-Match`.
 
         Permission: `audiences:write`.
@@ -5874,12 +5881,12 @@ class AsyncAuth:
 
         A refresh token works once. If it is sent again within 30 seconds, the response has the same new tokens,
         so that a lost response does no harm. A token that is used again later must have been copied, so the
-        session ends. The session also ends if an organization or the project requires more of sign-ins now
-        (`requireSso`, `requireMfa`).
+        session ends. The session also ends if its sign-in does not meet the current requirements of the project
+        and of the customer's organizations (`requireSso`, `requireMfa`).
 
-        `organizationId` switches the active organization, which the access token describes; null is no
-        organization. If the customer is not a member of it, or it is suspended, nothing changes (403): the
-        refresh token still works.
+        `organizationId` switches the active organization, which the access token describes; null switches to
+        none. If the customer is not a member of the organization, or the organization is suspended, the response
+        is 403 and nothing changes: the refresh token still works.
 
         Credentials: nobody, publishable key, secret key.
 
@@ -6037,7 +6044,7 @@ class AsyncAuth:
 
         Earlier codes stay valid.
 
-        Send the new code with the new `challengeId`. Limits on mails are those of `sign-up`.
+        Send the new code with the new `challengeId`. The limits on mails are those of `sign-up`.
 
         Credentials: nobody, publishable key, secret key.
 
@@ -6301,9 +6308,9 @@ class AsyncAuth:
     ) -> None:
         """Set a new password with the token from the mail, and mark the address as verified.
 
-        All sessions and any lockout of the password end. If this is the first verified address of the account,
-        the second factor, passkeys and linked accounts are removed too, because another person may have added
-        them. The customer is notified by mail.
+        All sessions end, and so does a lockout after wrong passwords. If this is the first verified address of
+        the account, the second factor, passkeys and linked accounts are removed too, because another person may
+        have added them. The customer is notified by mail.
 
         Credentials: nobody, publishable key, secret key.
 
@@ -6411,7 +6418,7 @@ class AsyncAuth:
     ) -> types.CurrentCustomer:
         """Verify an address with the code that was sent to it.
 
-        It becomes the primary address of your account.
+        The address becomes the primary one of your account.
 
         If the primary address changes, the old one gets a notice. Only the customer who requested the code can
         use it.
@@ -6627,8 +6634,8 @@ class AsyncAuth:
 
         Args:
             code: Authorization code from the redirect.
-            code_verifier: Left out only by the project's server with its secret key, for single sign-on that the
-                app did not begin.
+            code_verifier: Required, except for a single sign-on that the app did not begin: the project's server
+                exchanges such a code with its secret key.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -6736,8 +6743,9 @@ class AsyncAutomations:
             sort: Order; `-` is descending. `name` ignores the letter case.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
-            include: `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header
-                `Total-Count`, the number of matching records, counted up to 10,000.
+            include: `counts`: each record with its counts, such as the number of members; `limit` is then at
+                most 100. `total`: the header `Total-Count`, the number of matching records, counted up to
+                10,000.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -6986,7 +6994,7 @@ class AsyncAutomations:
         """Activate or deactivate an automation with `{active}`; without a body, toggle it.
 
         A deactivated automation starts no new runs; unfinished runs continue. Activation requires that its
-        audiences, templates, sending domains and senders exist; otherwise the response is 409 with what is
+        audiences, templates, sending domains and senders exist; otherwise the response is 409 and lists what is
         missing. If active automations would start each other in an endless loop, the response is 409 with the
         steps of the loop, unless `allowLoops` is true. Honours `If-Match`.
 
@@ -7046,10 +7054,9 @@ class AsyncAutomations:
         project: str | None = None,
         timeout: float | None = None,
     ) -> builtins.list[types.AutomationRunPosition]:
-        """Count the unfinished runs of an automation by the version of the steps that they follow, and by their
-        step.
+        """Count the unfinished runs of an automation by version of its steps and by current step.
 
-        Runs keep the version with which they started, so `version` can be lower than that of the automation.
+        A run keeps the version with which it started, so `version` can be lower than that of the automation.
 
         Permission: `automations:read`.
 
@@ -7145,8 +7152,8 @@ class AsyncAutomations:
             event_data: Data of the event that would start the run.
             happened: Indices of the WAIT_FOR_EVENT steps whose event is assumed to occur at once; the others
                 time out. Steps are numbered as in `currentStep` of a run.
-            trigger: To try a trigger that is not stored.
-            steps: To try steps that are not stored.
+            trigger: A trigger to try instead of that of the automation.
+            steps: Steps to try instead of those of the automation.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -7297,7 +7304,7 @@ class AsyncCampaigns:
         project: str | None = None,
         timeout: float | None = None,
     ) -> AsyncPaged[types.ListedCampaign]:
-        """The project's campaigns, newest first.
+        """List the project's campaigns, newest first.
 
         All given filters must match.
 
@@ -7315,8 +7322,9 @@ class AsyncCampaigns:
             sort: Order; `-` is descending. `name` ignores the letter case.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
-            include: `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header
-                `Total-Count`, the number of matching records, counted up to 10,000.
+            include: `counts`: each record with its counts, such as the number of members; `limit` is then at
+                most 100. `total`: the header `Total-Count`, the number of matching records, counted up to
+                10,000.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -7416,7 +7424,7 @@ class AsyncCampaigns:
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.CampaignDetail:
-        """A campaign with its variants, statistics and live progress.
+        """Get a campaign with its variants, statistics and live progress.
 
         Permission: `campaigns:read`.
 
@@ -7673,7 +7681,8 @@ class AsyncCampaigns:
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.Campaign:
-        """End an A/B test without choosing by its results: the rest of the audience gets the first variant.
+        """End an A/B test without comparing its results: the first variant wins, and the rest of the audience gets
+        it.
 
         Permission: `campaigns:send`.
 
@@ -7894,9 +7903,9 @@ class AsyncCampaigns:
         project: str | None = None,
         timeout: float | None = None,
     ) -> AsyncPaged[types.EmailLogEntry]:
-        """The sends of a campaign, one for each contact.
+        """List the sends of a campaign, one for each contact.
 
-        `status` filters by one or several comma-separated statuses.
+        Filter by `status` (one or several, comma-separated).
 
         Permission: `campaigns:read`.
 
@@ -7946,7 +7955,9 @@ class AsyncCampaigns:
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
-        """All sends of a campaign as CSV.
+        """Export the sends of a campaign as CSV.
+
+        Filter by `status` (one or several, comma-separated).
 
         Permission: `campaigns:read`.
 
@@ -8021,7 +8032,7 @@ class AsyncContacts:
     ) -> AsyncPaged[types.Contact]:
         """List the project's contacts, newest first.
 
-        `q` filters by part of the address, `unsubscribed` by that field.
+        `q` filters by part of the address, `unsubscribed` by the field.
 
         Permission: `contacts:read`.
 
@@ -8883,8 +8894,8 @@ class AsyncCustomers:
         one, and the sessions of the merged customer end. This customer gets the roles of both, its own first, at
         most 100. It gets the metadata of both, and keeps its own value for a key that both have. A verified
         address is preferred as the primary one. If this customer has no name, phone number, password or second
-        factor, it gets that of the merged customer, a second factor together with its recovery codes. A new
-        second factor ends the sessions of this customer, which began without it.
+        factor (with its recovery codes), it gets that of the merged customer. If it gets a second factor, its
+        sessions end, because they began without one.
 
         Permission: `customers:write`.
 
@@ -8964,7 +8975,7 @@ class AsyncDeliverySites:
         project: str | None = None,
         timeout: float | None = None,
     ) -> AsyncPaged[types.DeliverySite]:
-        """The destinations of the project's mail, with what waits for each.
+        """The destinations of the project's mail, with the number of waiting messages.
 
         A destination is a provider, the mail servers of a domain, a relay, or Amazon SES. Those that were not
         used for a month are left out.
@@ -9038,8 +9049,8 @@ class AsyncDeliverySites:
     ) -> types.DeliverySite:
         """Send no mail of this project to a site, until it is resumed or until a time.
 
-        Its messages wait, and only `expiresAt` ends their wait. For the time of the suspension, they are retried
-        longer afterwards. Within two seconds, no process begins to send further messages to it.
+        Messages to the site wait, and fail only if their `expiresAt` passes. The time of the suspension does not
+        count in their retry period. Within two seconds, no process begins to send further messages to the site.
 
         Permission: `emails:write`.
 
@@ -9417,7 +9428,7 @@ class AsyncDomains:
         project: str | None = None,
         timeout: float | None = None,
     ) -> AsyncPaged[types.Domain]:
-        """The project's sending domains, newest first, each with its DNS records and the result of their last
+        """List the project's sending domains, newest first, with their DNS records and the results of the last
         check.
 
         Permission: `domains:read`.
@@ -9471,7 +9482,7 @@ class AsyncDomains:
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.Domain:
-        """A sending domain with its DNS records and the result of their last check.
+        """Get a sending domain with its DNS records and the results of the last check.
 
         Permission: `domains:read`.
 
@@ -9497,8 +9508,8 @@ class AsyncDomains:
 
         Mail can no longer be sent from it, even if its records stay published.
 
-        If scheduled campaigns, active automations or automations with current runs use the domain, the response
-        is 409 and lists them.
+        If scheduled campaigns, or automations that are active or have unfinished runs, use the domain, the
+        response is 409 and lists them.
 
         If messages wait to be sent from the domain (scheduled, queued or delayed), the response is 409 with
         their number. `force=true` deletes the domain anyway; those messages then fail when they are due. Honours
@@ -9581,11 +9592,11 @@ class AsyncDomains:
         project: str | None = None,
         timeout: float | None = None,
     ) -> builtins.list[types.BlocklistEntry]:
-        """The status of the domain, and of the IP addresses that send its mail, on each blocklist.
+        """Get the status of the domain, and of the IP addresses that send its mail, on each blocklist.
 
-        Checked every six hours. The status is UNKNOWN if a blocklist refuses the query, fails its health check
-        (RFC 5782) or does not respond; `listed` then keeps its previous value. `lastCheckedAt` is null until the
-        first check.
+        They are checked every six hours. The status is UNKNOWN if a blocklist refuses the query, fails its
+        health check (RFC 5782) or does not respond; `listed` then keeps its previous value. `lastCheckedAt` is
+        null until the first check.
 
         Permission: `domains:read`.
 
@@ -9606,11 +9617,12 @@ class AsyncDomains:
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.DmarcReportResult:
-        """Add an aggregate report of DMARC (RFC 9990, RFC 7489): the body is the report as XML, as gzip or zip
-        file, or the e-mail (RFC 5322) with it.
+        """Add a DMARC aggregate report (RFC 9990, RFC 7489): the body is the report as XML, gzip or zip file, or
+        the e-mail (RFC 5322) to which it is attached.
 
-        Only records of this domain and its subdomains are counted. A report with an organization and id that the
-        domain has already is not counted again, so requests can be repeated. The data is kept for 400 days.
+        Only records of this domain and its subdomains are counted. A report is not counted again if the domain
+        already has one with the same organization and id, so requests can be repeated. The data is kept for 400
+        days.
 
         Permission: `domains:write`.
 
@@ -9640,7 +9652,7 @@ class AsyncDomains:
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.DmarcSummary:
-        """What receivers reported about the mail of a domain, by day, by host and by receiver.
+        """Get what receivers reported about the mail of a domain, by day, by host and by receiver.
 
         The numbers come from the reports that were added, and from those that arrived by e-mail from
         authenticated senders. Receivers send them once a day, and not all receivers do.
@@ -9651,7 +9663,7 @@ class AsyncDomains:
 
         Args:
             id: The id.
-            days: The number of past days, in UTC, with today.
+            days: The number of past days in UTC, including today.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -9670,12 +9682,12 @@ class AsyncDomains:
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.Reputation:
-        """The rates of hard bounces and complaints of a domain, its state, and the series of days.
+        """Get the rates of hard bounces and complaints of a domain, its state, and the numbers of each day.
 
         The rates are those of the last seven days, or since the last release. From 2 % bounces or 0.1 %
         complaints on, the state is WARNING. From 5 % or 0.3 % on it is HELD: marketing mail of the domain waits
-        until the rates are below the lower thresholds, or until it is released. Transactional mail goes on. The
-        operator can set other thresholds.
+        until both rates are below the lower thresholds, or until it is released. Transactional mail is still
+        sent. The operator can set other thresholds.
 
         Permission: `domains:read`.
 
@@ -9683,7 +9695,7 @@ class AsyncDomains:
 
         Args:
             domain_id: The domain id.
-            days: The number of past days in `days`, in UTC, with today.
+            days: The number of past days in `days`, in UTC, including today.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -9746,10 +9758,10 @@ class AsyncDomains:
 
         Replaces an existing plan.
 
-        With `targetPerDay`, the ceilings are 50, 100, 200 … up to the target, or grow evenly over `days`;
-        `steps` gives them one by one. Marketing mail above the ceiling waits for the next day. Transactional
-        mail counts but never waits. The step of a day on which nothing was sent, or after which the domain's
-        rates are above a threshold, is repeated.
+        With `targetPerDay`, the ceilings are 50, 100, 200 … up to the target, or grow by the same factor on each
+        of `days` days; `steps` sets each ceiling. Marketing mail above the ceiling waits for the next day.
+        Transactional mail counts but never waits. The step of a day on which nothing was sent, or after which
+        the domain's rates are above a threshold, is repeated.
 
         Permission: `domains:write`.
 
@@ -9759,9 +9771,9 @@ class AsyncDomains:
             domain_id: The domain id.
             start: The first day, in UTC; default: today.
             steps: The ceiling of each day: no step is lower than the one before.
-            target_per_day: The ceiling of the last day. The first one is 50, and each day's is twice that of the
-                day before.
-            days: The number of days, with `targetPerDay`; the ceilings then grow by the same factor each day.
+            target_per_day: The ceiling of the last day. The first day has a ceiling of 50; it doubles each day,
+                unless `days` is set.
+            days: With `targetPerDay`: the number of days. The ceiling then grows by the same factor each day.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -9783,7 +9795,7 @@ class AsyncDomains:
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.WarmUp:
-        """The warm-up plan of a domain, and its progress.
+        """Get the warm-up plan of a domain and its progress.
 
         A completed plan is kept until it is replaced or deleted.
 
@@ -9837,10 +9849,10 @@ class AsyncDomains:
         project: str | None = None,
         timeout: float | None = None,
     ) -> builtins.list[types.DomainCertificate]:
-        """The TLS certificates of the domain's tracking names: `links.<domain>` once its CNAME record is verified,
-        and the project's `trackingDomain` if it is this domain or below it.
+        """List the TLS certificates of the domain's tracking names: `links.<domain>` once its CNAME record is
+        verified, and the project's `trackingDomain` if it is this domain or below it.
 
-        Empty if the domain has no such name, and if this server does not obtain certificates by itself.
+        Empty if the domain has no tracking name, or if this server does not obtain certificates itself.
 
         Permission: `domains:read`.
 
@@ -9928,9 +9940,9 @@ class AsyncEmails:
             expires_at: The message is not sent after this time; useful for one-time codes.
             unsubscribable: Adds `List-Unsubscribe` with one-click unsubscribing (RFC 8058). Several recipients
                 each get a separate message with their own unsubscribe link. Default: `false`.
-            require_tls: Whether the message is passed on only over TLS, to authenticated servers that promise
-                the same (REQUIRETLS, RFC 8689). It bounces at others: 5.7.30, or 5.7.10 without authenticated
-                TLS. Null: the setting of the project.
+            require_tls: Whether the message is sent only over TLS, and only to servers with a valid certificate
+                that offer REQUIRETLS (RFC 8689). Otherwise it bounces: with 5.7.10 if TLS or a valid certificate
+                is missing, with 5.7.30 if REQUIRETLS is not offered. Null: the setting of the project.
             prefer: `wait=N`: seconds to wait for the delivery.
             idempotency_key: Makes repetitions of this call safe; one is made if you give none.
             project: Project id, if not that of the client.
@@ -10058,10 +10070,10 @@ class AsyncEmails:
     ) -> bytes:
         """The message as it was transmitted, as an `.eml` file.
 
-        It equals the transmitted message byte for byte, including its DKIM signatures; after several attempts,
-        it is that of the last accepted one. A message that was not transmitted yet has no signatures and the
-        date of its creation. One-time codes and links (sign-in codes, password resets, invitations) are replaced
-        by `[removed]`, and such messages have no signatures.
+        It equals the transmitted message byte for byte, including its DKIM signatures. After several attempts,
+        it is the message of the last accepted one. A message that was not transmitted yet has no signatures and
+        the date of its creation. One-time codes and links (sign-in codes, password resets, invitations) are
+        replaced by `[removed]`, and such messages have no signatures.
 
         Permission: `emails:read`.
 
@@ -10198,7 +10210,7 @@ class AsyncEmails:
         """Retry a send.
 
         A send that failed, bounced or expired is queued as if it had just been accepted. A send that was
-        deferred is retried now; the time after which retries end does not change.
+        deferred is retried now, and its retry period does not begin again.
 
         Permission: `emails:write`.
 
@@ -10244,13 +10256,13 @@ class AsyncEmails:
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.Preflight:
-        """Say what large providers would object to in an e-mail, without sending it.
+        """Check an e-mail for what large mailbox providers object to, without sending it.
 
-        The body is that of an e-mail to send. The message is composed as it would be sent; what would make
-        sending fail, such as an error in a template, is a finding with the code of the problem. Checked are the
-        authentication of the sender's domain (SPF, DKIM, DMARC), one-click unsubscribing, size, text and images,
-        links, attachments, addresses, and features that mail clients do not support. Links are only opened with
-        `checkLinks`.
+        The body is that of an e-mail to send. The message is composed as it would be sent. An error that would
+        make sending fail, such as one in a template, becomes a finding with the code of the problem. The checks
+        cover the authentication of the sender's domain (SPF, DKIM, DMARC), one-click unsubscribing, size, text
+        and images, links, attachments, addresses, and features that mail clients do not support. Links are only
+        opened with `checkLinks`.
 
         Permission: `emails:send`.
 
@@ -10280,9 +10292,9 @@ class AsyncEmails:
             expires_at: The message is not sent after this time; useful for one-time codes.
             unsubscribable: Adds `List-Unsubscribe` with one-click unsubscribing (RFC 8058). Several recipients
                 each get a separate message with their own unsubscribe link. Default: `false`.
-            require_tls: Whether the message is passed on only over TLS, to authenticated servers that promise
-                the same (REQUIRETLS, RFC 8689). It bounces at others: 5.7.30, or 5.7.10 without authenticated
-                TLS. Null: the setting of the project.
+            require_tls: Whether the message is sent only over TLS, and only to servers with a valid certificate
+                that offer REQUIRETLS (RFC 8689). Otherwise it bounces: with 5.7.10 if TLS or a valid certificate
+                is missing, with 5.7.30 if REQUIRETLS is not offered. Null: the setting of the project.
             marketing: Whether it is marketing mail, which needs one-click unsubscribing. Null: not known, so
                 that is only advised.
             check_links: Open the links of the message, at most 20, with GET requests. Default: `false`.
@@ -10505,7 +10517,7 @@ class AsyncEmails:
         """Create a URL at which a frame of the dashboard shows the HTML of a send, for 5 minutes.
 
         The HTML runs no scripts, submits no forms and loads nothing from other servers, unless `images` is true.
-        One-time codes and links are replaced by `[removed]`. Opening it does not count as an open. The URL stops
+        One-time codes and links are replaced by `[removed]`. A preview does not count as an open. The URL stops
         working when the session that has created it ends.
 
         Permission: `emails:read`.
@@ -10514,7 +10526,7 @@ class AsyncEmails:
 
         Args:
             send_id: The send id.
-            images: Whether to load images of other servers. Their senders learn then that, when and where the
+            images: Whether to load images of other servers. These servers then learn that, when and where the
                 message was read. Default: `false`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -10707,9 +10719,10 @@ class AsyncEvents:
         `contact` is the contact that an event concerns: the id, and the address unless the contact has been
         deleted.
 
-        With `after`, the id of an event, lists the events after that event instead, oldest first, to follow the
-        log; not together with `subjectId`. An event can appear a few seconds late, before events that you have
-        read already: repeat the last seconds, and ignore the events that you have read.
+        To follow the log, give `after`, the id of an event: the events after it are listed, oldest first.
+        `after` cannot be combined with `subjectId`. An event can appear a few seconds late, with an id before
+        those that you have read: read the last seconds again each time, and ignore the events that you have read
+        already.
 
         Permission: `events:read`.
 
@@ -11015,7 +11028,7 @@ class AsyncInbound:
 
         The e-mail is found by its return path, which is in the addresses of the message or in the original
         message, or else by its `Message-ID`. A message that is not understood, or names no e-mail of the
-        project, is kept for 30 days. The same report again changes nothing.
+        project, is kept for 30 days. Repeating the same report changes nothing.
 
         Permission: `emails:write`.
 
@@ -11039,7 +11052,7 @@ class AsyncInbound:
         project: str | None = None,
         timeout: float | None = None,
     ) -> AsyncPaged[types.UnrecognizedMessage]:
-        """The messages about e-mail that were not understood, newest first: at most 100, of the last 30 days.
+        """List the messages about e-mail that were not understood, newest first: at most 100, of the last 30 days.
 
         Permission: `emails:read`.
 
@@ -11066,7 +11079,7 @@ class AsyncInbound:
         project: str | None = None,
         timeout: float | None = None,
     ) -> bytes:
-        """A message that was not understood, as an `.eml` file: its first 262,144 octets.
+        """Download a message that was not understood as an `.eml` file: its first 262,144 octets.
 
         Permission: `emails:read`.
 
@@ -11096,7 +11109,7 @@ class AsyncInbound:
         project: str | None = None,
         timeout: float | None = None,
     ) -> AsyncPaged[types.InboundSummary]:
-        """The received messages, newest first, without their content.
+        """List the received messages, newest first, without their content.
 
         All given filters must match.
 
@@ -11146,10 +11159,10 @@ class AsyncInbound:
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.InboundReceipt:
-        """Hand over a message that another mail server received: the body is the message (RFC 5322).
+        """Add a message that another mail server received: the body is the message (RFC 5322).
 
-        It is stored as if it had arrived here, for the recipients that have a route of the project. The same
-        message for the same recipients again changes nothing. For bounces and complaints, there is
+        It is stored as if it had arrived here, for the recipients that have a route of the project. Adding the
+        same message for the same recipients again changes nothing. For bounces and complaints, use
         `…/inbound/reports`.
 
         Permission: `inbound:write`.
@@ -11158,7 +11171,7 @@ class AsyncInbound:
 
         Args:
             data: The content.
-            recipients: The recipients in the envelope, separated by commas. Without it, those that the header
+            recipients: The recipients in the envelope, separated by commas. By default, those that the header
                 names.
             sender: The envelope sender, for SPF; empty for the null reverse-path.
             client_ip: The IP address of the client, for SPF; without it, SPF has no result.
@@ -11187,10 +11200,10 @@ class AsyncInbound:
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.InboundMessage:
-        """A received message: header, addresses, texts, attachments, and how it was authenticated.
+        """Get a received message: header, addresses, texts, attachments, and how it was authenticated.
 
-        What is malformed is shown as far as it can be read, and `notices` says what cannot. `html` is as it
-        arrived: do not show it without sanitizing it.
+        Malformed parts are shown as far as they can be read; `notices` lists what could not be read. `html` is
+        as it arrived: sanitize it before you show it.
 
         Permission: `inbound:read`.
 
@@ -11236,7 +11249,7 @@ class AsyncInbound:
         project: str | None = None,
         timeout: float | None = None,
     ) -> bytes:
-        """The octets of a received message as an `.eml` file, for download.
+        """Download a received message, octet for octet, as an `.eml` file.
 
         Permission: `inbound:read`.
 
@@ -11260,9 +11273,9 @@ class AsyncInbound:
         project: str | None = None,
         timeout: float | None = None,
     ) -> bytes:
-        """An attachment by its `id`, for download.
+        """Download an attachment by its `id`.
 
-        Its content is what the sender chose: check it before you use it.
+        The sender chose the content: check it before you use it.
 
         Permission: `inbound:read`.
 
@@ -11451,8 +11464,8 @@ class AsyncInbox:
 
         The HTML runs no scripts, submits no forms and loads nothing from other servers, unless `images` is true.
         One-time codes and links are replaced by `[removed]`, unless the caller has the permission
-        `customers:impersonate`. Opening it does not count as an open. The URL stops working when the session
-        that has created it ends.
+        `customers:impersonate`. A preview does not count as an open. The URL stops working when the session that
+        has created it ends.
 
         Permission: `inbox:read`.
 
@@ -11460,7 +11473,7 @@ class AsyncInbox:
 
         Args:
             id: The id.
-            images: Whether to load images of other servers. Their senders learn then that, when and where the
+            images: Whether to load images of other servers. These servers then learn that, when and where the
                 message was read. Default: `false`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -11571,7 +11584,7 @@ class AsyncOrganizations:
 
         Args:
             name: A display name: one line of text, not only blanks.
-            slug: Defaults to one derived from the name.
+            slug: If null, a slug is derived from the name.
             external_id: Id of the organization in your own system.
             metadata: Custom data, up to 16 KiB of JSON.
             project: Project id, if not that of the client.
@@ -11726,8 +11739,8 @@ class AsyncOrganizations:
         """Add a customer to the organization that has verified the domain of the customer's verified address.
 
         `reason` is one of JOINED, ALREADY_MEMBER, EMAIL_NOT_VERIFIED, NO_MATCHING_DOMAIN, AUTO_JOIN_DISABLED,
-        PUBLIC_DOMAIN, ORGANIZATION_SUSPENDED, MEMBER_REMOVED (until invited again) or CUSTOMER_BANNED.
-        Subdomains of a verified domain do not match.
+        PUBLIC_DOMAIN, ORGANIZATION_SUSPENDED, MEMBER_REMOVED (until the customer is invited or added again) or
+        CUSTOMER_BANNED. Subdomains of a verified domain do not match.
 
         Permission: `organizations:write`.
 
@@ -11942,7 +11955,7 @@ class AsyncPages:
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: One-time token of this page, from its hidden form field.
-            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
@@ -12027,7 +12040,7 @@ class AsyncPages:
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: One-time token of this page, from its hidden form field.
-            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
@@ -12098,7 +12111,7 @@ class AsyncPages:
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: One-time token of this page, from its hidden form field.
-            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
@@ -12165,7 +12178,7 @@ class AsyncPages:
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: One-time token of this page, from its hidden form field.
-            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
@@ -12233,7 +12246,7 @@ class AsyncPages:
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: One-time token of this page, from its hidden form field.
-            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
@@ -12301,7 +12314,7 @@ class AsyncPages:
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: One-time token of this page, from its hidden form field.
-            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
@@ -12366,7 +12379,7 @@ class AsyncPages:
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: One-time token of this page, from its hidden form field.
-            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
@@ -12435,7 +12448,7 @@ class AsyncPages:
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: One-time token of this page, from its hidden form field.
-            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
@@ -12520,7 +12533,7 @@ class AsyncPages:
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: One-time token of this page, from its hidden form field.
-            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
@@ -12589,7 +12602,7 @@ class AsyncPages:
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: One-time token of this page, from its hidden form field.
-            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
@@ -12674,7 +12687,7 @@ class AsyncPages:
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: One-time token of this page, from its hidden form field.
-            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
@@ -12742,7 +12755,7 @@ class AsyncPages:
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: One-time token of this page, from its hidden form field.
-            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
@@ -12811,7 +12824,7 @@ class AsyncPages:
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: One-time token of this page, from its hidden form field.
-            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
@@ -12878,7 +12891,7 @@ class AsyncPages:
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: One-time token of this page, from its hidden form field.
-            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
@@ -12959,7 +12972,7 @@ class AsyncPages:
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: One-time token of this page, from its hidden form field.
-            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
@@ -13045,7 +13058,7 @@ class AsyncPages:
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: One-time token of this page, from its hidden form field.
-            redirect_url: Where the browser goes after sign-in; one of the project's redirect addresses.
+            redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
@@ -13504,11 +13517,11 @@ class AsyncProviders:
             scopes: Scopes to request, separated by spaces.
             trusted_email_domains: Domains whose addresses count as verified when this provider reports them: for
                 your own directory that does not send `email_verified`.
-            team_id: Apple team id; null for other providers.
-            key_id: Apple key id; null for other providers.
+            team_id: Only for Apple: the id of your team in Apple's developer program.
+            key_id: Only for Apple: the id of the private key.
             acr_values: Accepted authentication contexts: the ID token's `acr` must be one of these.
-            max_age_seconds: Maximum age of the authentication at the provider, in seconds; with `0` the provider
-                asks each time.
+            max_age_seconds: Maximum age of the authentication at the provider, in seconds; `0` requires a new
+                one at each sign-in.
             on_new_subject: How to treat an account with the address of a customer who is linked to another
                 account of this provider: REFUSE it, or HOLD it in `identity-requests` until an administrator
                 approves it. Default: `"REFUSE"`.
@@ -13718,8 +13731,7 @@ class AsyncSenders:
         project: str | None = None,
         timeout: float | None = None,
     ) -> builtins.list[types.Sender]:
-        """The project's single senders, newest first: addresses that can be used in `from` without a verified
-        domain.
+        """List the project's single senders, newest first: addresses to use in `from` without a verified domain.
 
         Permission: `domains:read`.
 
@@ -13771,7 +13783,7 @@ class AsyncSenders:
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.Sender:
-        """A single sender.
+        """Get a single sender.
 
         Permission: `domains:read`.
 
@@ -14030,8 +14042,9 @@ class AsyncSso:
             name: A display name: one line of text, not only blanks.
             domain: Domain name.
             idp_metadata_xml: The identity provider's metadata: sets all fields whose names begin with `idp`.
-            idp_metadata_url: Fetched now and used like `idpMetadataXml`; fetched again every day, so that
-                certificates roll over. While it is set, the fetched metadata overrides fields set one by one.
+            idp_metadata_url: URL of the metadata. It is fetched now and used like `idpMetadataXml`, and fetched
+                again every day, so that new certificates are taken over. While it is set, the fetched metadata
+                overrides fields set one by one.
             idp_entity_id: Entity id of the identity provider.
             idp_sso_url: Single sign-on URL of the identity provider.
             idp_sso_binding: SAML binding of authentication requests.
@@ -14054,7 +14067,7 @@ class AsyncSso:
             allow_other_domains: Whether to accept addresses outside the organization's verified domains
                 (guests). They count as unverified.
             trust_mfa: Whether every sign-on counts as multi-factor: set this if the identity provider always
-                requires a second factor. Otherwise only a sign-on whose assertion states it counts
+                requires a second factor. If false, only a sign-on counts whose assertion says so
                 (`AuthnContextClassRef`, or Microsoft's `authnmethodsreferences`).
             on_new_subject: What to do if a user of the identity provider has the address of a customer who is
                 linked to another user of the provider: REFUSE the sign-on, or HOLD it as an `identity-request`
@@ -14183,8 +14196,9 @@ class AsyncSso:
         `idp` fields in the same request take precedence. `testedAt` becomes null if the change invalidates the
         test.
 
-        A change that would make an ACTIVE connection incomplete returns 409; deactivate it first. If an ACTIVE
-        connection changes, an active connection of another organization that has lost the domain is deactivated.
+        A change that would make an ACTIVE connection incomplete returns 409; deactivate it first. If this
+        connection is ACTIVE and another organization, which has lost the domain, still has an active connection
+        for it, the connection of the other organization is deactivated.
 
         Permission: `sso:write`.
 
@@ -14194,8 +14208,9 @@ class AsyncSso:
             id: The id.
             conn_id: The conn id.
             idp_metadata_xml: The identity provider's metadata: sets all fields whose names begin with `idp`.
-            idp_metadata_url: Fetched now and used like `idpMetadataXml`; fetched again every day, so that
-                certificates roll over. While it is set, the fetched metadata overrides fields set one by one.
+            idp_metadata_url: URL of the metadata. It is fetched now and used like `idpMetadataXml`, and fetched
+                again every day, so that new certificates are taken over. While it is set, the fetched metadata
+                overrides fields set one by one.
             idp_entity_id: Entity id of the identity provider.
             idp_sso_url: Single sign-on URL of the identity provider.
             idp_sso_binding: SAML binding of authentication requests.
@@ -14218,7 +14233,7 @@ class AsyncSso:
             allow_other_domains: Whether to accept addresses outside the organization's verified domains
                 (guests). They count as unverified.
             trust_mfa: Whether every sign-on counts as multi-factor: set this if the identity provider always
-                requires a second factor. Otherwise only a sign-on whose assertion states it counts
+                requires a second factor. If false, only a sign-on counts whose assertion says so
                 (`AuthnContextClassRef`, or Microsoft's `authnmethodsreferences`).
             on_new_subject: What to do if a user of the identity provider has the address of a customer who is
                 linked to another user of the provider: REFUSE the sign-on, or HOLD it as an `identity-request`
@@ -14366,10 +14381,11 @@ class AsyncSso:
     ) -> types.SsoConnection:
         """Activate a connection.
 
-        It requires the identity provider's entity id, an https sign-on URL, a certificate that has not expired,
-        and a VERIFIED domain of the organization equal to `domain`; otherwise returns 409 with the missing parts
-        in `errors`. Only one active connection can serve a domain. An active connection of another organization
-        that has lost the domain is deactivated. Honours `If-Match`.
+        The connection needs the identity provider's entity id, an https sign-on URL, a certificate that has not
+        expired, and a VERIFIED domain of the organization equal to `domain`; otherwise the response is 409 with
+        the missing parts in `errors`. Only one active connection can serve a domain. If another organization,
+        which has lost the domain, still has an active connection for it, the connection of the other
+        organization is deactivated. Honours `If-Match`.
 
         Permission: `sso:write`.
 
@@ -14770,8 +14786,8 @@ class AsyncTemplates:
 
         All given filters must match.
 
-        A page has at most 8 MB; the `Link` header has the next page. With `view=summary` html, text and
-        builderJson are null, and a page has as many templates as `limit` allows.
+        A page has at most 8 MB; the `Link` header has the URL of the next page. With `view=summary` html, text
+        and builderJson are null, and a page has as many templates as `limit` allows.
 
         Permission: `templates:read`.
 

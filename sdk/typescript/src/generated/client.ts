@@ -364,7 +364,7 @@ export interface DomainsDeleteParams {
 
 /** Parameters of `domains.getDmarcSummary`. */
 export interface DomainsGetDmarcSummaryParams {
-  /** The number of past days, in UTC, with today. */
+  /** The number of past days in UTC, including today. */
   days?: number | undefined;
 }
 
@@ -507,8 +507,8 @@ export interface AudiencesListParams {
   /** The cursor from the previous response, with the same filters. */
   cursor?: string | undefined;
   /**
-   * `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header `Total-Count`, the number of
-   * matching records, counted up to 10,000.
+   * `counts`: each record with its counts, such as the number of members; `limit` is then at most 100. `total`: the
+   * header `Total-Count`, the number of matching records, counted up to 10,000.
    */
   include?: ("counts" | "total" | (string & {}))[] | undefined;
 }
@@ -619,7 +619,7 @@ export interface DeliverySitesListParams {
 
 /** Parameters of `domains.getReputation`. */
 export interface DomainsGetReputationParams {
-  /** The number of past days in `days`, in UTC, with today. */
+  /** The number of past days in `days`, in UTC, including today. */
   days?: number | undefined;
 }
 
@@ -791,7 +791,7 @@ export interface PagesSubmitSignInParams {
   credential?: string | undefined;
   /** One-time token of this page, from its hidden form field. */
   pageToken?: string | undefined;
-  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
   /** S256 code challenge (RFC 7636). */
   codeChallenge?: string | undefined;
@@ -821,7 +821,7 @@ export interface PagesSubmitSignUpParams {
   credential?: string | undefined;
   /** One-time token of this page, from its hidden form field. */
   pageToken?: string | undefined;
-  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
   /** S256 code challenge (RFC 7636). */
   codeChallenge?: string | undefined;
@@ -851,7 +851,7 @@ export interface PagesResendSignUpCodeParams {
   credential?: string | undefined;
   /** One-time token of this page, from its hidden form field. */
   pageToken?: string | undefined;
-  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
   /** S256 code challenge (RFC 7636). */
   codeChallenge?: string | undefined;
@@ -881,7 +881,7 @@ export interface PagesVerifySignUpParams {
   credential?: string | undefined;
   /** One-time token of this page, from its hidden form field. */
   pageToken?: string | undefined;
-  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
   /** S256 code challenge (RFC 7636). */
   codeChallenge?: string | undefined;
@@ -911,7 +911,7 @@ export interface PagesRequestCodeParams {
   credential?: string | undefined;
   /** One-time token of this page, from its hidden form field. */
   pageToken?: string | undefined;
-  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
   /** S256 code challenge (RFC 7636). */
   codeChallenge?: string | undefined;
@@ -941,7 +941,7 @@ export interface PagesStartSsoParams {
   credential?: string | undefined;
   /** One-time token of this page, from its hidden form field. */
   pageToken?: string | undefined;
-  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
   /** S256 code challenge (RFC 7636). */
   codeChallenge?: string | undefined;
@@ -971,7 +971,7 @@ export interface PagesSubmitCodeParams {
   credential?: string | undefined;
   /** One-time token of this page, from its hidden form field. */
   pageToken?: string | undefined;
-  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
   /** S256 code challenge (RFC 7636). */
   codeChallenge?: string | undefined;
@@ -1001,7 +1001,7 @@ export interface PagesSubmitSecondFactorParams {
   credential?: string | undefined;
   /** One-time token of this page, from its hidden form field. */
   pageToken?: string | undefined;
-  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
   /** S256 code challenge (RFC 7636). */
   codeChallenge?: string | undefined;
@@ -1031,7 +1031,7 @@ export interface PagesEnrollSecondFactorParams {
   credential?: string | undefined;
   /** One-time token of this page, from its hidden form field. */
   pageToken?: string | undefined;
-  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
   /** S256 code challenge (RFC 7636). */
   codeChallenge?: string | undefined;
@@ -1061,7 +1061,7 @@ export interface PagesConfirmRecoveryCodesParams {
   credential?: string | undefined;
   /** One-time token of this page, from its hidden form field. */
   pageToken?: string | undefined;
-  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
   /** S256 code challenge (RFC 7636). */
   codeChallenge?: string | undefined;
@@ -1091,7 +1091,7 @@ export interface PagesPasskeyOptionsParams {
   credential?: string | undefined;
   /** One-time token of this page, from its hidden form field. */
   pageToken?: string | undefined;
-  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
   /** S256 code challenge (RFC 7636). */
   codeChallenge?: string | undefined;
@@ -1121,7 +1121,7 @@ export interface PagesSubmitPasskeyParams {
   credential?: string | undefined;
   /** One-time token of this page, from its hidden form field. */
   pageToken?: string | undefined;
-  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
   /** S256 code challenge (RFC 7636). */
   codeChallenge?: string | undefined;
@@ -1151,7 +1151,7 @@ export interface PagesAddPasskeyParams {
   credential?: string | undefined;
   /** One-time token of this page, from its hidden form field. */
   pageToken?: string | undefined;
-  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
   /** S256 code challenge (RFC 7636). */
   codeChallenge?: string | undefined;
@@ -1181,7 +1181,7 @@ export interface PagesSkipPasskeyParams {
   credential?: string | undefined;
   /** One-time token of this page, from its hidden form field. */
   pageToken?: string | undefined;
-  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
   /** S256 code challenge (RFC 7636). */
   codeChallenge?: string | undefined;
@@ -1211,7 +1211,7 @@ export interface PagesSubmitForgotPasswordParams {
   credential?: string | undefined;
   /** One-time token of this page, from its hidden form field. */
   pageToken?: string | undefined;
-  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
   /** S256 code challenge (RFC 7636). */
   codeChallenge?: string | undefined;
@@ -1247,7 +1247,7 @@ export interface PagesSubmitResetPasswordParams {
   credential?: string | undefined;
   /** One-time token of this page, from its hidden form field. */
   pageToken?: string | undefined;
-  /** Where the browser goes after sign-in; one of the project's redirect addresses. */
+  /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
   /** S256 code challenge (RFC 7636). */
   codeChallenge?: string | undefined;
@@ -1314,8 +1314,8 @@ export interface CampaignsListParams {
   /** The cursor from the previous response, with the same filters. */
   cursor?: string | undefined;
   /**
-   * `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header `Total-Count`, the number of
-   * matching records, counted up to 10,000.
+   * `counts`: each record with its counts, such as the number of members; `limit` is then at most 100. `total`: the
+   * header `Total-Count`, the number of matching records, counted up to 10,000.
    */
   include?: ("counts" | "total" | (string & {}))[] | undefined;
 }
@@ -1438,7 +1438,7 @@ export interface InboundListParams {
 
 /** Parameters of `inbound.add`. */
 export interface InboundAddParams {
-  /** The recipients in the envelope, separated by commas. Without it, those that the header names. */
+  /** The recipients in the envelope, separated by commas. By default, those that the header names. */
   recipients?: string[] | undefined;
   /** The envelope sender, for SPF; empty for the null reverse-path. */
   sender?: string | undefined;
@@ -1477,8 +1477,8 @@ export interface AutomationsListParams {
   /** The cursor from the previous response, with the same filters. */
   cursor?: string | undefined;
   /**
-   * `counts`: the numbers of each record; `limit` is then at most 100. `total`: the header `Total-Count`, the number of
-   * matching records, counted up to 10,000.
+   * `counts`: each record with its counts, such as the number of members; `limit` is then at most 100. `total`: the
+   * header `Total-Count`, the number of matching records, counted up to 10,000.
    */
   include?: ("counts" | "total" | (string & {}))[] | undefined;
 }
@@ -2255,9 +2255,9 @@ export interface EventsApi {
    *
    * `contact` is the contact that an event concerns: the id, and the address unless the contact has been deleted.
    *
-   * With `after`, the id of an event, lists the events after that event instead, oldest first, to follow the log; not
-   * together with `subjectId`. An event can appear a few seconds late, before events that you have read already: repeat
-   * the last seconds, and ignore the events that you have read.
+   * To follow the log, give `after`, the id of an event: the events after it are listed, oldest first. `after` cannot
+   * be combined with `subjectId`. An event can appear a few seconds late, with an id before those that you have read:
+   * read the last seconds again each time, and ignore the events that you have read already.
    *
    * Permission: `events:read`.
    *
@@ -2439,7 +2439,7 @@ export interface AccessRolesApi {
 /** The methods of `client.domains`. */
 export interface DomainsApi {
   /**
-   * The project's sending domains, newest first, each with its DNS records and the result of their last check
+   * List the project's sending domains, newest first, with their DNS records and the results of the last check
    *
    * Permission: `domains:read`.
    *
@@ -2463,7 +2463,7 @@ export interface DomainsApi {
    */
   create(params: NewDomain, options?: RequestOptions): Promise<Domain>;
   /**
-   * A sending domain with its DNS records and the result of their last check
+   * Get a sending domain with its DNS records and the results of the last check
    *
    * Permission: `domains:read`.
    *
@@ -2477,8 +2477,8 @@ export interface DomainsApi {
    *
    * Mail can no longer be sent from it, even if its records stay published.
    *
-   * If scheduled campaigns, active automations or automations with current runs use the domain, the response is 409 and
-   * lists them.
+   * If scheduled campaigns, or automations that are active or have unfinished runs, use the domain, the response is 409
+   * and lists them.
    *
    * If messages wait to be sent from the domain (scheduled, queued or delayed), the response is 409 with their number.
    * `force=true` deletes the domain anyway; those messages then fail when they are due. Honours `If-Match`.
@@ -2518,10 +2518,11 @@ export interface DomainsApi {
    */
   rotateKeys(id: string, options?: RequestOptions): Promise<Domain>;
   /**
-   * The status of the domain, and of the IP addresses that send its mail, on each blocklist
+   * Get the status of the domain, and of the IP addresses that send its mail, on each blocklist
    *
-   * Checked every six hours. The status is UNKNOWN if a blocklist refuses the query, fails its health check (RFC 5782)
-   * or does not respond; `listed` then keeps its previous value. `lastCheckedAt` is null until the first check.
+   * They are checked every six hours. The status is UNKNOWN if a blocklist refuses the query, fails its health check
+   * (RFC 5782) or does not respond; `listed` then keeps its previous value. `lastCheckedAt` is null until the first
+   * check.
    *
    * Permission: `domains:read`.
    *
@@ -2531,11 +2532,11 @@ export interface DomainsApi {
    */
   getBlocklistStatus(id: string, options?: RequestOptions): Promise<BlocklistEntry[]>;
   /**
-   * Add an aggregate report of DMARC (RFC 9990, RFC 7489): the body is the report as XML, as gzip or zip file, or the
-   * e-mail (RFC 5322) with it
+   * Add a DMARC aggregate report (RFC 9990, RFC 7489): the body is the report as XML, gzip or zip file, or the e-mail
+   * (RFC 5322) to which it is attached
    *
-   * Only records of this domain and its subdomains are counted. A report with an organization and id that the domain
-   * has already is not counted again, so requests can be repeated. The data is kept for 400 days.
+   * Only records of this domain and its subdomains are counted. A report is not counted again if the domain already has
+   * one with the same organization and id, so requests can be repeated. The data is kept for 400 days.
    *
    * Permission: `domains:write`.
    *
@@ -2546,7 +2547,7 @@ export interface DomainsApi {
    */
   addDmarcReport(id: string, body: RawBody, options?: RequestOptions): Promise<DmarcReportResult>;
   /**
-   * What receivers reported about the mail of a domain, by day, by host and by receiver
+   * Get what receivers reported about the mail of a domain, by day, by host and by receiver
    *
    * The numbers come from the reports that were added, and from those that arrived by e-mail from authenticated
    * senders. Receivers send them once a day, and not all receivers do.
@@ -2559,11 +2560,12 @@ export interface DomainsApi {
    */
   getDmarcSummary(id: string, params?: DomainsGetDmarcSummaryParams, options?: RequestOptions): Promise<DmarcSummary>;
   /**
-   * The rates of hard bounces and complaints of a domain, its state, and the series of days
+   * Get the rates of hard bounces and complaints of a domain, its state, and the numbers of each day
    *
    * The rates are those of the last seven days, or since the last release. From 2 % bounces or 0.1 % complaints on, the
-   * state is WARNING. From 5 % or 0.3 % on it is HELD: marketing mail of the domain waits until the rates are below the
-   * lower thresholds, or until it is released. Transactional mail goes on. The operator can set other thresholds.
+   * state is WARNING. From 5 % or 0.3 % on it is HELD: marketing mail of the domain waits until both rates are below
+   * the lower thresholds, or until it is released. Transactional mail is still sent. The operator can set other
+   * thresholds.
    *
    * Permission: `domains:read`.
    *
@@ -2592,10 +2594,10 @@ export interface DomainsApi {
    *
    * Replaces an existing plan.
    *
-   * With `targetPerDay`, the ceilings are 50, 100, 200 … up to the target, or grow evenly over `days`; `steps` gives
-   * them one by one. Marketing mail above the ceiling waits for the next day. Transactional mail counts but never
-   * waits. The step of a day on which nothing was sent, or after which the domain's rates are above a threshold, is
-   * repeated.
+   * With `targetPerDay`, the ceilings are 50, 100, 200 … up to the target, or grow by the same factor on each of `days`
+   * days; `steps` sets each ceiling. Marketing mail above the ceiling waits for the next day. Transactional mail counts
+   * but never waits. The step of a day on which nothing was sent, or after which the domain's rates are above a
+   * threshold, is repeated.
    *
    * Permission: `domains:write`.
    *
@@ -2605,7 +2607,7 @@ export interface DomainsApi {
    */
   setWarmUp(domainId: string, params: WarmUpPlan, options?: RequestOptions): Promise<WarmUp>;
   /**
-   * The warm-up plan of a domain, and its progress
+   * Get the warm-up plan of a domain and its progress
    *
    * A completed plan is kept until it is replaced or deleted.
    *
@@ -2629,10 +2631,10 @@ export interface DomainsApi {
    */
   deleteWarmUp(domainId: string, options?: RequestOptions): Promise<Deleted>;
   /**
-   * The TLS certificates of the domain's tracking names: `links.<domain>` once its CNAME record is verified, and the
-   * project's `trackingDomain` if it is this domain or below it
+   * List the TLS certificates of the domain's tracking names: `links.<domain>` once its CNAME record is verified, and
+   * the project's `trackingDomain` if it is this domain or below it
    *
-   * Empty if the domain has no such name, and if this server does not obtain certificates by itself.
+   * Empty if the domain has no tracking name, or if this server does not obtain certificates itself.
    *
    * Permission: `domains:read`.
    *
@@ -2646,7 +2648,7 @@ export interface DomainsApi {
 /** The methods of `client.senders`. */
 export interface SendersApi {
   /**
-   * The project's single senders, newest first: addresses that can be used in `from` without a verified domain
+   * List the project's single senders, newest first: addresses to use in `from` without a verified domain
    *
    * Permission: `domains:read`.
    *
@@ -2672,7 +2674,7 @@ export interface SendersApi {
    */
   create(params: NewSender, options?: RequestOptions): Promise<Sender>;
   /**
-   * A single sender
+   * Get a single sender
    *
    * Permission: `domains:read`.
    *
@@ -2922,8 +2924,8 @@ export interface TemplatesApi {
    *
    * All given filters must match.
    *
-   * A page has at most 8 MB; the `Link` header has the next page. With `view=summary` html, text and builderJson are
-   * null, and a page has as many templates as `limit` allows.
+   * A page has at most 8 MB; the `Link` header has the URL of the next page. With `view=summary` html, text and
+   * builderJson are null, and a page has as many templates as `limit` allows.
    *
    * Permission: `templates:read`.
    *
@@ -3063,7 +3065,7 @@ export interface ContactsApi {
   /**
    * List the project's contacts, newest first
    *
-   * `q` filters by part of the address, `unsubscribed` by that field.
+   * `q` filters by part of the address, `unsubscribed` by the field.
    *
    * Permission: `contacts:read`.
    *
@@ -3293,7 +3295,9 @@ export interface AudiencesApi {
    */
   list(params?: AudiencesListParams, options?: RequestOptions): PagePromise<ListedAudience>;
   /**
-   * Create an audience: DYNAMIC with `rules`, otherwise STATIC, to which contacts are added by calls
+   * Create an audience
+   *
+   * With `rules` it is DYNAMIC: they choose its contacts. Without, it is STATIC: you add them.
    *
    * Permission: `audiences:write`.
    *
@@ -3329,10 +3333,10 @@ export interface AudiencesApi {
   /**
    * Delete an audience; its contacts stay
    *
-   * Returns 409 with the users of the audience if it is in use.
+   * If the audience is in use, returns 409 and names what uses it.
    *
-   * It is in use by audiences whose rules refer to it, by automations that are active or have unfinished runs, and by
-   * campaigns that are scheduled or being sent. Honours `If-Match`.
+   * It can be in use by audiences whose rules refer to it, by automations that are active or have unfinished runs, and
+   * by campaigns that are scheduled or being sent. Honours `If-Match`.
    *
    * Permission: `audiences:write`.
    *
@@ -3499,10 +3503,10 @@ export interface EmailsApi {
   /**
    * The message as it was transmitted, as an `.eml` file
    *
-   * It equals the transmitted message byte for byte, including its DKIM signatures; after several attempts, it is that
-   * of the last accepted one. A message that was not transmitted yet has no signatures and the date of its creation.
-   * One-time codes and links (sign-in codes, password resets, invitations) are replaced by `[removed]`, and such
-   * messages have no signatures.
+   * It equals the transmitted message byte for byte, including its DKIM signatures. After several attempts, it is the
+   * message of the last accepted one. A message that was not transmitted yet has no signatures and the date of its
+   * creation. One-time codes and links (sign-in codes, password resets, invitations) are replaced by `[removed]`, and
+   * such messages have no signatures.
    *
    * Permission: `emails:read`.
    *
@@ -3561,7 +3565,7 @@ export interface EmailsApi {
    * Retry a send
    *
    * A send that failed, bounced or expired is queued as if it had just been accepted. A send that was deferred is
-   * retried now; the time after which retries end does not change.
+   * retried now, and its retry period does not begin again.
    *
    * Permission: `emails:write`.
    *
@@ -3571,12 +3575,12 @@ export interface EmailsApi {
    */
   retry(sendId: string, options?: RequestOptions): Promise<EmailLogEntry>;
   /**
-   * Say what large providers would object to in an e-mail, without sending it
+   * Check an e-mail for what large mailbox providers object to, without sending it
    *
-   * The body is that of an e-mail to send. The message is composed as it would be sent; what would make sending fail,
-   * such as an error in a template, is a finding with the code of the problem. Checked are the authentication of the
-   * sender's domain (SPF, DKIM, DMARC), one-click unsubscribing, size, text and images, links, attachments, addresses,
-   * and features that mail clients do not support. Links are only opened with `checkLinks`.
+   * The body is that of an e-mail to send. The message is composed as it would be sent. An error that would make
+   * sending fail, such as one in a template, becomes a finding with the code of the problem. The checks cover the
+   * authentication of the sender's domain (SPF, DKIM, DMARC), one-click unsubscribing, size, text and images, links,
+   * attachments, addresses, and features that mail clients do not support. Links are only opened with `checkLinks`.
    *
    * Permission: `emails:send`.
    *
@@ -3623,7 +3627,7 @@ export interface EmailsApi {
    * Create a URL at which a frame of the dashboard shows the HTML of a send, for 5 minutes
    *
    * The HTML runs no scripts, submits no forms and loads nothing from other servers, unless `images` is true. One-time
-   * codes and links are replaced by `[removed]`. Opening it does not count as an open. The URL stops working when the
+   * codes and links are replaced by `[removed]`. A preview does not count as an open. The URL stops working when the
    * session that has created it ends.
    *
    * Permission: `emails:read`.
@@ -3714,7 +3718,7 @@ export interface SuppressionsApi {
 /** The methods of `client.deliverySites`. */
 export interface DeliverySitesApi {
   /**
-   * The destinations of the project's mail, with what waits for each
+   * The destinations of the project's mail, with the number of waiting messages
    *
    * A destination is a provider, the mail servers of a domain, a relay, or Amazon SES. Those that were not used for a
    * month are left out.
@@ -3739,8 +3743,8 @@ export interface DeliverySitesApi {
   /**
    * Send no mail of this project to a site, until it is resumed or until a time
    *
-   * Its messages wait, and only `expiresAt` ends their wait. For the time of the suspension, they are retried longer
-   * afterwards. Within two seconds, no process begins to send further messages to it.
+   * Messages to the site wait, and fail only if their `expiresAt` passes. The time of the suspension does not count in
+   * their retry period. Within two seconds, no process begins to send further messages to the site.
    *
    * Permission: `emails:write`.
    *
@@ -4017,9 +4021,8 @@ export interface CustomersApi {
    * The identities, passkeys, memberships, events and e-mail addresses of the merged customer move to this one, and the
    * sessions of the merged customer end. This customer gets the roles of both, its own first, at most 100. It gets the
    * metadata of both, and keeps its own value for a key that both have. A verified address is preferred as the primary
-   * one. If this customer has no name, phone number, password or second factor, it gets that of the merged customer, a
-   * second factor together with its recovery codes. A new second factor ends the sessions of this customer, which began
-   * without it.
+   * one. If this customer has no name, phone number, password or second factor (with its recovery codes), it gets that
+   * of the merged customer. If it gets a second factor, its sessions end, because they began without one.
    *
    * Permission: `customers:write`.
    *
@@ -4260,10 +4263,12 @@ export interface AuthApi {
    *
    * A refresh token works once. If it is sent again within 30 seconds, the response has the same new tokens, so that a
    * lost response does no harm. A token that is used again later must have been copied, so the session ends. The
-   * session also ends if an organization or the project requires more of sign-ins now (`requireSso`, `requireMfa`).
+   * session also ends if its sign-in does not meet the current requirements of the project and of the customer's
+   * organizations (`requireSso`, `requireMfa`).
    *
-   * `organizationId` switches the active organization, which the access token describes; null is no organization. If
-   * the customer is not a member of it, or it is suspended, nothing changes (403): the refresh token still works.
+   * `organizationId` switches the active organization, which the access token describes; null switches to none. If the
+   * customer is not a member of the organization, or the organization is suspended, the response is 403 and nothing
+   * changes: the refresh token still works.
    *
    * Credentials: nobody, publishable key, secret key.
    *
@@ -4329,7 +4334,7 @@ export interface AuthApi {
    *
    * Earlier codes stay valid.
    *
-   * Send the new code with the new `challengeId`. Limits on mails are those of `sign-up`.
+   * Send the new code with the new `challengeId`. The limits on mails are those of `sign-up`.
    *
    * Credentials: nobody, publishable key, secret key.
    *
@@ -4426,9 +4431,9 @@ export interface AuthApi {
   /**
    * Set a new password with the token from the mail, and mark the address as verified
    *
-   * All sessions and any lockout of the password end. If this is the first verified address of the account, the second
-   * factor, passkeys and linked accounts are removed too, because another person may have added them. The customer is
-   * notified by mail.
+   * All sessions end, and so does a lockout after wrong passwords. If this is the first verified address of the
+   * account, the second factor, passkeys and linked accounts are removed too, because another person may have added
+   * them. The customer is notified by mail.
    *
    * Credentials: nobody, publishable key, secret key.
    *
@@ -4474,7 +4479,7 @@ export interface AuthApi {
   /**
    * Verify an address with the code that was sent to it
    *
-   * It becomes the primary address of your account.
+   * The address becomes the primary one of your account.
    *
    * If the primary address changes, the old one gets a notice. Only the customer who requested the code can use it.
    *
@@ -4708,7 +4713,7 @@ export interface AuthPasskeysApi {
    *
    * Credentials: customer.
    *
-   * Problems: `not_fresh`, `passkey_missing`, `last_way_in`, `mfa_still_required`, `too_many_requests`,
+   * Problems: `not_fresh`, `passkey_missing`, `last_sign_in_method`, `mfa_still_required`, `too_many_requests`,
    * `database_away`.
    */
   delete(id: string, options?: RequestOptions): Promise<void>;
@@ -5052,7 +5057,7 @@ export interface AuthIdentitiesApi {
    *
    * Credentials: customer.
    *
-   * Problems: `not_fresh`, `identity_missing`, `last_way_in`, `too_many_requests`, `database_away`.
+   * Problems: `not_fresh`, `identity_missing`, `last_sign_in_method`, `too_many_requests`, `database_away`.
    */
   unlink(key: string, options?: RequestOptions): Promise<void>;
 }
@@ -5152,8 +5157,9 @@ export interface SsoApi {
    * `idpMetadataXml` or `idpMetadataUrl` sets every field whose name begins with `idp` from the metadata; `idp` fields
    * in the same request take precedence. `testedAt` becomes null if the change invalidates the test.
    *
-   * A change that would make an ACTIVE connection incomplete returns 409; deactivate it first. If an ACTIVE connection
-   * changes, an active connection of another organization that has lost the domain is deactivated.
+   * A change that would make an ACTIVE connection incomplete returns 409; deactivate it first. If this connection is
+   * ACTIVE and another organization, which has lost the domain, still has an active connection for it, the connection
+   * of the other organization is deactivated.
    *
    * Permission: `sso:write`.
    *
@@ -5192,10 +5198,10 @@ export interface SsoApi {
   /**
    * Activate a connection
    *
-   * It requires the identity provider's entity id, an https sign-on URL, a certificate that has not expired, and a
-   * VERIFIED domain of the organization equal to `domain`; otherwise returns 409 with the missing parts in `errors`.
-   * Only one active connection can serve a domain. An active connection of another organization that has lost the
-   * domain is deactivated. Honours `If-Match`.
+   * The connection needs the identity provider's entity id, an https sign-on URL, a certificate that has not expired,
+   * and a VERIFIED domain of the organization equal to `domain`; otherwise the response is 409 with the missing parts
+   * in `errors`. Only one active connection can serve a domain. If another organization, which has lost the domain,
+   * still has an active connection for it, the connection of the other organization is deactivated. Honours `If-Match`.
    *
    * Permission: `sso:write`.
    *
@@ -5307,8 +5313,9 @@ export interface AppsSsoApi {
    * `idpMetadataXml` or `idpMetadataUrl` sets every field whose name begins with `idp` from the metadata; `idp` fields
    * in the same request take precedence. `testedAt` becomes null if the change invalidates the test.
    *
-   * A change that would make an ACTIVE connection incomplete returns 409; deactivate it first. If an ACTIVE connection
-   * changes, an active connection of another organization that has lost the domain is deactivated.
+   * A change that would make an ACTIVE connection incomplete returns 409; deactivate it first. If this connection is
+   * ACTIVE and another organization, which has lost the domain, still has an active connection for it, the connection
+   * of the other organization is deactivated.
    *
    * Permission: `sso:write`.
    *
@@ -5347,10 +5354,10 @@ export interface AppsSsoApi {
   /**
    * Activate a connection
    *
-   * It requires the identity provider's entity id, an https sign-on URL, a certificate that has not expired, and a
-   * VERIFIED domain of the organization equal to `domain`; otherwise returns 409 with the missing parts in `errors`.
-   * Only one active connection can serve a domain. An active connection of another organization that has lost the
-   * domain is deactivated. Honours `If-Match`.
+   * The connection needs the identity provider's entity id, an https sign-on URL, a certificate that has not expired,
+   * and a VERIFIED domain of the organization equal to `domain`; otherwise the response is 409 with the missing parts
+   * in `errors`. Only one active connection can serve a domain. If another organization, which has lost the domain,
+   * still has an active connection for it, the connection of the other organization is deactivated. Honours `If-Match`.
    *
    * Permission: `sso:write`.
    *
@@ -5419,7 +5426,7 @@ export interface AppsSsoApi {
 /** The methods of `client.campaigns`. */
 export interface CampaignsApi {
   /**
-   * The project's campaigns, newest first
+   * List the project's campaigns, newest first
    *
    * All given filters must match.
    *
@@ -5448,7 +5455,7 @@ export interface CampaignsApi {
    */
   create(params: NewCampaign, options?: RequestOptions): Promise<Campaign>;
   /**
-   * A campaign with its variants, statistics and live progress
+   * Get a campaign with its variants, statistics and live progress
    *
    * Permission: `campaigns:read`.
    *
@@ -5544,7 +5551,7 @@ export interface CampaignsApi {
    */
   resume(id: string, options?: RequestOptions): Promise<Campaign>;
   /**
-   * End an A/B test without choosing by its results: the rest of the audience gets the first variant
+   * End an A/B test without comparing its results: the first variant wins, and the rest of the audience gets it
    *
    * Permission: `campaigns:send`.
    *
@@ -5616,9 +5623,9 @@ export interface CampaignsApi {
    */
   duplicate(id: string, options?: RequestOptions): Promise<Campaign>;
   /**
-   * The sends of a campaign, one for each contact
+   * List the sends of a campaign, one for each contact
    *
-   * `status` filters by one or several comma-separated statuses.
+   * Filter by `status` (one or several, comma-separated).
    *
    * Permission: `campaigns:read`.
    *
@@ -5628,7 +5635,9 @@ export interface CampaignsApi {
    */
   listSends(id: string, params?: CampaignsListSendsParams, options?: RequestOptions): PagePromise<EmailLogEntry>;
   /**
-   * All sends of a campaign as CSV
+   * Export the sends of a campaign as CSV
+   *
+   * Filter by `status` (one or several, comma-separated).
    *
    * Permission: `campaigns:read`.
    *
@@ -5642,7 +5651,7 @@ export interface CampaignsApi {
 /** The methods of `client.analytics`. */
 export interface AnalyticsApi {
   /**
-   * A summary of the project's contacts, sends, campaigns and automations
+   * Get a summary of the project's contacts, sends, campaigns and automations
    *
    * `days` restricts the sends to this number of past days. Rates are from 0 to 1. Open, click and complaint rates are
    * shares of `sent`, the messages that a mail server accepted. The bounce rate is `bounced` / (`sent` + `bounced`).
@@ -5656,7 +5665,7 @@ export interface AnalyticsApi {
    */
   get(params?: AnalyticsGetParams, options?: RequestOptions): Promise<ProjectSummary>;
   /**
-   * The statistics of each day, oldest first; days without activity are included
+   * List the statistics of each day, oldest first; days without activity are included
    *
    * `from` and `to` are dates in `timezone`, by default the last 30 days. `campaignId` restricts the statistics to one
    * campaign.
@@ -5669,9 +5678,9 @@ export interface AnalyticsApi {
    */
   getTimeSeries(params?: AnalyticsGetTimeSeriesParams, options?: RequestOptions): Promise<TimeSeriesItem[]>;
   /**
-   * The statistics of each sending domain, newest domain first
+   * List the statistics of each sending domain, newest domain first
    *
-   * The period is given as for the time series.
+   * The parameters are those of the time series.
    *
    * Permission: `analytics:read`.
    *
@@ -5681,7 +5690,7 @@ export interface AnalyticsApi {
    */
   getByDomain(params?: AnalyticsGetByDomainParams, options?: RequestOptions): Promise<ByDomainItem[]>;
   /**
-   * The time series as CSV
+   * Export the time series as CSV
    *
    * Permission: `analytics:read`.
    *
@@ -5739,7 +5748,7 @@ export interface InboundApi {
    *
    * The e-mail is found by its return path, which is in the addresses of the message or in the original message, or
    * else by its `Message-ID`. A message that is not understood, or names no e-mail of the project, is kept for 30 days.
-   * The same report again changes nothing.
+   * Repeating the same report changes nothing.
    *
    * Permission: `emails:write`.
    *
@@ -5749,7 +5758,7 @@ export interface InboundApi {
    */
   receiveReport(body: RawBody, options?: RequestOptions): Promise<ReportReceipt>;
   /**
-   * The messages about e-mail that were not understood, newest first: at most 100, of the last 30 days
+   * List the messages about e-mail that were not understood, newest first: at most 100, of the last 30 days
    *
    * Permission: `emails:read`.
    *
@@ -5759,7 +5768,7 @@ export interface InboundApi {
    */
   listUnrecognized(params?: InboundListUnrecognizedParams, options?: RequestOptions): PagePromise<UnrecognizedMessage>;
   /**
-   * A message that was not understood, as an `.eml` file: its first 262,144 octets
+   * Download a message that was not understood as an `.eml` file: its first 262,144 octets
    *
    * Permission: `emails:read`.
    *
@@ -5770,7 +5779,7 @@ export interface InboundApi {
   getUnrecognized(id: string, options?: RequestOptions): Promise<Uint8Array>;
   readonly routes: InboundRoutesApi;
   /**
-   * The received messages, newest first, without their content
+   * List the received messages, newest first, without their content
    *
    * All given filters must match.
    *
@@ -5784,10 +5793,10 @@ export interface InboundApi {
    */
   list(params?: InboundListParams, options?: RequestOptions): PagePromise<InboundSummary>;
   /**
-   * Hand over a message that another mail server received: the body is the message (RFC 5322)
+   * Add a message that another mail server received: the body is the message (RFC 5322)
    *
-   * It is stored as if it had arrived here, for the recipients that have a route of the project. The same message for
-   * the same recipients again changes nothing. For bounces and complaints, there is `…/inbound/reports`.
+   * It is stored as if it had arrived here, for the recipients that have a route of the project. Adding the same
+   * message for the same recipients again changes nothing. For bounces and complaints, use `…/inbound/reports`.
    *
    * Permission: `inbound:write`.
    *
@@ -5798,10 +5807,10 @@ export interface InboundApi {
    */
   add(body: RawBody, params?: InboundAddParams, options?: RequestOptions): Promise<InboundReceipt>;
   /**
-   * A received message: header, addresses, texts, attachments, and how it was authenticated
+   * Get a received message: header, addresses, texts, attachments, and how it was authenticated
    *
-   * What is malformed is shown as far as it can be read, and `notices` says what cannot. `html` is as it arrived: do
-   * not show it without sanitizing it.
+   * Malformed parts are shown as far as they can be read; `notices` lists what could not be read. `html` is as it
+   * arrived: sanitize it before you show it.
    *
    * Permission: `inbound:read`.
    *
@@ -5821,7 +5830,7 @@ export interface InboundApi {
    */
   delete(id: string, options?: RequestOptions): Promise<Deleted>;
   /**
-   * The octets of a received message as an `.eml` file, for download
+   * Download a received message, octet for octet, as an `.eml` file
    *
    * Permission: `inbound:read`.
    *
@@ -5831,9 +5840,9 @@ export interface InboundApi {
    */
   getRaw(id: string, options?: RequestOptions): Promise<Uint8Array>;
   /**
-   * An attachment by its `id`, for download
+   * Download an attachment by its `id`
    *
-   * Its content is what the sender chose: check it before you use it.
+   * The sender chose the content: check it before you use it.
    *
    * Permission: `inbound:read`.
    *
@@ -5847,7 +5856,7 @@ export interface InboundApi {
 /** The methods of `client.inbound.routes`. */
 export interface InboundRoutesApi {
   /**
-   * The routes of received mail, newest first
+   * List the routes of received mail, newest first
    *
    * Permission: `inbound:read`.
    *
@@ -5909,7 +5918,7 @@ export interface InboundRoutesApi {
   /**
    * Look up the MX record of a route now
    *
-   * The result only informs: mail that arrives is received anyway.
+   * Mail that arrives is received whatever the result is.
    *
    * Permission: `inbound:write`.
    *
@@ -5986,8 +5995,8 @@ export interface InboxApi {
    * Create a URL at which a frame of the dashboard shows the HTML of a captured message, for 5 minutes
    *
    * The HTML runs no scripts, submits no forms and loads nothing from other servers, unless `images` is true. One-time
-   * codes and links are replaced by `[removed]`, unless the caller has the permission `customers:impersonate`. Opening
-   * it does not count as an open. The URL stops working when the session that has created it ends.
+   * codes and links are replaced by `[removed]`, unless the caller has the permission `customers:impersonate`. A
+   * preview does not count as an open. The URL stops working when the session that has created it ends.
    *
    * Permission: `inbox:read`.
    *
@@ -6082,7 +6091,7 @@ export interface AutomationsApi {
    * Activate or deactivate an automation with `{active}`; without a body, toggle it
    *
    * A deactivated automation starts no new runs; unfinished runs continue. Activation requires that its audiences,
-   * templates, sending domains and senders exist; otherwise the response is 409 with what is missing. If active
+   * templates, sending domains and senders exist; otherwise the response is 409 and lists what is missing. If active
    * automations would start each other in an endless loop, the response is 409 with the steps of the loop, unless
    * `allowLoops` is true. Honours `If-Match`.
    *
@@ -6106,9 +6115,9 @@ export interface AutomationsApi {
    */
   getTotals(id: string, options?: RequestOptions): Promise<AutomationRunTotals>;
   /**
-   * Count the unfinished runs of an automation by the version of the steps that they follow, and by their step
+   * Count the unfinished runs of an automation by version of its steps and by current step
    *
-   * Runs keep the version with which they started, so `version` can be lower than that of the automation.
+   * A run keeps the version with which it started, so `version` can be lower than that of the automation.
    *
    * Permission: `automations:read`.
    *
@@ -6296,8 +6305,8 @@ export interface OrganizationsApi {
    * Add a customer to the organization that has verified the domain of the customer's verified address
    *
    * `reason` is one of JOINED, ALREADY_MEMBER, EMAIL_NOT_VERIFIED, NO_MATCHING_DOMAIN, AUTO_JOIN_DISABLED,
-   * PUBLIC_DOMAIN, ORGANIZATION_SUSPENDED, MEMBER_REMOVED (until invited again) or CUSTOMER_BANNED. Subdomains of a
-   * verified domain do not match.
+   * PUBLIC_DOMAIN, ORGANIZATION_SUSPENDED, MEMBER_REMOVED (until the customer is invited or added again) or
+   * CUSTOMER_BANNED. Subdomains of a verified domain do not match.
    *
    * Permission: `organizations:write`.
    *

@@ -19,7 +19,10 @@ export class AddressNotVerified extends ForbiddenError {}
 /** 409 `already_booked`: The account has this plan or add-on already. Change or cancel it in the billing portal. */
 export class AlreadyBooked extends ConflictError {}
 
-/** 409 `already_invited`: This address has a pending invitation to the organization already; resend or revoke that. */
+/**
+ * 409 `already_invited`: This address has a pending invitation to the organization already; resend or revoke that
+ * invitation.
+ */
 export class AlreadyInvited extends ConflictError {}
 
 /** 409 `already_member`: This customer is a member of the organization already. */
@@ -114,7 +117,7 @@ export class ContactMissing extends NotFoundError {}
 /** 401 `credential_invalid`: This credential is unknown, expired or revoked. */
 export class CredentialInvalid extends UnauthorizedError {}
 
-/** 401 `credential_missing`: This needs a credential: send `Authorization: Bearer …`. */
+/** 401 `credential_missing`: This request needs a credential: send `Authorization: Bearer …`. */
 export class CredentialMissing extends UnauthorizedError {}
 
 /** 403 `credential_not_accepted`: This operation does not accept this kind of credential. */
@@ -145,8 +148,8 @@ export class DeliveryMissing extends NotFoundError {}
 export class DirectNotOffered extends ServerError {}
 
 /**
- * 422 `dmarc_report_invalid`: This is not an aggregate report of DMARC: XML, also as gzip or zip file, or an e-mail
- * with one.
+ * 422 `dmarc_report_invalid`: This is not a DMARC aggregate report. Send its XML, a gzip or zip file with the XML, or
+ * an e-mail with one of these attached.
  */
 export class DmarcReportInvalid extends UnprocessableEntityError {}
 
@@ -154,12 +157,12 @@ export class DmarcReportInvalid extends UnprocessableEntityError {}
 export class DmarcReportOfOtherDomain extends UnprocessableEntityError {}
 
 /**
- * 422 `dmarc_report_out_of_period`: The period of this report is in the future, or longer ago than the 400 days for
- * which reports are kept.
+ * 422 `dmarc_report_out_of_period`: The period of this report is in the future, or more than 400 days ago. Reports are
+ * kept for 400 days.
  */
 export class DmarcReportOutOfPeriod extends UnprocessableEntityError {}
 
-/** 413 `dmarc_report_too_large`: A report can have 10 MB, 20 MB after decompression, and 20,000 records. */
+/** 413 `dmarc_report_too_large`: A report can have at most 10 MB, 20 MB after decompression, and 20,000 records. */
 export class DmarcReportTooLarge extends PayloadTooLargeError {}
 
 /** 409 `domain_exists`: This project already has this sending domain. */
@@ -186,7 +189,10 @@ export class DomainMissing extends NotFoundError {}
 /** 409 `domain_not_proved`: Automatic joining requires a VERIFIED domain; verify it first. */
 export class DomainNotProved extends ConflictError {}
 
-/** 403 `domain_not_verified`: The `from` address does not belong to a verified sending domain of this project. */
+/**
+ * 403 `domain_not_verified`: The `from` address neither belongs to a verified sending domain nor is a verified sender
+ * of this project.
+ */
 export class DomainNotVerified extends ForbiddenError {}
 
 /** 409 `domain_taken`: Another organization of this project has verified this domain. */
@@ -286,13 +292,16 @@ export class InboundAttachmentMissing extends NotFoundError {}
  */
 export class InboundDomainNotVerified extends UnprocessableEntityError {}
 
-/** 422 `inbound_mailbox_full`: The received messages of a project can have at most 5 GB. Delete some first. */
+/** 422 `inbound_mailbox_full`: A project can store at most 5 GB of received messages. Delete some first. */
 export class InboundMailboxFull extends UnprocessableEntityError {}
 
 /** 422 `inbound_message_loops`: The message has more than 100 Received fields, so it is in a loop. */
 export class InboundMessageLoops extends UnprocessableEntityError {}
 
-/** 404 `inbound_message_missing`: There is no such received message, or it was deleted because its time has ended. */
+/**
+ * 404 `inbound_message_missing`: There is no such received message, or it was deleted because its retention period has
+ * ended.
+ */
 export class InboundMessageMissing extends NotFoundError {}
 
 /** 409 `inbound_route_exists`: This project already has a route for this address. */
@@ -322,8 +331,11 @@ export class InviterUnknown extends UnprocessableEntityError {}
 /** 409 `last_owner`: This is the last OWNER of the organization; make another member OWNER first. */
 export class LastOwner extends ConflictError {}
 
-/** 409 `last_way_in`: This is the only sign-in method of the account: set a password or add another method first. */
-export class LastWayIn extends ConflictError {}
+/**
+ * 409 `last_sign_in_method`: This is the only sign-in method of the account: set a password or add another method
+ * first.
+ */
+export class LastSignInMethod extends ConflictError {}
 
 /** 422 `limit_not_taken`: A BOOLEAN feature is on or off; only a LIMIT feature can have a limit. */
 export class LimitNotTaken extends UnprocessableEntityError {}
@@ -387,7 +399,7 @@ export class MfaStillRequired extends ConflictError {}
  */
 export class NextKeyUnpublished extends ConflictError {}
 
-/** 422 `no_inbound_route`: No active route of this project is for a recipient of the message. */
+/** 422 `no_inbound_route`: No recipient of the message has an active route in this project. */
 export class NoInboundRoute extends UnprocessableEntityError {}
 
 /** 404 `no_sign_on_here`: No organization uses single sign-on for this e-mail domain. Sign in another way. */
@@ -395,7 +407,7 @@ export class NoSignOnHere extends NotFoundError {}
 
 /**
  * 503 `no_smart_host`: This project uses the server's relay, but the server has none. Set POSTERN_RELAY, or `relays` in
- * its settings.
+ * the settings of the project.
  */
 export class NoSmartHost extends ServerError {}
 
@@ -713,7 +725,10 @@ export class TooManyAutomations extends UnprocessableEntityError {}
  */
 export class TooManyContactAttributes extends ConflictError {}
 
-/** 422 `too_many_dmarc_rows`: A domain can have 200,000 rows of DMARC data in 400 days. */
+/**
+ * 422 `too_many_dmarc_rows`: A domain can have at most 200,000 rows of DMARC data from the last 400 days, half of them
+ * from one reporter.
+ */
 export class TooManyDmarcRows extends UnprocessableEntityError {}
 
 /** 422 `too_many_domains`: A project can have at most 1,000 sending domains. Delete one first. */
@@ -886,7 +901,7 @@ export const PROBLEMS = {
   InvitedSomebodyElse,
   InviterUnknown,
   LastOwner,
-  LastWayIn,
+  LastSignInMethod,
   LimitNotTaken,
   LinkInvalid,
   LiveKeyRequired,

@@ -36,7 +36,10 @@ export interface AccessDecision {
   permission: string;
   /** Whether it applies to the whole project or to one organization. */
   scope: "ORGANIZATION" | "PROJECT" | (string & {});
-  /** The roles that were considered: all that the customer has in the scope. */
+  /**
+   * The customer's roles in the scope. In an organization, also the roles for all organizations that grant the
+   * permission.
+   */
   roles: string[];
   /** The steps that led to the decision. */
   explanation: AccessExplanation[];
@@ -333,7 +336,7 @@ export interface Asset {
   createdAt: string;
 }
 
-/** Attribute for each profile field, by `Name` or `FriendlyName`. Omitted fields use the common attribute names. */
+/** For each profile field, the `Name` or `FriendlyName` of its SAML attribute. Omitted fields use common names. */
 export interface AttributeMapping {
   /** Persistent identifier of a user; defaults to the NameID. */
   subject?: string | null | undefined;
@@ -397,7 +400,10 @@ export interface AudienceEventData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /** Name of the audience. */
   name: string;
@@ -409,9 +415,12 @@ export interface AudienceMemberData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
-  /** The contact that the event is about; null if there is none. */
+  /** The contact that the event is about; null if it is about no contact. */
   contact: EventContact | null;
   /** Id of the audience. */
   audienceId: string;
@@ -431,11 +440,11 @@ export interface AudienceMembership {
 export interface AudiencePreview {
   /** The number of all contacts that match. */
   count: number;
-  /** The newest of them, at most 10. */
+  /** The newest contacts that match, at most 10. */
   contacts: Contact[];
 }
 
-/** Rules to try out. */
+/** The rules to preview. */
 export interface AudiencePreviewRequest {
   /** Rules that choose the members; null for a STATIC audience. */
   rules: Rules;
@@ -447,7 +456,10 @@ export interface AudienceRefilledData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /** Name of the audience. */
   name: string;
@@ -495,7 +507,10 @@ export interface AuditEntryPage {
 export interface AuthorizationCodeGrant {
   /** Authorization code from the redirect. */
   code: string;
-  /** Left out only by the project's server with its secret key, for single sign-on that the app did not begin. */
+  /**
+   * Required, except for a single sign-on that the app did not begin: the project's server exchanges such a code with
+   * its secret key.
+   */
   codeVerifier?: string | null | undefined;
 }
 
@@ -553,17 +568,20 @@ export interface AutomationEndedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
-  /** The contact that the event is about; null if there is none. */
+  /** The contact that the event is about; null if it is about no contact. */
   contact: EventContact | null;
   /** Id of the automation. */
   automationId: string;
-  /** Id of the contact. */
+  /** Id of the contact for whom the automation runs. */
   contactId: string | null;
-  /** How the run ended. */
+  /** How the run ended, such as `COMPLETED`, `CANCELLED` or `FAILED`. */
   status: string;
-  /** Why it failed or was cancelled; null if it completed. */
+  /** Why the run failed or was cancelled; null if it completed. */
   error: string | null;
 }
 
@@ -667,19 +685,22 @@ export interface AutomationRunTotals {
   capped: number;
 }
 
-/** Data of `automation.started`. `id` is the id of the run. */
+/** Data of events about a run of an automation. `id` is the id of the run. */
 export interface AutomationStartedData {
   /** Id of the record that the event is about. */
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
-  /** The contact that the event is about; null if there is none. */
+  /** The contact that the event is about; null if it is about no contact. */
   contact: EventContact | null;
   /** Id of the automation. */
   automationId: string;
-  /** Id of the contact. */
+  /** Id of the contact for whom the automation runs. */
   contactId: string | null;
 }
 
@@ -955,7 +976,10 @@ export interface CampaignEventData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /** Name of the campaign. */
   name: string;
@@ -967,17 +991,20 @@ export interface CampaignFailedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /** Name of the campaign. */
   name: string;
-  /** Why it failed. */
+  /** Why the campaign failed. */
   reason: string;
-  /** Number of e-mails, if it started. */
+  /** Number of e-mails of the campaign. Absent if it failed before it started. */
   total?: number | null | undefined;
 }
 
-/** How a campaign is checked. */
+/** What to check in a campaign's message. */
 export interface CampaignPreflight {
   /** A contact whose attributes fill in the content. Null: a contact without attributes. */
   email?: string | null | undefined;
@@ -1011,7 +1038,7 @@ export interface CampaignProgress {
    * because of the warm-up of an address of the server; null if none does.
    */
   waitingReason: string | null;
-  /** Until when they wait at the latest. */
+  /** The time until which one of these messages waits; it may be sent earlier. Null if none waits. */
   waitingUntil: string | null;
 }
 
@@ -1021,7 +1048,10 @@ export interface CampaignScheduledData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /** Name of the campaign. */
   name: string;
@@ -1041,13 +1071,16 @@ export interface CampaignSentData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /** Name of the campaign. */
   name: string;
-  /** Number of e-mails. */
+  /** Number of e-mails of the campaign. */
   total: number;
-  /** Number of e-mails that are still being retried. */
+  /** Number of these e-mails that are still being retried. */
   retrying: number;
 }
 
@@ -1072,19 +1105,22 @@ export interface CampaignStartedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /** Name of the campaign. */
   name: string;
-  /** Whether it starts with an A/B test. */
+  /** Whether the campaign starts with an A/B test. */
   testing: boolean;
 }
 
-/** The statistics of a campaign's sends. */
+/** The statistics of a campaign's sends. Opens and clicks by machines are not counted. */
 export interface CampaignStats {
-  /** Total number of records. */
+  /** All sends, whatever their status. */
   total: number;
-  /** Number of messages that were sent. */
+  /** Sends that a mail server accepted, without those that bounced later. */
   sent: number;
   /** Number of messages that were delivered. */
   delivered: number;
@@ -1096,7 +1132,7 @@ export interface CampaignStats {
   bounced: number;
   /** Number of messages that were reported as spam. */
   complained: number;
-  /** Number of failures. */
+  /** Sends that failed, expired or were suppressed, without those that the frequency cap suppressed. */
   failed: number;
 }
 
@@ -1120,15 +1156,21 @@ export interface CampaignTestedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /** Name of the campaign. */
   name: string;
   /** Id of the variant that is sent to the rest of the audience. */
   winnerId: string;
-  /** How the variant was chosen. */
+  /**
+   * How the variant was chosen: `rule` (by the metric of the test), `hand` (by a person) or `too_small` (no test took
+   * place).
+   */
   decidedBy: string;
-  /** Why the test ended without a comparison. */
+  /** Why no test took place. Absent otherwise. */
   reason?: string | null | undefined;
 }
 
@@ -1168,15 +1210,15 @@ export interface CapturedMessage {
   id: string;
   /** Id of the send; null if there is none. */
   sendId: string;
-  /** Sender of sign-in mail; null uses the server's sender. Of a captured message: the envelope sender. */
+  /** The envelope sender, to which bounces go. */
   mailFrom: string;
-  /** Recipient addresses of the envelope. */
+  /** The envelope recipients, including those in bcc. */
   recipients: string[];
-  /** `From` header. */
+  /** The sender in the header field `From`. */
   sender: string;
   /** Subject line. */
   subject: string;
-  /** Size in bytes. */
+  /** The size of the message in octets. */
   size: number;
   /** When the message was captured (UTC). */
   capturedAt: string;
@@ -1196,17 +1238,20 @@ export interface CapturedMessagePage {
   nextCursor: string | null;
 }
 
-/** Data of events that a customer can cause. */
+/** Data of events about customers, organizations and invitations. */
 export interface CausedEventData {
   /** Id of the record that the event is about. */
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /**
-   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
    */
   test?: boolean | undefined;
 }
@@ -1319,23 +1364,30 @@ export interface ContactChangedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
-  /** The contact that the event is about; null if there is none. */
+  /** The contact that the event is about; null if it is about no contact. */
   contact: EventContact | null;
   /** Address of the contact. */
   email: string;
   /** Names of the fields that were changed. */
   changed?: string[] | null | undefined;
-  /** Whether the contact is unsubscribed, if that was changed. */
+  /** Whether the contact is unsubscribed now. Absent if that was not changed. */
   unsubscribed?: boolean | null | undefined;
-  /** Id of the e-mail in which the contact unsubscribed. */
+  /** Id of the e-mail from which the contact unsubscribed. Absent if the contact used none to unsubscribe. */
   emailId?: string | null | undefined;
   /** The former name of `emailId`. */
   sendId?: string | null | undefined;
 }
 
-/** An import of a file of contacts. `rows` counts the rows read so far. */
+/**
+ * An import of a file of contacts.
+ *
+ *     `rows` counts the rows read so far. `bytes` is the size of the file, 0 until it is uploaded.
+ */
 export interface ContactImport {
   /** Unique identifier. Treat it as an opaque string. */
   id: string;
@@ -1588,22 +1640,10 @@ export interface CustomEventResult {
 export interface Customer {
   /** Unique identifier. Treat it as an opaque string. */
   id: string;
-  /** Id of the project. */
-  projectId: string;
-  /** The customer's identifier in your own system. */
-  externalUserId: string | null;
   /** E-mail address. */
   email: string | null;
   /** When the e-mail address was verified (UTC); null if it is not verified. */
   emailVerifiedAt: string | null;
-  /** Further e-mail addresses with which the customer can sign in. */
-  otherEmails: OtherEmail[];
-  /** Phone number in E.164 form. */
-  phone: string | null;
-  /** When the phone number was verified (UTC); null if it is not verified. */
-  phoneVerifiedAt: string | null;
-  /** Display name. */
-  name: string | null;
   /** Custom data, up to 16 KiB of JSON. */
   metadata: { [key: string]: unknown };
   /** Keys of the roles. */
@@ -1612,10 +1652,6 @@ export interface Customer {
   lastSignInAt: string | null;
   /** When the customer was banned (UTC); null if not banned. */
   bannedAt: string | null;
-  /** Why the customer was banned. */
-  banReason: string | null;
-  /** When the ban ends (UTC); null for a permanent ban. */
-  banExpiresAt: string | null;
   /** When the second factor was set up (UTC); null if there is none. */
   mfaEnabledAt: string | null;
   /** Number of failed sign-ins since the last successful one. */
@@ -1630,6 +1666,22 @@ export interface Customer {
   createdAt: string;
   /** When the record was last changed (UTC). */
   updatedAt: string;
+  /** Id of the project. */
+  projectId: string;
+  /** The customer's identifier in your own system. */
+  externalUserId: string | null;
+  /** Further e-mail addresses with which the customer can sign in. */
+  otherEmails: OtherEmail[];
+  /** Phone number in E.164 form. */
+  phone: string | null;
+  /** When the phone number was verified (UTC); null if it is not verified. */
+  phoneVerifiedAt: string | null;
+  /** Display name. */
+  name: string | null;
+  /** Why the customer was banned. */
+  banReason: string | null;
+  /** When the ban ends (UTC); null for a permanent ban. */
+  banExpiresAt: string | null;
 }
 
 /** Data of `customer.sign_in_failed` and `customer.locked`. `id` is the id of the customer. */
@@ -1638,11 +1690,14 @@ export interface CustomerAttemptData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /**
-   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
    */
   test?: boolean | undefined;
   /** The authentication method. */
@@ -1665,11 +1720,14 @@ export interface CustomerBannedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /**
-   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
    */
   test?: boolean | undefined;
   /** The reason that was given. */
@@ -1696,16 +1754,19 @@ export interface CustomerEmailVerifiedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /**
-   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
    */
   test?: boolean | undefined;
   /** Whether the address is new. */
   changed: boolean;
-  /** The provider that verified the address. */
+  /** The provider that verified the address. Absent if Postern verified it. */
   provider?: string | null | undefined;
 }
 
@@ -1745,11 +1806,14 @@ export interface CustomerFactorData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /**
-   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
    */
   test?: boolean | undefined;
   /** The second factor. */
@@ -1783,7 +1847,10 @@ export interface CustomerImportError {
   message: string;
 }
 
-/** Result of an import. */
+/**
+ * How many customers were created, how many were skipped because their address or external identifier is taken, and
+ *     how many failed. `faults` has the reason for each of the failed ones.
+ */
 export interface CustomerImportResult {
   /** Number of records that were created. */
   created: number;
@@ -1820,16 +1887,19 @@ export interface CustomerLinkedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /**
-   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
    */
   test?: boolean | undefined;
-  /** Id of the customer that was merged into this one; null if none was. */
+  /** Id of the customer that was merged into this one; null if none was merged. */
   mergedCustomerId: string | null;
-  /** The provider whose account was linked. */
+  /** The provider whose account was linked. Absent if none was linked. */
   provider?: string | null | undefined;
 }
 
@@ -1839,18 +1909,21 @@ export interface CustomerMailFailedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /**
-   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
    */
   test?: boolean | undefined;
-  /** Kind of the e-mail. */
+  /** What the e-mail is for. */
   kind: string;
-  /** Code of the problem. */
+  /** Code of the problem, as in error responses. */
   code: string;
-  /** Why it could not be sent. */
+  /** Why the e-mail could not be sent. */
   reason: string;
 }
 
@@ -1860,11 +1933,14 @@ export interface CustomerMetadataUpdatedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /**
-   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
    */
   test?: boolean | undefined;
   /** Keys that were set or removed. */
@@ -1891,11 +1967,14 @@ export interface CustomerPasskeyAddedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /**
-   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the passkey. */
@@ -1910,11 +1989,14 @@ export interface CustomerPasskeyRemovedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /**
-   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the passkey. */
@@ -1935,11 +2017,14 @@ export interface CustomerProviderData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /**
-   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
    */
   test?: boolean | undefined;
   /** The provider of the account. */
@@ -1958,11 +2043,14 @@ export interface CustomerRolesUpdatedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /**
-   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
    */
   test?: boolean | undefined;
   /** The roles that the customer has now. */
@@ -1977,13 +2065,13 @@ export interface CustomerSession {
   userAgent: string;
   /** IP address of the client. */
   ipAddress: string;
-  /** Authentication methods that were used or are allowed. */
+  /** The authentication methods of the sign-in, as in the claim `amr` (RFC 8176). */
   methods: string[];
   /** When the record was created (UTC). */
   createdAt: string;
   /** When it was last used (UTC), to the minute; null if it was never used. */
   lastUsedAt: string;
-  /** When it expires (UTC); null if it does not expire. */
+  /** When the session ends if its tokens are not refreshed before. */
   expiresAt: string;
 }
 
@@ -1993,16 +2081,21 @@ export interface CustomerSessionData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /**
-   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the session. */
   sessionId: string;
-  /** Why the session was ended, if the customer or your application did not end it. */
+  /**
+   * Why Postern ended the session, such as `REFRESH_TOKEN_REUSED`. Absent if the customer or your application ended it.
+   */
   reason?: string | null | undefined;
 }
 
@@ -2084,11 +2177,14 @@ export interface CustomerSignedInData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /**
-   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the session. */
@@ -2099,7 +2195,7 @@ export interface CustomerSignedInData {
   ipAddress: string | null;
   /** User agent of the customer. */
   userAgent: string | null;
-  /** The single sign-on connection, if it was used. */
+  /** The single sign-on connection with which the customer signed in. Absent for other methods. */
   via?: string | null | undefined;
 }
 
@@ -2109,14 +2205,17 @@ export interface CustomerSignedUpData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /**
-   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
    */
   test?: boolean | undefined;
-  /** How the customer signed up: a sign-in method, a provider, or `API`. */
+  /** How the customer signed up: a sign-in method or a provider; `API` if your application created the customer. */
   method: string;
 }
 
@@ -2165,11 +2264,14 @@ export interface CustomerUpdatedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /**
-   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
    */
   test?: boolean | undefined;
   /** Names of the fields that were changed. */
@@ -2213,7 +2315,7 @@ export interface DeliverySite {
   provider: string | null;
   /** The mail servers that were last used, the preferred ones first. */
   hosts: string[];
-  /** SLOWED: it gets less mail than `defaultLimits`, because it asked for less. */
+  /** SLOWED: it gets less mail than `defaultLimits` allow, because it asked for less. */
   state: "OPEN" | "SLOWED" | "SUSPENDED" | (string & {});
   /** Null if it is not suspended. */
   suspension: DeliverySiteSuspension | null;
@@ -2225,19 +2327,19 @@ export interface DeliverySite {
   throttledUntil: string | null;
   /** Its last reply to this project that was not positive. */
   lastReply: string | null;
-  /** When it came. */
+  /** When that reply came. */
   lastReplyAt: string | null;
   /** Messages that were tried or postponed and wait for it, counted up to 10,000. */
   waiting: number;
   /** When the oldest of them was created. */
   oldestWaitingAt: string | null;
-  /** Recipients in the last 24 hours. */
+  /** Recipients for whom it accepted a message in the last 24 hours. */
   delivered: number;
   /** Temporary failures in the last 24 hours. */
   deferred: number;
   /** Permanent failures in the last 24 hours. */
   bounced: number;
-  /** Null if the waiting messages were never given up. */
+  /** The last time that its waiting messages were given up; null if that never happened. */
   bounce: DeliverySiteBounce | null;
   /** When the project first used it. */
   createdAt: string;
@@ -2384,15 +2486,15 @@ export interface DkimResult {
 export interface DmarcCounts {
   /** All messages. */
   messages: number;
-  /** Those that passed DMARC: with an aligned DKIM signature or aligned SPF. */
+  /** Messages that passed DMARC: DKIM or SPF passed for an aligned domain. */
   aligned: number;
-  /** Those with an aligned DKIM signature. */
+  /** Messages for which DKIM passed for an aligned domain. */
   dkimAligned: number;
-  /** Those for whose sender SPF passed, in an aligned domain. */
+  /** Messages for which SPF passed for an aligned domain. */
   spfAligned: number;
-  /** Those that receivers put into the spam folder because of the policy. */
+  /** Messages that receivers put into the spam folder because of the policy. */
   quarantined: number;
-  /** Those that receivers rejected because of the policy. */
+  /** Messages that receivers rejected because of the policy. */
   rejected: number;
 }
 
@@ -2400,15 +2502,15 @@ export interface DmarcCounts {
 export interface DmarcDay {
   /** All messages. */
   messages: number;
-  /** Those that passed DMARC: with an aligned DKIM signature or aligned SPF. */
+  /** Messages that passed DMARC: DKIM or SPF passed for an aligned domain. */
   aligned: number;
-  /** Those with an aligned DKIM signature. */
+  /** Messages for which DKIM passed for an aligned domain. */
   dkimAligned: number;
-  /** Those for whose sender SPF passed, in an aligned domain. */
+  /** Messages for which SPF passed for an aligned domain. */
   spfAligned: number;
-  /** Those that receivers put into the spam folder because of the policy. */
+  /** Messages that receivers put into the spam folder because of the policy. */
   quarantined: number;
-  /** Those that receivers rejected because of the policy. */
+  /** Messages that receivers rejected because of the policy. */
   rejected: number;
   /** The day in UTC on which the period of the report began. */
   day: string;
@@ -2418,17 +2520,17 @@ export interface DmarcDay {
 export interface DmarcOrganization {
   /** All messages. */
   messages: number;
-  /** Those that passed DMARC: with an aligned DKIM signature or aligned SPF. */
+  /** Messages that passed DMARC: DKIM or SPF passed for an aligned domain. */
   aligned: number;
-  /** Those with an aligned DKIM signature. */
+  /** Messages for which DKIM passed for an aligned domain. */
   dkimAligned: number;
-  /** Those for whose sender SPF passed, in an aligned domain. */
+  /** Messages for which SPF passed for an aligned domain. */
   spfAligned: number;
-  /** Those that receivers put into the spam folder because of the policy. */
+  /** Messages that receivers put into the spam folder because of the policy. */
   quarantined: number;
-  /** Those that receivers rejected because of the policy. */
+  /** Messages that receivers rejected because of the policy. */
   rejected: number;
-  /** The name of the receiver, as it reports it. */
+  /** The name of the receiver, as in its reports. */
   organization: string;
   /**
    * The domain that authenticated the e-mails with the reports: anyone can write any name into a report. Null for
@@ -2443,17 +2545,17 @@ export interface DmarcOrganization {
 export interface DmarcReportResult {
   /** The receiver that made the report. */
   organization: string;
-  /** The id that the receiver gave it. */
+  /** The id that the receiver gave the report. */
   reportId: string;
-  /** The begin of its period (UTC). */
+  /** The beginning of the period of the report (UTC). */
   begins: string;
-  /** The end of its period (UTC). */
+  /** The end of the period of the report (UTC). */
   ends: string;
   /** Messages of the domain in the report. */
   messages: number;
-  /** Records of other domains, and invalid ones. */
+  /** Records that were not counted: those of other domains, and invalid ones. */
   skipped: number;
-  /** Whether the report was known already, so that nothing was added. */
+  /** Whether nothing was added, because the domain already has this report. */
   duplicate: boolean;
 }
 
@@ -2473,15 +2575,15 @@ export interface DmarcResult {
 export interface DmarcSource {
   /** All messages. */
   messages: number;
-  /** Those that passed DMARC: with an aligned DKIM signature or aligned SPF. */
+  /** Messages that passed DMARC: DKIM or SPF passed for an aligned domain. */
   aligned: number;
-  /** Those with an aligned DKIM signature. */
+  /** Messages for which DKIM passed for an aligned domain. */
   dkimAligned: number;
-  /** Those for whose sender SPF passed, in an aligned domain. */
+  /** Messages for which SPF passed for an aligned domain. */
   spfAligned: number;
-  /** Those that receivers put into the spam folder because of the policy. */
+  /** Messages that receivers put into the spam folder because of the policy. */
   quarantined: number;
-  /** Those that receivers rejected because of the policy. */
+  /** Messages that receivers rejected because of the policy. */
   rejected: number;
   /** The IP address of the host. */
   sourceIp: string;
@@ -2531,7 +2633,11 @@ export interface Domain {
   id: string;
   /** Domain name. */
   domain: string;
-  /** Status of the record. */
+  /**
+   * PENDING: the DKIM record was not found yet. VERIFIED: it is published, and mail can be sent. DEGRADED: it has been
+   * missing for three days, so that no mail can be sent. FAILED: it has been missing for 30 days, and the periodic
+   * checks have ended.
+   */
   status: "DEGRADED" | "FAILED" | "PENDING" | "VERIFIED" | (string & {});
   /** Whether the SPF record is published correctly. */
   spfVerified: boolean;
@@ -2541,7 +2647,7 @@ export interface Domain {
   dmarcVerified: boolean;
   /** When it was verified (UTC); null if it is not. */
   verifiedAt: string | null;
-  /** Since when the check fails (UTC); null if it succeeds. */
+  /** Since when the DKIM record has been missing; null if it is published, and while the domain is PENDING. */
   failingSince: string | null;
   /** When it was last checked (UTC); null before the first check. */
   lastCheckedAt: string | null;
@@ -2561,7 +2667,7 @@ export interface Domain {
   appId: string;
 }
 
-/** The certificate of a name of a sending domain, which this server obtains by itself. */
+/** The TLS certificate of a host name of a sending domain, which this server obtains by ACME. */
 export interface DomainCertificate {
   /** The host name. */
   name: string;
@@ -2570,7 +2676,7 @@ export interface DomainCertificate {
    * certificate is served until `expiresAt`, also while renewals fail.
    */
   status: "FAILED" | "ISSUED" | "PENDING" | "RENEWING" | (string & {});
-  /** Why the last attempt failed or waits; null if neither is so. */
+  /** Why the last attempt failed or was postponed; otherwise null. */
   problem: string | null;
   /** When the certificate that is served was issued (UTC); null if there is none. */
   issuedAt: string | null;
@@ -2586,13 +2692,16 @@ export interface DomainCertificateData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /** Name of the domain. */
   domain: string;
   /** The host name of the certificate. */
   name: string;
-  /** When the certificate that is served expires (UTC); null if there is none. */
+  /** When the certificate that the server uses at present expires (UTC); null if it has none. */
   expiresAt: string | null;
 }
 
@@ -2602,15 +2711,18 @@ export interface DomainCertificateFailedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /** Name of the domain. */
   domain: string;
   /** The host name of the certificate. */
   name: string;
-  /** When the certificate that is served expires (UTC); null if there is none. */
+  /** When the certificate that the server uses at present expires (UTC); null if it has none. */
   expiresAt: string | null;
-  /** Why the last attempt failed. */
+  /** Why the last attempt to obtain a certificate failed. */
   problem: string;
 }
 
@@ -2620,7 +2732,10 @@ export interface DomainEventData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /** Name of the domain. */
   domain: string;
@@ -2653,43 +2768,49 @@ export interface DomainListedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /** Name of the domain. */
   domain: string;
   /** Name of the blocklist. */
   listName: string;
-  /** The domain or IP address that the blocklist has or had. */
+  /** The domain or IP address that is or was on the blocklist. */
   subjectValue: string;
-  /** Response of the blocklist. */
+  /** The addresses with which the blocklist replied, such as `127.0.0.2`. */
   codes: string[];
 }
 
-/** Data of events about the rates of a sending domain. */
+/** Data of events about the bounce rate and complaint rate of a sending domain. */
 export interface DomainReputationData {
   /** Id of the record that the event is about. */
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /** Name of the domain. */
   domain: string;
-  /** The rate that is or was above a threshold, with its numbers. */
+  /** A sentence that names the rate that is or was above a threshold, with its numbers. */
   reason: string | null;
-  /** Messages for which the rates are. */
+  /** Number of messages from which the rates are calculated. */
   messages: number;
-  /** Those with a hard bounce. */
+  /** How many of these messages had a hard bounce. */
   bounced: number;
-  /** Those that a recipient reported as spam. */
+  /** How many of these messages a recipient reported as spam. */
   complained: number;
-  /** From 0 to 1. */
+  /** Share of the messages with a hard bounce, from 0 to 1. */
   bounceRate: number;
-  /** From 0 to 1. */
+  /** Share of the messages that were reported as spam, from 0 to 1. */
   complaintRate: number;
-  /** The bounce rate from which marketing mail is held. */
+  /** The bounce rate from which marketing mail is held, from 0 to 1. */
   bounceLimit: number;
-  /** The complaint rate from which marketing mail is held. */
+  /** The complaint rate from which marketing mail is held, from 0 to 1. */
   complaintLimit: number;
 }
 
@@ -2699,15 +2820,18 @@ export interface DomainWarmUpData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /** Name of the domain. */
   domain: string;
   /** ACTIVE, COMPLETED, or CANCELLED if the plan was deleted. */
   status: string;
-  /** Messages of the present day. */
+  /** Maximum number of messages on the current day. */
   ceiling: number;
-  /** Messages of the last day of the plan. */
+  /** Maximum number of messages on the last day of the plan. */
   lastCeiling: number;
 }
 
@@ -2752,7 +2876,7 @@ export interface DryRunMail {
   html: string | null;
   /** Plain text body. */
   text: string | null;
-  /** Why it cannot be rendered. */
+  /** Why the mail is shown without subject and content; null if it was rendered. */
   problem: string | null;
 }
 
@@ -2764,7 +2888,7 @@ export interface DryRunReason {
   message: string;
 }
 
-/** Whom to try an automation with, and what to assume. */
+/** The contact to try an automation with, and what to assume. */
 export interface DryRunRequest {
   /** Id of the contact; null if there is none. */
   contactId: string;
@@ -2775,9 +2899,9 @@ export interface DryRunRequest {
    * numbered as in `currentStep` of a run.
    */
   happened?: number[] | undefined;
-  /** To try a trigger that is not stored. */
+  /** A trigger to try instead of that of the automation. */
   trigger?: Trigger | null | undefined;
-  /** To try steps that are not stored. */
+  /** Steps to try instead of those of the automation. */
   steps?: (SendEmail | Delay | Condition | WaitForEvent | UpdateContact | AddToAudience | RemoveFromAudience | CallWebhook | Exit)[] | null | undefined;
 }
 
@@ -2795,11 +2919,11 @@ export interface DryRunStep {
   detail: { [key: string]: unknown };
   /** When the step would begin. */
   startsAt: string;
-  /** For steps that wait: when the run continues. */
+  /** When the run would continue with the next step; the same as `startsAt` for steps that do not wait. */
   endsAt: string;
   /** For CONDITION steps: each condition of the rules. Empty beyond 200 conditions in one dry run. */
   conditions: DryRunCondition[];
-  /** For SEND_EMAIL steps that would send. */
+  /** The mail that a SEND_EMAIL step would send; null if the step would send none, and for other steps. */
   mail: DryRunMail | null;
 }
 
@@ -2860,8 +2984,9 @@ export interface Email {
    */
   unsubscribable?: boolean | undefined;
   /**
-   * Whether the message is passed on only over TLS, to authenticated servers that promise the same (REQUIRETLS, RFC
-   * 8689). It bounces at others: 5.7.30, or 5.7.10 without authenticated TLS. Null: the setting of the project.
+   * Whether the message is sent only over TLS, and only to servers with a valid certificate that offer REQUIRETLS (RFC
+   * 8689). Otherwise it bounces: with 5.7.10 if TLS or a valid certificate is missing, with 5.7.30 if REQUIRETLS is not
+   * offered. Null: the setting of the project.
    */
   requireTls?: boolean | null | undefined;
 }
@@ -2910,9 +3035,12 @@ export interface EmailBouncedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
-  /** The contact that the event is about; null if there is none. */
+  /** The contact that the event is about; null if it is about no contact. */
   contact: EventContact | null;
   /** Id of the e-mail. */
   emailId: string;
@@ -2922,32 +3050,35 @@ export interface EmailBouncedData {
   from: string;
   /** The recipients in `To`. */
   to: string[];
-  /** The subject; null if a campaign's e-mail was never composed. */
+  /** The subject; null if it is the e-mail of a campaign and was never composed. */
   subject: string | null;
   /** Tags of the e-mail. */
   tags: string[];
-  /** Id of the contact; null if the e-mail is for none. */
+  /** Id of the contact to whom the e-mail is sent; null if the recipient is no contact. */
   contactId: string | null;
-  /** Id of the campaign; null if there is none. */
+  /** Id of the campaign; null if the e-mail belongs to none. */
   campaignId: string | null;
-  /** Id of the A/B test variant; null if there is none. */
+  /** Id of the variant of the A/B test; null if the e-mail belongs to none. */
   variantId: string | null;
-  /** Id of the sending domain; null if the sender has none. */
+  /** Id of the sending domain; null if the sender's address is not at a sending domain of the project. */
   domainId: string | null;
-  /** Whether the e-mail was sent with a TEST key, so that it was captured. */
+  /** Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered. */
   test: boolean;
   /**
-   * How the report arrived: `dsn`, `bounce`, `arf`, or the name of a provider such as `ses`. Absent if the reply of a
-   * mail server caused the event.
+   * Kind of the report: `dsn` (RFC 3464), `bounce` (a bounce in another format), `arf` (RFC 5965), or the name of a
+   * provider such as `ses`. Absent if the result is the reply of a mail server.
    */
   source?: string | null | undefined;
   /** The address that refused the e-mail. */
   recipient: string;
-  /** Kind of bounce. */
+  /**
+   * Cause of the refusal: `hard` (the recipient can never be reached), `soft` (not at present), `block` (bad reputation
+   * of the sender) or `policy` (the message violates a rule of the server).
+   */
   type: string;
-  /** SMTP reply code (RFC 5321). */
+  /** SMTP reply code (RFC 5321); null if unknown. */
   code: number | null;
-  /** Enhanced status code (RFC 3463). */
+  /** Enhanced status code (RFC 3463), such as `5.1.1`; null if unknown. */
   enhancedCode: string | null;
   /** Text of the receiving server's reply. */
   text: string;
@@ -2959,9 +3090,12 @@ export interface EmailClickedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
-  /** The contact that the event is about; null if there is none. */
+  /** The contact that the event is about; null if it is about no contact. */
   contact: EventContact | null;
   /** Id of the e-mail. */
   emailId: string;
@@ -2971,27 +3105,27 @@ export interface EmailClickedData {
   from: string;
   /** The recipients in `To`. */
   to: string[];
-  /** The subject; null if a campaign's e-mail was never composed. */
+  /** The subject; null if it is the e-mail of a campaign and was never composed. */
   subject: string | null;
   /** Tags of the e-mail. */
   tags: string[];
-  /** Id of the contact; null if the e-mail is for none. */
+  /** Id of the contact to whom the e-mail is sent; null if the recipient is no contact. */
   contactId: string | null;
-  /** Id of the campaign; null if there is none. */
+  /** Id of the campaign; null if the e-mail belongs to none. */
   campaignId: string | null;
-  /** Id of the A/B test variant; null if there is none. */
+  /** Id of the variant of the A/B test; null if the e-mail belongs to none. */
   variantId: string | null;
-  /** Id of the sending domain; null if the sender has none. */
+  /** Id of the sending domain; null if the sender's address is not at a sending domain of the project. */
   domainId: string | null;
-  /** Whether the e-mail was sent with a TEST key, so that it was captured. */
+  /** Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered. */
   test: boolean;
-  /** Whether a person or a machine caused it. */
+  /** `human`, `machine`, or `proxy`: the image proxy of a mail provider, when a person opened the e-mail. */
   verdict: string;
-  /** Why it counts as a machine's; null if it counts as a person's. */
+  /** Why the verdict is `machine` or `proxy`, such as `too_soon`; null for `human`. */
   reason: string | null;
-  /** Whether it is the first of the e-mail. */
+  /** Whether this is the first open (or click) of the e-mail. */
   first: boolean;
-  /** Whether it is the first of the e-mail by a person. */
+  /** Whether this is the first open (or click) of the e-mail by a person: `human` or `proxy`. */
   firstByPerson: boolean;
   /** IP address of the client. */
   ipAddress: string;
@@ -3007,9 +3141,12 @@ export interface EmailComplainedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
-  /** The contact that the event is about; null if there is none. */
+  /** The contact that the event is about; null if it is about no contact. */
   contact: EventContact | null;
   /** Id of the e-mail. */
   emailId: string;
@@ -3019,26 +3156,26 @@ export interface EmailComplainedData {
   from: string;
   /** The recipients in `To`. */
   to: string[];
-  /** The subject; null if a campaign's e-mail was never composed. */
+  /** The subject; null if it is the e-mail of a campaign and was never composed. */
   subject: string | null;
   /** Tags of the e-mail. */
   tags: string[];
-  /** Id of the contact; null if the e-mail is for none. */
+  /** Id of the contact to whom the e-mail is sent; null if the recipient is no contact. */
   contactId: string | null;
-  /** Id of the campaign; null if there is none. */
+  /** Id of the campaign; null if the e-mail belongs to none. */
   campaignId: string | null;
-  /** Id of the A/B test variant; null if there is none. */
+  /** Id of the variant of the A/B test; null if the e-mail belongs to none. */
   variantId: string | null;
-  /** Id of the sending domain; null if the sender has none. */
+  /** Id of the sending domain; null if the sender's address is not at a sending domain of the project. */
   domainId: string | null;
-  /** Whether the e-mail was sent with a TEST key, so that it was captured. */
+  /** Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered. */
   test: boolean;
   /**
-   * How the report arrived: `dsn`, `bounce`, `arf`, or the name of a provider such as `ses`. Absent if the reply of a
-   * mail server caused the event.
+   * Kind of the report: `dsn` (RFC 3464), `bounce` (a bounce in another format), `arf` (RFC 5965), or the name of a
+   * provider such as `ses`. Absent if the result is the reply of a mail server.
    */
   source?: string | null | undefined;
-  /** The address that complained; null if the report does not say. Absent for the test address. */
+  /** The recipient who complained; null if the report does not name one. Absent for the test address. */
   recipient?: string | null | undefined;
   /** The type of the complaint (RFC 5965), such as `abuse`. */
   feedbackType?: string | null | undefined;
@@ -3050,9 +3187,12 @@ export interface EmailDelayedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
-  /** The contact that the event is about; null if there is none. */
+  /** The contact that the event is about; null if it is about no contact. */
   contact: EventContact | null;
   /** Id of the e-mail. */
   emailId: string;
@@ -3062,28 +3202,28 @@ export interface EmailDelayedData {
   from: string;
   /** The recipients in `To`. */
   to: string[];
-  /** The subject; null if a campaign's e-mail was never composed. */
+  /** The subject; null if it is the e-mail of a campaign and was never composed. */
   subject: string | null;
   /** Tags of the e-mail. */
   tags: string[];
-  /** Id of the contact; null if the e-mail is for none. */
+  /** Id of the contact to whom the e-mail is sent; null if the recipient is no contact. */
   contactId: string | null;
-  /** Id of the campaign; null if there is none. */
+  /** Id of the campaign; null if the e-mail belongs to none. */
   campaignId: string | null;
-  /** Id of the A/B test variant; null if there is none. */
+  /** Id of the variant of the A/B test; null if the e-mail belongs to none. */
   variantId: string | null;
-  /** Id of the sending domain; null if the sender has none. */
+  /** Id of the sending domain; null if the sender's address is not at a sending domain of the project. */
   domainId: string | null;
-  /** Whether the e-mail was sent with a TEST key, so that it was captured. */
+  /** Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered. */
   test: boolean;
   /**
-   * How the report arrived: `dsn`, `bounce`, `arf`, or the name of a provider such as `ses`. Absent if the reply of a
-   * mail server caused the event.
+   * Kind of the report: `dsn` (RFC 3464), `bounce` (a bounce in another format), `arf` (RFC 5965), or the name of a
+   * provider such as `ses`. Absent if the result is the reply of a mail server.
    */
   source?: string | null | undefined;
   /** Why the last attempt did not succeed. */
   reason: string;
-  /** When the next attempt is made (UTC); null if a later mail server makes it. */
+  /** When Postern makes the next attempt (UTC); null if a mail server that has accepted the e-mail keeps trying. */
   nextAttemptAt: string | null;
 }
 
@@ -3093,9 +3233,12 @@ export interface EmailEventData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
-  /** The contact that the event is about; null if there is none. */
+  /** The contact that the event is about; null if it is about no contact. */
   contact: EventContact | null;
   /** Id of the e-mail. */
   emailId: string;
@@ -3105,19 +3248,19 @@ export interface EmailEventData {
   from: string;
   /** The recipients in `To`. */
   to: string[];
-  /** The subject; null if a campaign's e-mail was never composed. */
+  /** The subject; null if it is the e-mail of a campaign and was never composed. */
   subject: string | null;
   /** Tags of the e-mail. */
   tags: string[];
-  /** Id of the contact; null if the e-mail is for none. */
+  /** Id of the contact to whom the e-mail is sent; null if the recipient is no contact. */
   contactId: string | null;
-  /** Id of the campaign; null if there is none. */
+  /** Id of the campaign; null if the e-mail belongs to none. */
   campaignId: string | null;
-  /** Id of the A/B test variant; null if there is none. */
+  /** Id of the variant of the A/B test; null if the e-mail belongs to none. */
   variantId: string | null;
-  /** Id of the sending domain; null if the sender has none. */
+  /** Id of the sending domain; null if the sender's address is not at a sending domain of the project. */
   domainId: string | null;
-  /** Whether the e-mail was sent with a TEST key, so that it was captured. */
+  /** Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered. */
   test: boolean;
 }
 
@@ -3127,9 +3270,12 @@ export interface EmailHitData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
-  /** The contact that the event is about; null if there is none. */
+  /** The contact that the event is about; null if it is about no contact. */
   contact: EventContact | null;
   /** Id of the e-mail. */
   emailId: string;
@@ -3139,27 +3285,27 @@ export interface EmailHitData {
   from: string;
   /** The recipients in `To`. */
   to: string[];
-  /** The subject; null if a campaign's e-mail was never composed. */
+  /** The subject; null if it is the e-mail of a campaign and was never composed. */
   subject: string | null;
   /** Tags of the e-mail. */
   tags: string[];
-  /** Id of the contact; null if the e-mail is for none. */
+  /** Id of the contact to whom the e-mail is sent; null if the recipient is no contact. */
   contactId: string | null;
-  /** Id of the campaign; null if there is none. */
+  /** Id of the campaign; null if the e-mail belongs to none. */
   campaignId: string | null;
-  /** Id of the A/B test variant; null if there is none. */
+  /** Id of the variant of the A/B test; null if the e-mail belongs to none. */
   variantId: string | null;
-  /** Id of the sending domain; null if the sender has none. */
+  /** Id of the sending domain; null if the sender's address is not at a sending domain of the project. */
   domainId: string | null;
-  /** Whether the e-mail was sent with a TEST key, so that it was captured. */
+  /** Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered. */
   test: boolean;
-  /** Whether a person or a machine caused it. */
+  /** `human`, `machine`, or `proxy`: the image proxy of a mail provider, when a person opened the e-mail. */
   verdict: string;
-  /** Why it counts as a machine's; null if it counts as a person's. */
+  /** Why the verdict is `machine` or `proxy`, such as `too_soon`; null for `human`. */
   reason: string | null;
-  /** Whether it is the first of the e-mail. */
+  /** Whether this is the first open (or click) of the e-mail. */
   first: boolean;
-  /** Whether it is the first of the e-mail by a person. */
+  /** Whether this is the first open (or click) of the e-mail by a person: `human` or `proxy`. */
   firstByPerson: boolean;
   /** IP address of the client. */
   ipAddress: string;
@@ -3276,7 +3422,7 @@ export interface EmailLogEntryDetail {
   /** What it waits for, and until when; null if it does not wait. */
   waiting: EmailWaiting | null;
   /**
-   * Whether it travels only over TLS (`requireTls` of the e-mail or of the project); null if its content is no longer
+   * Whether it is sent only over TLS (`requireTls` of the e-mail or of the project); null if its content is no longer
    * stored.
    */
   requireTls: boolean | null;
@@ -3308,9 +3454,12 @@ export interface EmailQueuedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
-  /** The contact that the event is about; null if there is none. */
+  /** The contact that the event is about; null if it is about no contact. */
   contact: EventContact | null;
   /** Id of the e-mail. */
   emailId: string;
@@ -3320,33 +3469,36 @@ export interface EmailQueuedData {
   from: string;
   /** The recipients in `To`. */
   to: string[];
-  /** The subject; null if a campaign's e-mail was never composed. */
+  /** The subject; null if it is the e-mail of a campaign and was never composed. */
   subject: string | null;
   /** Tags of the e-mail. */
   tags: string[];
-  /** Id of the contact; null if the e-mail is for none. */
+  /** Id of the contact to whom the e-mail is sent; null if the recipient is no contact. */
   contactId: string | null;
-  /** Id of the campaign; null if there is none. */
+  /** Id of the campaign; null if the e-mail belongs to none. */
   campaignId: string | null;
-  /** Id of the A/B test variant; null if there is none. */
+  /** Id of the variant of the A/B test; null if the e-mail belongs to none. */
   variantId: string | null;
-  /** Id of the sending domain; null if the sender has none. */
+  /** Id of the sending domain; null if the sender's address is not at a sending domain of the project. */
   domainId: string | null;
-  /** Whether the e-mail was sent with a TEST key, so that it was captured. */
+  /** Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered. */
   test: boolean;
-  /** Whether a failed e-mail was queued again. Absent otherwise. Default: `false`. */
+  /** True if a failed e-mail was queued again. Absent otherwise. Default: `false`. */
   retry?: boolean | undefined;
 }
 
-/** Data of events about an e-mail that was not sent. */
+/** Data of `email.failed`, `email.suppressed`, `email.expired` and `email.cancelled`. */
 export interface EmailReasonData {
   /** Id of the record that the event is about. */
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
-  /** The contact that the event is about; null if there is none. */
+  /** The contact that the event is about; null if it is about no contact. */
   contact: EventContact | null;
   /** Id of the e-mail. */
   emailId: string;
@@ -3356,35 +3508,41 @@ export interface EmailReasonData {
   from: string;
   /** The recipients in `To`. */
   to: string[];
-  /** The subject; null if a campaign's e-mail was never composed. */
+  /** The subject; null if it is the e-mail of a campaign and was never composed. */
   subject: string | null;
   /** Tags of the e-mail. */
   tags: string[];
-  /** Id of the contact; null if the e-mail is for none. */
+  /** Id of the contact to whom the e-mail is sent; null if the recipient is no contact. */
   contactId: string | null;
-  /** Id of the campaign; null if there is none. */
+  /** Id of the campaign; null if the e-mail belongs to none. */
   campaignId: string | null;
-  /** Id of the A/B test variant; null if there is none. */
+  /** Id of the variant of the A/B test; null if the e-mail belongs to none. */
   variantId: string | null;
-  /** Id of the sending domain; null if the sender has none. */
+  /** Id of the sending domain; null if the sender's address is not at a sending domain of the project. */
   domainId: string | null;
-  /** Whether the e-mail was sent with a TEST key, so that it was captured. */
+  /** Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered. */
   test: boolean;
-  /** Why. */
+  /** Why the e-mail was not sent. */
   reason?: string | null | undefined;
-  /** The address that it concerns, if it concerns one. */
+  /** The recipient to whom it was not sent. Absent if the event is not about a single recipient. */
   recipient?: string | null | undefined;
 }
 
-/** Data of events about an e-mail that can also come from a report after the attempts. */
+/**
+ * Data of events that record the result of a delivery. The result is the reply of a mail server during an attempt,
+ *     or comes later in a report.
+ */
 export interface EmailReportData {
   /** Id of the record that the event is about. */
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
-  /** The contact that the event is about; null if there is none. */
+  /** The contact that the event is about; null if it is about no contact. */
   contact: EventContact | null;
   /** Id of the e-mail. */
   emailId: string;
@@ -3394,23 +3552,23 @@ export interface EmailReportData {
   from: string;
   /** The recipients in `To`. */
   to: string[];
-  /** The subject; null if a campaign's e-mail was never composed. */
+  /** The subject; null if it is the e-mail of a campaign and was never composed. */
   subject: string | null;
   /** Tags of the e-mail. */
   tags: string[];
-  /** Id of the contact; null if the e-mail is for none. */
+  /** Id of the contact to whom the e-mail is sent; null if the recipient is no contact. */
   contactId: string | null;
-  /** Id of the campaign; null if there is none. */
+  /** Id of the campaign; null if the e-mail belongs to none. */
   campaignId: string | null;
-  /** Id of the A/B test variant; null if there is none. */
+  /** Id of the variant of the A/B test; null if the e-mail belongs to none. */
   variantId: string | null;
-  /** Id of the sending domain; null if the sender has none. */
+  /** Id of the sending domain; null if the sender's address is not at a sending domain of the project. */
   domainId: string | null;
-  /** Whether the e-mail was sent with a TEST key, so that it was captured. */
+  /** Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered. */
   test: boolean;
   /**
-   * How the report arrived: `dsn`, `bounce`, `arf`, or the name of a provider such as `ses`. Absent if the reply of a
-   * mail server caused the event.
+   * Kind of the report: `dsn` (RFC 3464), `bounce` (a bounce in another format), `arf` (RFC 5965), or the name of a
+   * provider such as `ses`. Absent if the result is the reply of a mail server.
    */
   source?: string | null | undefined;
 }
@@ -3427,9 +3585,12 @@ export interface EmailScheduledData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
-  /** The contact that the event is about; null if there is none. */
+  /** The contact that the event is about; null if it is about no contact. */
   contact: EventContact | null;
   /** Id of the e-mail. */
   emailId: string;
@@ -3439,21 +3600,21 @@ export interface EmailScheduledData {
   from: string;
   /** The recipients in `To`. */
   to: string[];
-  /** The subject; null if a campaign's e-mail was never composed. */
+  /** The subject; null if it is the e-mail of a campaign and was never composed. */
   subject: string | null;
   /** Tags of the e-mail. */
   tags: string[];
-  /** Id of the contact; null if the e-mail is for none. */
+  /** Id of the contact to whom the e-mail is sent; null if the recipient is no contact. */
   contactId: string | null;
-  /** Id of the campaign; null if there is none. */
+  /** Id of the campaign; null if the e-mail belongs to none. */
   campaignId: string | null;
-  /** Id of the A/B test variant; null if there is none. */
+  /** Id of the variant of the A/B test; null if the e-mail belongs to none. */
   variantId: string | null;
-  /** Id of the sending domain; null if the sender has none. */
+  /** Id of the sending domain; null if the sender's address is not at a sending domain of the project. */
   domainId: string | null;
-  /** Whether the e-mail was sent with a TEST key, so that it was captured. */
+  /** Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered. */
   test: boolean;
-  /** The new time, if the e-mail was rescheduled (UTC). */
+  /** The new time (UTC). Absent unless the e-mail was rescheduled. */
   scheduledAt?: string | null | undefined;
 }
 
@@ -3463,9 +3624,12 @@ export interface EmailUnsubscribedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
-  /** The contact that the event is about; null if there is none. */
+  /** The contact that the event is about; null if it is about no contact. */
   contact: EventContact | null;
   /** Id of the e-mail. */
   emailId: string;
@@ -3475,19 +3639,19 @@ export interface EmailUnsubscribedData {
   from: string;
   /** The recipients in `To`. */
   to: string[];
-  /** The subject; null if a campaign's e-mail was never composed. */
+  /** The subject; null if it is the e-mail of a campaign and was never composed. */
   subject: string | null;
   /** Tags of the e-mail. */
   tags: string[];
-  /** Id of the contact; null if the e-mail is for none. */
+  /** Id of the contact to whom the e-mail is sent; null if the recipient is no contact. */
   contactId: string | null;
-  /** Id of the campaign; null if there is none. */
+  /** Id of the campaign; null if the e-mail belongs to none. */
   campaignId: string | null;
-  /** Id of the A/B test variant; null if there is none. */
+  /** Id of the variant of the A/B test; null if the e-mail belongs to none. */
   variantId: string | null;
-  /** Id of the sending domain; null if the sender has none. */
+  /** Id of the sending domain; null if the sender's address is not at a sending domain of the project. */
   domainId: string | null;
-  /** Whether the e-mail was sent with a TEST key, so that it was captured. */
+  /** Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered. */
   test: boolean;
   /** The address that was unsubscribed. */
   recipient: string;
@@ -3496,17 +3660,18 @@ export interface EmailUnsubscribedData {
 /** What an e-mail waits for. */
 export interface EmailWaiting {
   /**
-   * SCHEDULE: its time. QUEUE: a worker. CAMPAIGN_PAUSED: its campaign goes on. WARM_UP: its domain or the server's
-   * addresses have reached their ceiling of the day. REPUTATION: the bounce or complaint rate of its domain is too
-   * high. SITE_SUSPENDED: its destination is suspended. SITE_SLOWED: its destination has asked for less mail.
-   * SITE_UNREACHABLE: its destination could not be reached several times in a row. CAPACITY: messages before it. TLS:
-   * encryption that its destination requires has failed. DEFERRED: its destination asked to try again later, or could
-   * not be reached. SETUP: the server has no transport for it, or is overloaded.
+   * SCHEDULE: its scheduled time has not come. QUEUE: a worker will take it, or is sending it. CAMPAIGN_PAUSED: its
+   * campaign is paused. WARM_UP: its domain, or the IP addresses of the server, may send no more marketing mail today.
+   * REPUTATION: the bounce or complaint rate of its domain is too high. SITE_SUSPENDED: its destination is suspended.
+   * SITE_SLOWED: its destination has asked for less mail. SITE_UNREACHABLE: its destination could not be reached
+   * several times in a row. CAPACITY: earlier messages are sent first. TLS: encryption that its destination requires
+   * has failed. DEFERRED: its destination asked to try again later, or could not be reached. SETUP: the server has no
+   * transport for it, or is overloaded.
    */
   cause: "CAMPAIGN_PAUSED" | "CAPACITY" | "DEFERRED" | "QUEUE" | "REPUTATION" | "SCHEDULE" | "SETUP" | "SITE_SLOWED" | "SITE_SUSPENDED" | "SITE_UNREACHABLE" | "TLS" | "WARM_UP" | (string & {});
-  /** When it goes on; null if that is not known, for example if a suspension has no end. */
+  /** When it will be tried; null if that is not known, for example if a suspension has no end. */
   until: string | null;
-  /** The name of the destination for which it waits, see the list of delivery sites; null if it waits for none. */
+  /** The name of the destination for which it waits, as in the list of delivery sites; null if it waits for none. */
   site: string | null;
 }
 
@@ -3517,8 +3682,6 @@ export interface EmailWaiting {
 export interface EndUser {
   /** Unique identifier. Treat it as an opaque string. */
   id: string;
-  /** The project's id. The older path family calls a project an app. */
-  appId: string;
   /** E-mail address. */
   email: string | null;
   /** When the e-mail address was verified (UTC); null if it is not verified. */
@@ -3545,6 +3708,8 @@ export interface EndUser {
   createdAt: string;
   /** When the record was last changed (UTC). */
   updatedAt: string;
+  /** The project's id. The older path family calls a project an app. */
+  appId: string;
 }
 
 /** A page of records with the total, exact without `countLimit`; `nextCursor` is null on the last page. */
@@ -3589,7 +3754,7 @@ export interface EnrolledSignIn {
   recoveryCodes: string[];
 }
 
-/** The token from the sign-in, and the code that the app shows. */
+/** The `mfaToken` that the sign-in returned, and the code that the app shows. */
 export interface EnrollmentProof {
   /** Token that proves the first factor. Send it with the second factor. */
   mfaToken: string;
@@ -3597,7 +3762,7 @@ export interface EnrollmentProof {
   code: string;
 }
 
-/** The token from the sign-in. */
+/** The `mfaToken` that the sign-in returned. */
 export interface EnrollmentToken {
   /** Token that proves the first factor. Send it with the second factor. */
   mfaToken: string;
@@ -3617,7 +3782,7 @@ export interface Entitlement {
   source: "DEFAULT" | "NONE" | "OVERRIDE" | "PLAN" | (string & {});
   /** Key of the plan, if the source is PLAN. */
   planKey: string | null;
-  /** Reason for the override; null if there is none. */
+  /** The reason of the override, or that the organization is suspended; otherwise null. */
   reason: string | null;
   /** When the override ends, if the source is OVERRIDE. */
   expiresAt: string | null;
@@ -3631,17 +3796,20 @@ export interface EntitlementChangedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
-  /** Key of the feature, if one was changed. */
+  /** Key of the feature, if a feature or an organization's entitlement to it was changed. */
   featureKey?: string | null | undefined;
-  /** Key of the plan, if one was changed or assigned. */
+  /** Key of the plan, if a plan was changed or assigned to an organization. */
   planKey?: string | null | undefined;
-  /** Whether the organization has the feature now. */
+  /** Whether the organization has the feature now. Absent if a plan or a feature was changed. */
   enabled?: boolean | null | undefined;
-  /** Limit of the organization now; null means unlimited. */
+  /** The organization's limit for the feature now; null means unlimited. */
   limit?: number | null | undefined;
-  /** What decides the organization's entitlement now. */
+  /** Where the entitlement comes from now: `OVERRIDE`, `PLAN`, `DEFAULT` or `NONE`. */
   source?: string | null | undefined;
 }
 
@@ -3662,7 +3830,10 @@ export interface EntitlementExpiredData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /** Key of the feature whose override expired. */
   featureKey: string;
@@ -3682,13 +3853,11 @@ export interface EntitlementOverride {
 
 /** Something that happened in a project. */
 export interface Event {
-  /** Id of the project. */
-  projectId: string;
   /** Unique identifier. Treat it as an opaque string. */
   id: string;
   /** A name in `EVENT_NAMES`, or the name of a custom event. */
   type: string;
-  /** Id of the record concerned: a send, a contact, a customer, a campaign … */
+  /** Id of the record that the event is about: a send, a contact, a customer, a campaign …; null if there is none. */
   subjectId: string | null;
   /** Kind of actor: `DEVELOPER`, `API_KEY`, `TEST_KEY`, `CUSTOMER` or `SYSTEM`. */
   actorType: string;
@@ -3700,6 +3869,8 @@ export interface Event {
   data: { [key: string]: unknown };
   /** When it happened (UTC). */
   occurredAt: string;
+  /** Id of the project. */
+  projectId: string;
   /** The contact that the event concerns, or null. */
   contact: EventContact | null;
 }
@@ -3878,7 +4049,7 @@ export interface InboundEnvelope {
 export interface InboundMessage {
   /** Unique identifier. Treat it as an opaque string. */
   id: string;
-  /** `smtp`, or `api` if it was handed over through the API. */
+  /** `smtp`, or `api` if it was added through the API. */
   source: "api" | "smtp" | (string & {});
   /** The recipients in the envelope that have a route of the project. */
   recipients: InboundRecipient[];
@@ -3886,13 +4057,16 @@ export interface InboundMessage {
   subject: string;
   /** The `Message-ID` of the message; null if it has none. */
   messageId: string | null;
-  /** Id of the e-mail of this project to which it replies; null if it is no reply to one. */
+  /** Id of the project's e-mail to which the message is a reply; null if it is not a reply to one. */
   emailId: string | null;
   /** Size of the whole message in octets. */
   size: number;
-  /** Whether a program has sent it, such as a vacation notice or a mailing list. Do not answer it automatically. */
+  /**
+   * Whether a program and not a person sent the message, for example as a vacation notice. Do not reply to it
+   * automatically.
+   */
   automatic: boolean;
-  /** Facts that often go with unwanted mail. They decide nothing. */
+  /** Facts that are common in unwanted mail. No message is refused because of them. */
   hints: SpamHint[];
   /** When it was received (UTC). */
   receivedAt: string;
@@ -3900,7 +4074,7 @@ export interface InboundMessage {
   from: MailContact | null;
   /** The addresses in To. */
   to: MailContact[];
-  /** Number of attachments, which the message has at `…/inbound/{id}/attachments`. */
+  /** Number of attachments. `GET …/inbound/{id}` lists them. */
   attachmentCount: number;
   /** The SPF result (RFC 7208), for the domain of the envelope sender. */
   spf: "fail" | "neutral" | "none" | "pass" | "permerror" | "softfail" | "temperror" | (string & {});
@@ -3908,7 +4082,7 @@ export interface InboundMessage {
   dkim: "fail" | "none" | "pass" | "temperror" | (string & {});
   /** The DMARC result: whether the domain in From is authenticated. */
   dmarc: "fail" | "none" | "pass" | "permerror" | "temperror" | (string & {});
-  /** When the message is deleted (UTC), as the project's setting `inboundRetentionDays` is now. */
+  /** When the message will be deleted (UTC), by the present value of the project's setting `inboundRetentionDays`. */
   expiresAt: string;
   /** The header fields in their order. */
   headers: MessageField[];
@@ -3924,9 +4098,11 @@ export interface InboundMessage {
   references: string[];
   /** The plain text; null if there is none. */
   text: string | null;
-  /** The html as it arrived. It is hostile until it is sanitized: never show it in a page of your own origin. */
+  /**
+   * The HTML body as it arrived. It can be hostile: never show it in a page of your own origin without sanitizing it.
+   */
   html: string | null;
-  /** The text without the quoted message and the signature, as far as they are recognized. */
+  /** The plain text without the quoted message and the signature, as far as they are recognized. */
   replyText: string;
   /** Attached files, at most 20. */
   attachments: ReceivedAttachment[];
@@ -3936,15 +4112,15 @@ export interface InboundMessage {
   authenticationResults: string;
   /** How the message arrived. */
   envelope: InboundEnvelope;
-  /** What could not be read of the message, and why. The raw message is complete. */
+  /** Which parts of the message could not be read, and why. The raw message is complete. */
   notices: string[];
 }
 
-/** A message that was handed over. */
+/** The result of adding a message. */
 export interface InboundReceipt {
   /** Id of the received message. */
   id: string;
-  /** Whether the same message for the same recipients was stored before, so that nothing was added. */
+  /** Whether nothing was added, because the same message for the same recipients was stored before. */
   duplicate: boolean;
 }
 
@@ -3954,45 +4130,51 @@ export interface InboundReceivedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /** The `Message-ID` of the message; null if it has none. */
   messageId: string | null;
-  /** Id of the e-mail of the project to which it replies; null if it is no reply to one. */
+  /** Id of the project's e-mail to which the message is a reply; null if it is not a reply to one. */
   emailId: string | null;
-  /** The first address in From; empty if there is none. */
+  /** The first address in `From`; empty if there is none. */
   from: string;
-  /** The display name of this address; empty if there is none. */
+  /** The display name of this address; empty if it has none. */
   fromName: string;
-  /** The addresses in To; the first 20. */
+  /** The first 20 addresses in `To`. */
   to: string[];
-  /** The addresses in the envelope that have a route of the project, in lower case. */
+  /** The envelope recipients (RCPT TO) that match a route of the project, in lower case. */
   recipients: string[];
-  /** Ids of these routes. */
+  /** Ids of the routes that the recipients match. */
   routeIds: string[];
-  /** What follows `+` in the address of the first recipient with such a tag; null if none has one. */
+  /**
+   * The part between `+` and `@` of the first recipient that has one: `a1` in `help+a1@example.com`. Null if none has
+   * one.
+   */
   tag: string | null;
   /** The subject. */
   subject: string;
   /** Size of the whole message in octets. */
   size: number;
-  /** Number of attachments, which the message has at `…/inbound/{id}/attachments`. */
+  /** Number of attachments. `GET …/inbound/{id}` lists them. */
   attachmentCount: number;
-  /** Whether a program has sent it. Do not answer it automatically. */
+  /** Whether a program and not a person sent the message. Do not reply to it automatically. */
   automatic: boolean;
   /** The SPF result. */
   spf: string;
-  /** The DKIM result: `pass` if a signature is valid, whatever its domain. */
+  /** The DKIM result: `pass` if at least one signature is valid, whatever its domain. */
   dkim: string;
-  /** The DMARC result: whether the domain in From is authenticated. */
+  /** The DMARC result: whether the domain in `From` is authenticated. */
   dmarc: string;
-  /** Codes of facts that often go with unwanted mail. */
+  /** Codes of properties of the message that are typical of unwanted mail. */
   hints: string[];
-  /** The text without the quoted message and the signature; null if the texts are too large for an event. */
+  /** The plain text without the quoted message and the signature; null if the bodies are too large for an event. */
   replyText: string | null;
-  /** The plain text; null if there is none, or if the texts are too large for an event. */
+  /** The plain-text body; null if there is none, or if the bodies are too large for an event. */
   text: string | null;
-  /** The html as it arrived; null if there is none, or if the texts are too large for an event. */
+  /** The HTML body as it arrived; null if there is none, or if the bodies are too large for an event. */
   html: string | null;
 }
 
@@ -4002,22 +4184,25 @@ export interface InboundRecipient {
   address: string;
   /** Id of the route of the address. */
   routeId: string;
-  /** What follows `+` in the local part; null if there is none. */
+  /** The part of the local part after `+`; null if there is none. */
   tag: string | null;
 }
 
-/** Which addresses receive mail for the project. */
+/** An address, or all addresses of a domain, for which the project receives mail. */
 export interface InboundRoute {
   /** Unique identifier. Treat it as an opaque string. */
   id: string;
   /** Display name. */
   name: string;
   /**
-   * The address, or `*@` and the domain for every address of it that has no route of its own. An address with a tag,
-   * such as `support+42@…`, has the route of the address without it, unless it has its own.
+   * The address, or `*@` and the domain for every address of it that has no route of its own. Mail to an address with a
+   * tag, such as `support+42@…`, goes to the route of the address without the tag, unless there is one with the tag.
    */
   address: string;
-  /** Whether mail is received. Mail to a route that is not active is refused, also if there is one for the domain. */
+  /**
+   * Whether mail is received. Mail to the address of an inactive route is refused, even if the domain has an active
+   * route.
+   */
   active: boolean;
   /** Id of the verified sending domain to which the address belongs. */
   domainId: string;
@@ -4041,7 +4226,7 @@ export interface InboundRouteChange {
 export interface InboundSummary {
   /** Unique identifier. Treat it as an opaque string. */
   id: string;
-  /** `smtp`, or `api` if it was handed over through the API. */
+  /** `smtp`, or `api` if it was added through the API. */
   source: "api" | "smtp" | (string & {});
   /** The recipients in the envelope that have a route of the project. */
   recipients: InboundRecipient[];
@@ -4049,13 +4234,16 @@ export interface InboundSummary {
   subject: string;
   /** The `Message-ID` of the message; null if it has none. */
   messageId: string | null;
-  /** Id of the e-mail of this project to which it replies; null if it is no reply to one. */
+  /** Id of the project's e-mail to which the message is a reply; null if it is not a reply to one. */
   emailId: string | null;
   /** Size of the whole message in octets. */
   size: number;
-  /** Whether a program has sent it, such as a vacation notice or a mailing list. Do not answer it automatically. */
+  /**
+   * Whether a program and not a person sent the message, for example as a vacation notice. Do not reply to it
+   * automatically.
+   */
   automatic: boolean;
-  /** Facts that often go with unwanted mail. They decide nothing. */
+  /** Facts that are common in unwanted mail. No message is refused because of them. */
   hints: SpamHint[];
   /** When it was received (UTC). */
   receivedAt: string;
@@ -4063,7 +4251,7 @@ export interface InboundSummary {
   from: MailContact | null;
   /** The addresses in To. */
   to: MailContact[];
-  /** Number of attachments, which the message has at `…/inbound/{id}/attachments`. */
+  /** Number of attachments. `GET …/inbound/{id}` lists them. */
   attachmentCount: number;
   /** The SPF result (RFC 7208), for the domain of the envelope sender. */
   spf: "fail" | "neutral" | "none" | "pass" | "permerror" | "softfail" | "temperror" | (string & {});
@@ -4071,11 +4259,11 @@ export interface InboundSummary {
   dkim: "fail" | "none" | "pass" | "temperror" | (string & {});
   /** The DMARC result: whether the domain in From is authenticated. */
   dmarc: "fail" | "none" | "pass" | "permerror" | "temperror" | (string & {});
-  /** When the message is deleted (UTC), as the project's setting `inboundRetentionDays` is now. */
+  /** When the message will be deleted (UTC), by the present value of the project's setting `inboundRetentionDays`. */
   expiresAt: string;
 }
 
-/** An attachment; `number` is its number in the URL. */
+/** An attachment; `number` is its number in the URL, from 0. */
 export interface InboxAttachment {
   /** Number of the attachment in its URL. */
   number: number;
@@ -4085,7 +4273,7 @@ export interface InboxAttachment {
   contentType: string;
   /** Content-ID by which the HTML refers to the file as `cid:…`; null for a plain attachment. */
   contentId: string | null;
-  /** Size in bytes. */
+  /** The size of the decoded file in octets. */
   size: number;
 }
 
@@ -4095,15 +4283,15 @@ export interface InboxMessage {
   id: string;
   /** Id of the send; null if there is none. */
   sendId: string;
-  /** Sender of sign-in mail; null uses the server's sender. Of a captured message: the envelope sender. */
+  /** The envelope sender, to which bounces go. */
   mailFrom: string;
-  /** Recipient addresses of the envelope. */
+  /** The envelope recipients, including those in bcc. */
   recipients: string[];
-  /** `From` header. */
+  /** The sender in the header field `From`. */
   sender: string;
   /** Subject line. */
   subject: string;
-  /** Size in bytes. */
+  /** The size of the message in octets. */
   size: number;
   /** When the message was captured (UTC). */
   capturedAt: string;
@@ -4128,11 +4316,14 @@ export interface InvitationAcceptedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /**
-   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the organization. */
@@ -4147,11 +4338,14 @@ export interface InvitationEventData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /**
-   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the organization. */
@@ -4160,7 +4354,7 @@ export interface InvitationEventData {
   role?: string | null | undefined;
 }
 
-/** What the token of an invitation shows without signing in. */
+/** What a visitor with the token of an invitation can see without signing in. */
 export interface InvitationPreview {
   /** The organization. */
   organization: OrganizationRef;
@@ -4528,7 +4722,7 @@ export interface NewFeature {
 export interface NewInboundRoute {
   /** An address, such as `support@reply.example.com`, or `*@reply.example.com` for every address of a domain. */
   address: string;
-  /** A name to recognise the route by; the address without one. */
+  /** A name to recognise the route by; defaults to the address. */
   name?: string | null | undefined;
   /** Whether the record is active. Default: `true`. */
   active?: boolean | undefined;
@@ -4544,7 +4738,7 @@ export interface NewMemberByEmail {
 export interface NewOrganization {
   /** A display name: one line of text, not only blanks. */
   name: string;
-  /** Defaults to one derived from the name. */
+  /** If null, a slug is derived from the name. */
   slug?: string | null | undefined;
   /** Id of the organization in your own system. */
   externalId?: string | null | undefined;
@@ -4568,7 +4762,7 @@ export interface NewOrganizationInvitation {
   expiresInDays?: number | undefined;
   /** URL of your page that accepts the invitation; `token` is added to its query. Default: a hosted page. */
   acceptUrl?: string | null | undefined;
-  /** Id of the inviting customer; null if a developer or an API key invites. */
+  /** The id of the member who invites. */
   invitedByEndUserId?: string | null | undefined;
 }
 
@@ -4655,8 +4849,8 @@ export interface NewSsoConnection {
   /** The identity provider's metadata: sets all fields whose names begin with `idp`. */
   idpMetadataXml?: string | undefined;
   /**
-   * Fetched now and used like `idpMetadataXml`; fetched again every day, so that certificates roll over. While it is
-   * set, the fetched metadata overrides fields set one by one.
+   * URL of the metadata. It is fetched now and used like `idpMetadataXml`, and fetched again every day, so that new
+   * certificates are taken over. While it is set, the fetched metadata overrides fields set one by one.
    */
   idpMetadataUrl?: string | null | undefined;
   /** Entity id of the identity provider. */
@@ -4701,8 +4895,8 @@ export interface NewSsoConnection {
   /** Whether to accept addresses outside the organization's verified domains (guests). They count as unverified. */
   allowOtherDomains?: boolean | undefined;
   /**
-   * Whether every sign-on counts as multi-factor: set this if the identity provider always requires a second factor.
-   * Otherwise only a sign-on whose assertion states it counts (`AuthnContextClassRef`, or Microsoft's
+   * Whether every sign-on counts as multi-factor: set this if the identity provider always requires a second factor. If
+   * false, only a sign-on counts whose assertion says so (`AuthnContextClassRef`, or Microsoft's
    * `authnmethodsreferences`).
    */
   trustMfa?: boolean | undefined;
@@ -4882,11 +5076,14 @@ export interface OrganizationDomainData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /**
-   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
    */
   test?: boolean | undefined;
   /** Name of the domain. */
@@ -4901,11 +5098,14 @@ export interface OrganizationEventData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /**
-   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
    */
   test?: boolean | undefined;
   /** Name of the organization. */
@@ -4974,18 +5174,21 @@ export interface OrganizationMemberAddedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /**
-   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the customer. */
   customerId: string;
   /** Roles of the member. */
   roles: string[];
-  /** How the customer became a member. */
+  /** How the customer became a member: `API`, `INVITATION`, `DOMAIN` or `SSO`. */
   source: string;
 }
 
@@ -5001,11 +5204,14 @@ export interface OrganizationMemberRemovedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /**
-   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the customer. */
@@ -5045,19 +5251,22 @@ export interface OrganizationRef {
 }
 
 /**
- * Data of `organization.updated`: the organization's own fields, or a member's roles. `id` is the id of the
- *     organization.
+ * Data of `organization.updated`. If a member's roles were changed, it has `customerId` and `roles`; otherwise the
+ *     fields of the organization. `id` is the id of the organization.
  */
 export interface OrganizationUpdatedData {
   /** Id of the record that the event is about. */
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /**
-   * Whether a TEST key, or a session that began with one, caused the event, so that mail that results from it is
-   * captured. Absent otherwise, and if the key itself is the actor. Default: `false`.
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
    */
   test?: boolean | undefined;
   /** Name of the organization. */
@@ -5090,13 +5299,13 @@ export interface OwnSession {
   userAgent: string;
   /** IP address of the client. */
   ipAddress: string;
-  /** Authentication methods that were used or are allowed. */
+  /** The authentication methods of the sign-in, as in the claim `amr` (RFC 8176). */
   methods: string[];
   /** When the record was created (UTC). */
   createdAt: string;
   /** When it was last used (UTC), to the minute; null if it was never used. */
   lastUsedAt: string;
-  /** When it expires (UTC); null if it does not expire. */
+  /** When the session ends if its tokens are not refreshed before. */
   expiresAt: string;
   /** Whether this is the session of the request. */
   current: boolean;
@@ -5238,7 +5447,7 @@ export interface PlanLimits {
   emails: number | null;
 }
 
-/** What large providers would object to in a message. */
+/** What large mailbox providers would object to in a message. */
 export interface Preflight {
   /** Whether there is no finding with the severity ERROR. */
   ok: boolean;
@@ -5299,8 +5508,9 @@ export interface PreflightEmail {
    */
   unsubscribable?: boolean | undefined;
   /**
-   * Whether the message is passed on only over TLS, to authenticated servers that promise the same (REQUIRETLS, RFC
-   * 8689). It bounces at others: 5.7.30, or 5.7.10 without authenticated TLS. Null: the setting of the project.
+   * Whether the message is sent only over TLS, and only to servers with a valid certificate that offer REQUIRETLS (RFC
+   * 8689). Otherwise it bounces: with 5.7.10 if TLS or a valid certificate is missing, with 5.7.30 if REQUIRETLS is not
+   * offered. Null: the setting of the project.
    */
   requireTls?: boolean | null | undefined;
   /** Whether it is marketing mail, which needs one-click unsubscribing. Null: not known, so that is only advised. */
@@ -5312,7 +5522,7 @@ export interface PreflightEmail {
 /** How to show the message. */
 export interface PreviewOptions {
   /**
-   * Whether to load images of other servers. Their senders learn then that, when and where the message was read.
+   * Whether to load images of other servers. These servers then learn that, when and where the message was read.
    * Default: `false`.
    */
   images?: boolean | undefined;
@@ -5503,13 +5713,13 @@ export interface ProviderSettings {
    * send `email_verified`.
    */
   trustedEmailDomains?: string[] | undefined;
-  /** Apple team id; null for other providers. */
+  /** Only for Apple: the id of your team in Apple's developer program. */
   teamId?: string | null | undefined;
-  /** Apple key id; null for other providers. */
+  /** Only for Apple: the id of the private key. */
   keyId?: string | null | undefined;
   /** Accepted authentication contexts: the ID token's `acr` must be one of these. */
   acrValues?: string[] | undefined;
-  /** Maximum age of the authentication at the provider, in seconds; with `0` the provider asks each time. */
+  /** Maximum age of the authentication at the provider, in seconds; `0` requires a new one at each sign-in. */
   maxAgeSeconds?: number | null | undefined;
   /**
    * How to treat an account with the address of a customer who is linked to another account of this provider: REFUSE
@@ -5600,31 +5810,34 @@ export interface RenderedDraft {
   problems: TemplateFault[];
 }
 
-/** How a message was understood. */
+/** The result of processing a message about e-mail. */
 export interface ReportReceipt {
   /** A delivery report, a complaint, an automatic reply such as a vacation notice, or something else. */
   type: "automatic_reply" | "complaint" | "delivery" | "unrecognized" | (string & {});
-  /** The id of the e-mail that it is about; null if it names none of the project. */
+  /** Id of the e-mail that the message is about; null if it names no e-mail of the project. */
   emailId: string | null;
-  /** What it did, for each recipient. */
+  /** The effects of a report, one for each recipient that it names. */
   results: ReportedResult[];
-  /** The id under which it was kept, if it was not understood. */
+  /** Id of the message if it was not understood and therefore kept; otherwise null. */
   reportId: string | null;
-  /** Why it was not understood. */
+  /** Why the message was not understood; otherwise null. */
   reason: string | null;
 }
 
-/** What a report did for one recipient. */
+/** The effect of a report for one recipient of an e-mail. */
 export interface ReportedResult {
   /** Kind of the entry. */
   kind: "BOUNCED" | "COMPLAINED" | "DELAYED" | "DELIVERED" | (string & {});
   /** The address that the report names; null if it names none. */
   recipient: string | null;
-  /** `unchanged`: it was reported before, is out of order, or is about nobody to whom the e-mail was sent. */
+  /**
+   * `unchanged`: the same was reported before, or something newer, or the address is no recipient of the e-mail.
+   * `unknown_send`: there is no such e-mail.
+   */
   result: "applied" | "unchanged" | "unknown_send" | (string & {});
 }
 
-/** The rates of bounces and complaints of a domain, and what follows from them. */
+/** The bounce and complaint rates of a domain, and its state. */
 export interface Reputation {
   /** Id of the sending domain. */
   domainId: string;
@@ -5636,39 +5849,42 @@ export interface Reputation {
   since: string | null;
   /** The rate that is above a threshold, with its numbers; null if HEALTHY. */
   reason: string | null;
-  /** When the messages that wait are evaluated again at the latest; null unless HELD. */
+  /**
+   * The time until which waiting messages are held, unless the domain is released earlier. It is moved forward as long
+   * as the state is HELD; null in other states.
+   */
   heldUntil: string | null;
-  /** The begin of the time for which the rates are: seven days ago, or the last release. */
+  /** The time since which messages count for the rates: seven days ago, or the last release if it is later. */
   countedFrom: string;
-  /** The mail since then. */
+  /** The messages since `countedFrom`. */
   counts: ReputationCounts;
-  /** From 0 to 1. */
+  /** The share of messages with a hard bounce, from 0 to 1. */
   bounceRate: number;
-  /** From 0 to 1. */
+  /** The share of messages with a complaint, from 0 to 1. */
   complaintRate: number;
   /** The rates at which the state changes. */
   thresholds: ReputationThresholds;
-  /** Oldest first; days without messages are included. */
+  /** The counts of each day, oldest first; days without messages are included. */
   days: ReputationDay[];
 }
 
-/** The mail of a domain with what came back. */
+/** How many messages a domain sent, and how many of them bounced or were reported as spam. */
 export interface ReputationCounts {
   /** Messages that a mail server accepted, or rejected because of the recipient. */
   messages: number;
-  /** Those with a hard bounce: the recipient does not exist. Rejections of the sender or the message do not count. */
+  /** Messages with a hard bounce: the recipient does not exist. Rejections for other reasons do not count. */
   bounced: number;
-  /** Those that a recipient reported as spam. */
+  /** Messages that a recipient reported as spam. */
   complained: number;
 }
 
-/** The mail of one day with what came back. */
+/** How many messages a domain sent on one day, and how many of them bounced or were reported as spam. */
 export interface ReputationDay {
   /** Messages that a mail server accepted, or rejected because of the recipient. */
   messages: number;
-  /** Those with a hard bounce: the recipient does not exist. Rejections of the sender or the message do not count. */
+  /** Messages with a hard bounce: the recipient does not exist. Rejections for other reasons do not count. */
   bounced: number;
-  /** Those that a recipient reported as spam. */
+  /** Messages that a recipient reported as spam. */
   complained: number;
   /** The day in UTC on which the messages were transmitted. */
   day: string;
@@ -5682,9 +5898,9 @@ export interface ReputationRelease {
 
 /** The thresholds of both rates. */
 export interface ReputationThresholds {
-  /** Those of hard bounces. */
+  /** The thresholds of the rate of hard bounces. */
   bounces: RateThresholds;
-  /** Those of complaints. */
+  /** The thresholds of the rate of complaints. */
   complaints: RateThresholds;
 }
 
@@ -5744,7 +5960,7 @@ export interface RuleCondition {
   operator?: string | null | undefined;
   /** Value to compare the field with. */
   value?: unknown | undefined;
-  /** For conditions on how often an event happened: count only events of the last so many days. */
+  /** For conditions on how often an event happened: count only events within this number of days before now. */
   withinDays?: number | null | undefined;
   /** Whether `all` conditions must hold, or `any` of them. */
   match?: "all" | "any" | (string & {}) | null | undefined;
@@ -5784,7 +6000,7 @@ export interface SecondFactorProof {
   recoveryCode?: string | null | undefined;
 }
 
-/** The token from the sign-in, and either a code of the app or a recovery code. */
+/** The `mfaToken` that the sign-in returned, and either a code of the app or a recovery code. */
 export interface SecondFactorSignIn {
   /** Token that proves the first factor. Send it with the second factor. */
   mfaToken: string;
@@ -5867,9 +6083,9 @@ export interface SendReport {
   host: string;
   /** The type of a complaint (RFC 5965 §3.5), such as `abuse`; null for other reports. */
   feedbackType: string | null;
-  /** Whether it changed the send. It does not if, for example, the send had bounced before. */
+  /** Whether the report changed the send; false if, for example, the send had already bounced. */
   changed: boolean;
-  /** How often the same was reported. */
+  /** How many times this report arrived. */
   times: number;
   /** When it happened (UTC). */
   occurredAt: string;
@@ -5885,15 +6101,18 @@ export interface SendResult {
   messageId: string;
   /** Status of the record. */
   status: "BOUNCED" | "CANCELLED" | "COMPLAINED" | "DELAYED" | "DELIVERED" | "EXPIRED" | "FAILED" | "QUEUED" | "SCHEDULED" | "SENT" | "SUPPRESSED" | (string & {});
-  /** The message to each recipient if an `unsubscribable` e-mail has several; the fields above are of the first. */
+  /**
+   * The message to each recipient if an `unsubscribable` e-mail has several; `id`, `messageId` and `status` are those
+   * of the first.
+   */
   messages: RecipientMessage[];
 }
 
 /** Numbers and rates of the project's sends. Opens and clicks by machines are counted separately. */
 export interface SendTotals {
-  /** Total number of records. */
+  /** Sends that were created, whether they were sent or not. */
   total: number;
-  /** Number of messages that were sent. */
+  /** Sends that a mail server accepted, without those that bounced later. */
   sent: number;
   /** Number of messages that were delivered. */
   delivered: number;
@@ -5907,11 +6126,11 @@ export interface SendTotals {
   complained: number;
   /** Number of failures. */
   failed: number;
-  /** Number of messages that only machines opened. */
+  /** Sends that were opened by machines only. */
   machineOpened: number;
-  /** Number of messages in which only machines clicked a link. */
+  /** Sends in which only machines clicked. */
   machineClicked: number;
-  /** Number in the last 30 days. */
+  /** Sends that were created in the last 30 days, whatever `days` is. */
   last30Days: number;
   /** Share of messages that were opened, from 0 to 1. */
   openRate: number;
@@ -5954,7 +6173,10 @@ export interface SenderEventData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /** Address of the sender. */
   email: string;
@@ -5992,8 +6214,9 @@ export interface SettingsChange {
   /** Whether clicks are tracked; null uses the project's setting. */
   trackClicks?: boolean | undefined;
   /**
-   * Whether the message is passed on only over TLS, to authenticated servers that promise the same (REQUIRETLS, RFC
-   * 8689). It bounces at others: 5.7.30, or 5.7.10 without authenticated TLS. Null: the setting of the project.
+   * Whether the message is sent only over TLS, and only to servers with a valid certificate that offer REQUIRETLS (RFC
+   * 8689). Otherwise it bounces: with 5.7.10 if TLS or a valid certificate is missing, with 5.7.30 if REQUIRETLS is not
+   * offered. Null: the setting of the project.
    */
   requireTls?: boolean | undefined;
   /** E-mail addresses that get a test copy of a campaign on request (`test-seed-list`). */
@@ -6085,7 +6308,7 @@ export interface SignInProvider {
   acrValues: string[];
   /** Maximum age of the provider's session in seconds (`max_age`); null for any age. */
   maxAgeSeconds: number | null;
-  /** Second provider account with a known e-mail address: `REFUSE` it, or `HOLD` it for approval. */
+  /** If another provider account has a customer's address: `REFUSE` it, or `HOLD` it for approval. */
   onNewSubject: "HOLD" | "REFUSE" | (string & {});
   /** Whether it is enabled. */
   enabled: boolean;
@@ -6152,7 +6375,7 @@ export interface SpCertificate {
   expiresAt: string;
 }
 
-/** A fact about a message that often goes with unwanted mail. */
+/** A fact about a message that is common in unwanted mail. */
 export interface SpamHint {
   /** One-time code from the authenticator app or from the mail. */
   code: "client_name_invalid" | "date_far_off" | "dmarc_fail" | "name_has_other_address" | "no_date" | "no_message_id" | "not_authenticated" | "program_attached" | "reply_to_other_domain" | "several_authors" | "spf_fail" | (string & {});
@@ -6178,19 +6401,22 @@ export interface SsoCertificateExpiringData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /** Id of the organization. */
   organizationId: string;
   /** Domain of the connection. */
   domain: string;
-  /** Why it was deactivated, if nobody did so. */
+  /** Why Postern deactivated the connection itself, such as `DOMAIN_LOST`. Absent if a caller deactivated it. */
   reason?: string | null | undefined;
-  /** Whose certificate expires: the identity provider's or this server's. */
+  /** Whose certificate expires: the identity provider's (`IDP`) or this server's (`SP`). */
   owner: "IDP" | "SP" | (string & {});
   /** When it expires (UTC). */
   expiresAt: string;
-  /** Days until then. */
+  /** Number of days until it expires. */
   daysLeft: number;
 }
 
@@ -6270,9 +6496,9 @@ export interface SsoConnection {
   createCustomers: boolean;
   /** Whether e-mail addresses outside the connection's domains are accepted. */
   allowOtherDomains: boolean;
-  /** Whether every sign-on counts as multi-factor. Otherwise only a sign-on whose assertion states it does. */
+  /** Whether every sign-on counts as multi-factor. If false, only a sign-on counts whose assertion says so. */
   trustMfa: boolean;
-  /** Second provider account with a known e-mail address: `REFUSE` it, or `HOLD` it for approval. */
+  /** If another provider account has a customer's address: `REFUSE` it, or `HOLD` it for approval. */
   onNewSubject: "HOLD" | "REFUSE" | (string & {});
   /** URL after a sign-in that the identity provider initiated; null uses the first redirect URL. */
   defaultRedirectUrl: string | null;
@@ -6289,8 +6515,8 @@ export interface SsoConnectionChange {
   /** The identity provider's metadata: sets all fields whose names begin with `idp`. */
   idpMetadataXml?: string | undefined;
   /**
-   * Fetched now and used like `idpMetadataXml`; fetched again every day, so that certificates roll over. While it is
-   * set, the fetched metadata overrides fields set one by one.
+   * URL of the metadata. It is fetched now and used like `idpMetadataXml`, and fetched again every day, so that new
+   * certificates are taken over. While it is set, the fetched metadata overrides fields set one by one.
    */
   idpMetadataUrl?: string | null | undefined;
   /** Entity id of the identity provider. */
@@ -6335,8 +6561,8 @@ export interface SsoConnectionChange {
   /** Whether to accept addresses outside the organization's verified domains (guests). They count as unverified. */
   allowOtherDomains?: boolean | undefined;
   /**
-   * Whether every sign-on counts as multi-factor: set this if the identity provider always requires a second factor.
-   * Otherwise only a sign-on whose assertion states it counts (`AuthnContextClassRef`, or Microsoft's
+   * Whether every sign-on counts as multi-factor: set this if the identity provider always requires a second factor. If
+   * false, only a sign-on counts whose assertion says so (`AuthnContextClassRef`, or Microsoft's
    * `authnmethodsreferences`).
    */
   trustMfa?: boolean | undefined;
@@ -6429,9 +6655,9 @@ export interface SsoConnectionWithOrganization {
   createCustomers: boolean;
   /** Whether e-mail addresses outside the connection's domains are accepted. */
   allowOtherDomains: boolean;
-  /** Whether every sign-on counts as multi-factor. Otherwise only a sign-on whose assertion states it does. */
+  /** Whether every sign-on counts as multi-factor. If false, only a sign-on counts whose assertion says so. */
   trustMfa: boolean;
-  /** Second provider account with a known e-mail address: `REFUSE` it, or `HOLD` it for approval. */
+  /** If another provider account has a customer's address: `REFUSE` it, or `HOLD` it for approval. */
   onNewSubject: "HOLD" | "REFUSE" | (string & {});
   /** URL after a sign-in that the identity provider initiated; null uses the first redirect URL. */
   defaultRedirectUrl: string | null;
@@ -6451,13 +6677,16 @@ export interface SsoEventData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /** Id of the organization. */
   organizationId: string;
   /** Domain of the connection. */
   domain: string;
-  /** Why it was deactivated, if nobody did so. */
+  /** Why Postern deactivated the connection itself, such as `DOMAIN_LOST`. Absent if a caller deactivated it. */
   reason?: string | null | undefined;
 }
 
@@ -6479,15 +6708,18 @@ export interface SsoMetadataChangedData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /** Id of the organization. */
   organizationId: string;
   /** Domain of the connection. */
   domain: string;
-  /** Why it was deactivated, if nobody did so. */
+  /** Why Postern deactivated the connection itself, such as `DOMAIN_LOST`. Absent if a caller deactivated it. */
   reason?: string | null | undefined;
-  /** Names of the fields that were changed. */
+  /** Names of the fields of the connection that were changed. */
   changed: string[];
 }
 
@@ -6497,15 +6729,21 @@ export interface SsoMetadataFailingData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /** Why the metadata cannot be used. */
   problem: string;
-  /** When it could last be used (UTC). */
+  /** When usable metadata was read for the last time (UTC). */
   lastReadAt: string | null;
 }
 
-/** URL to sign out at the identity provider too; null if the provider does not support it. */
+/**
+ * URL to sign out at the identity provider too. Null if the session was not started by single sign-on, or if the
+ *     provider does not support logout by redirect.
+ */
 export interface SsoSignOut {
   /** The URL. */
   url: string | null;
@@ -6523,7 +6761,10 @@ export interface SsoSignedInData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /** Id of the organization. */
   organizationId: string;
@@ -6575,7 +6816,10 @@ export interface SsoTraceStep {
   detail: string;
 }
 
-/** An address that gets no mail from this project; with the reason UNSUBSCRIBE, no marketing mail. */
+/**
+ * An address that gets no mail from this project. With the reason UNSUBSCRIBE, it gets no marketing mail and no
+ *     `unsubscribable` e-mails, but all other mail.
+ */
 export interface Suppression {
   /** Unique identifier. Treat it as an opaque string. */
   id: string;
@@ -6645,7 +6889,7 @@ export interface Template {
   createdAt: string;
   /** When the record was last changed (UTC). */
   updatedAt: string;
-  /** The project's id. The older path family calls a project an app. */
+  /** The id of the project. */
   appId: string;
 }
 
@@ -6833,11 +7077,11 @@ export interface TrackingHit {
   id: string;
   /** Kind of the entry. */
   kind: "CLICK" | "OPEN" | "UNSUBSCRIBE" | (string & {});
-  /** The URL. */
+  /** The target of the link; null for OPEN, and if it was erased. */
   url: string | null;
   /** What caused the hit: a person, a machine such as a security scanner, or an image proxy. */
   verdict: "human" | "machine" | "proxy" | (string & {});
-  /** Reason, as text. */
+  /** The criterion that decided `verdict`, such as `too_soon`; null for `human`. */
   reason: string | null;
   /** IP address of the client. */
   ipAddress: string;
@@ -6872,17 +7116,17 @@ export interface Trigger {
 export interface UnrecognizedMessage {
   /** Unique identifier. Treat it as an opaque string. */
   id: string;
-  /** The id of the e-mail to whose return path it was sent, if it is known. */
+  /** Id of the e-mail to whose return path the message was sent; null if it is not known. */
   emailId: string | null;
   /** Source of the record. */
   source: "api" | "smtp" | (string & {});
-  /** Why it was not understood. */
+  /** Why the message was not understood. */
   reason: string;
   /** Sender: `ada@example.com` or `Ada <ada@example.com>`. */
   from: string;
   /** Subject line. */
   subject: string;
-  /** Its size in octets. Of a larger message, only the first 262,144 are kept. */
+  /** Size of the message in octets. Only the first 262,144 of them are kept. */
   size: number;
   /** When it was received (UTC). */
   receivedAt: string;
@@ -6906,7 +7150,7 @@ export interface Usage {
 
 /** The statistics of a variant. Opens and clicks by machines are not counted. */
 export interface VariantStats {
-  /** Number of messages that were sent. */
+  /** Sends that a mail server accepted, without those that bounced later. */
   sent: number;
   /** Number of messages that people opened. */
   opened: number;
@@ -6954,15 +7198,18 @@ export interface WarmUp {
   status: "ACTIVE" | "CANCELLED" | "COMPLETED" | "SCHEDULED" | (string & {});
   /** The first day, in UTC. */
   startsOn: string;
-  /** The ceiling of each day that counts. */
+  /** The ceiling of each step. A step takes one day, or several if it is repeated. */
   steps: number[];
   /** The number of today's step, from 1. */
   step: number;
   /** How many messages the domain may send today; null unless ACTIVE. */
   ceiling: number | null;
-  /** Messages of today: marketing messages with a place in the ceiling, and transactional ones that were sent. */
+  /**
+   * Messages that count for today's ceiling: marketing messages that may be sent today, and transactional messages that
+   * were sent.
+   */
   used: number;
-  /** Days that did not count, because nothing was sent or the rates of the domain were above a threshold. */
+  /** Days after which the step was repeated: nothing was sent, or a rate of the domain was above a threshold. */
   repeatedDays: number;
   /** When the next day begins; null unless ACTIVE or SCHEDULED. */
   nextDayAt: string | null;
@@ -6982,9 +7229,9 @@ export interface WarmUpPlan {
   start?: string | null | undefined;
   /** The ceiling of each day: no step is lower than the one before. */
   steps?: number[] | null | undefined;
-  /** The ceiling of the last day. The first one is 50, and each day's is twice that of the day before. */
+  /** The ceiling of the last day. The first day has a ceiling of 50; it doubles each day, unless `days` is set. */
   targetPerDay?: number | null | undefined;
-  /** The number of days, with `targetPerDay`; the ceilings then grow by the same factor each day. */
+  /** With `targetPerDay`: the number of days. The ceiling then grows by the same factor each day. */
   days?: number | null | undefined;
 }
 
@@ -7102,7 +7349,10 @@ export interface WebhookDisabledData {
   id: string;
   /** Id of the project. */
   projectId: string;
-  /** Whether the event's own data was left out because it is too large. Absent otherwise. Default: `false`. */
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
   truncated?: boolean | undefined;
   /** URL of the webhook. */
   url: string;
@@ -7222,7 +7472,7 @@ export interface EmailDeliveredEvent extends WebhookEventBase {
   data: EmailReportData;
 }
 
-/** An attempt failed; the e-mail will be tried again. */
+/** An attempt to deliver the e-mail failed; it will be tried again. */
 export interface EmailDelayedEvent extends WebhookEventBase {
   type: "email.delayed";
   data: EmailDelayedData;
@@ -7324,7 +7574,7 @@ export interface AudienceDeletedEvent extends WebhookEventBase {
   data: AudienceEventData;
 }
 
-/** The members of an audience were determined again by its rules. */
+/** The members of an audience were recomputed from its rules. */
 export interface AudienceRefilledEvent extends WebhookEventBase {
   type: "audience.refilled";
   data: AudienceRefilledData;
@@ -7438,13 +7688,13 @@ export interface DomainDeletedEvent extends WebhookEventBase {
   data: DomainEventData;
 }
 
-/** A blocklist has a sending domain or address. */
+/** A sending domain or IP address is on a blocklist. */
 export interface DomainBlocklistedEvent extends WebhookEventBase {
   type: "domain.blocklisted";
   data: DomainListedData;
 }
 
-/** A blocklist no longer has a sending domain or address. */
+/** A sending domain or IP address is no longer on a blocklist. */
 export interface DomainDelistedEvent extends WebhookEventBase {
   type: "domain.delisted";
   data: DomainListedData;
@@ -7462,7 +7712,7 @@ export interface DomainReputationHeldEvent extends WebhookEventBase {
   data: DomainReputationData;
 }
 
-/** The rates of a sending domain are good again. */
+/** The rates of a sending domain are below the thresholds again. */
 export interface DomainReputationRecoveredEvent extends WebhookEventBase {
   type: "domain.reputation_recovered";
   data: DomainReputationData;
@@ -7486,13 +7736,13 @@ export interface DomainWarmUpEndedEvent extends WebhookEventBase {
   data: DomainWarmUpData;
 }
 
-/** A name of a sending domain got a new certificate. */
+/** A new certificate was issued for a host name of a sending domain. */
 export interface DomainCertificateIssuedEvent extends WebhookEventBase {
   type: "domain.certificate_issued";
   data: DomainCertificateData;
 }
 
-/** For a day or more, or shortly before it expires, a name of a sending domain got no new certificate. */
+/** A host name of a sending domain got no new certificate for a day, or its certificate expires soon. */
 export interface DomainCertificateFailedEvent extends WebhookEventBase {
   type: "domain.certificate_failed";
   data: DomainCertificateFailedData;
@@ -7636,7 +7886,7 @@ export interface CustomerUnlinkedEvent extends WebhookEventBase {
   data: CustomerProviderData;
 }
 
-/** A provider's account waits for approval. */
+/** A provider's account waits for approval to be linked. */
 export interface CustomerIdentityHeldEvent extends WebhookEventBase {
   type: "customer.identity_held";
   data: CustomerProviderData;
