@@ -258,15 +258,15 @@ async def mark_test(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
 async def revoke_session(db: Queries, *, project_id: UUID, subject_id: UUID, id: UUID, now: Moment) -> bool: ...
 
 
-# End all sessions of a subject except the session `but`. Returns the ids of the ended ones.
+# End all sessions of a subject except the session `except_id`. Returns the ids of the ended ones.
 @statement("""
     update sessions set revoked_at = %(now)s
     where project_id = %(project_id)s and subject_id = %(subject_id)s and revoked_at is null
-      and (%(but)s::uuid is null or id <> %(but)s)
+      and (%(except_id)s::uuid is null or id <> %(except_id)s)
     returning id
 """)
 async def revoke_all(
-    tx: Transaction, *, project_id: UUID, subject_id: UUID, but: UUID | None, now: Moment
+    tx: Transaction, *, project_id: UUID, subject_id: UUID, except_id: UUID | None, now: Moment
 ) -> list[UUID]: ...
 
 

@@ -151,7 +151,7 @@ async def change_customer_password(call: Call, data: CustomerPasswordChange) -> 
             await require_fresh(tx, call)
         await _set_password(tx, call, project, customer, password_hash)
         _, session_id = bearer_of(call)
-        await end_sessions(tx, call, customer.id, but=session_id)
+        await end_sessions(tx, call, customer.id, except_session_id=session_id)
 
 
 @post("/projects/{project_id}/auth/verify-email/send", accepts=CUSTOMER, problems=[TooManyRequests])

@@ -1,4 +1,4 @@
-"""Limits on codes and links requested by mail for an address, and counts of wrong codes."""
+"""Limits on how many mails with a code or link can be requested for an address, and counts of wrong codes."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -27,18 +27,18 @@ COUNTERS = (*(f"asked {purpose}" for purpose in (*sorted(CODE_PURPOSES), "LINK",
 """Names of the counters of an address: requested mails by purpose, and wrong codes."""
 
 
-async def throttle_mail(call: Call, purpose: str, identifier: bytes, email_key: str) -> None:
+async def throttle_mail(call: Call, purpose: str, address_hash: bytes, email_key: str) -> None:
     """Count a requested mail. Raises TooManyRequests beyond the limits, which also apply to addresses without an
     account.
 
-    `identifier` is the digest under which the address is counted; `email_key` is the normalised address.
+    `address_hash` identifies the address in the counts (`rules.address_hash`); `email_key` is the normalised address.
 
     Requests of one network are limited first, so that another person cannot use up the limit of the owner of the
     address. The limit for all networks together is far higher. Codes are also limited after many wrong codes at the
     address, because each code can be guessed five times. Neither of these two limits applies to a network that the
     customer has signed in from.
     """
-    requested = _counter(call, f"asked {purpose}", identifier)
+    requested = _counter_id(call, f"asked {purpose}", address_hash)
     network = network_of(call.origin.ip)
     by_network = await _count(call.db, call, requested, network, MAILS_BY_NETWORK_WINDOW)
     # The counts have the name `failures`, but they count requested mails here.
@@ -48,7 +48,7 @@ async def throttle_mail(call: Call, purpose: str, identifier: bytes, email_key: 
     wrong = await attempt_store.count_failures(
         call.db,
         project_id=call.project_id,
-        identifier=_counter(call, "wrong codes", identifier),
+        identifier=_counter_id(call, "wrong codes", address_hash),
         since=call.now - WRONG_CODES_WINDOW,
     )
     many_wrong_codes = purpose in CODE_PURPOSES and wrong >= WRONG_CODES
@@ -56,35 +56,38 @@ async def throttle_mail(call: Call, purpose: str, identifier: bytes, email_key: 
         raise TooManyRequests(retry_after_seconds=int(MAILS_BY_ALL_WINDOW.total_seconds()))
 
 
-async def record_wrong_code(call: Call, identifier: bytes, customer_id: UUID | None) -> None:
+async def record_wrong_code(call: Call, address_hash: bytes, customer_id: UUID | None) -> None:
     """Count a wrong code for an address and record `customer.sign_in_failed`, both in a transaction of their own.
 
     The address is not locked: each code has its own limit of attempts, and only its requester knows the challenge id.
     Many wrong codes limit the requests of new codes instead (see `throttle_mail`).
     """
     async with call.db.transaction() as tx:
-        await _count(tx, call, _counter(call, "wrong codes", identifier), ALL_NETWORKS, WRONG_CODES_WINDOW)
+        await _count(tx, call, _counter_id(call, "wrong codes", address_hash), ALL_NETWORKS, WRONG_CODES_WINDOW)
         await events.record(
             tx, call, "customer.sign_in_failed", customer_id, method="EMAIL_CODE", ipAddress=call.origin.ip
         )
 
 
 async def clear_counts(tx: Transaction, call: Call, identifier: bytes) -> None:
-    """Delete all counts of an identifier: failed attempts and any lock, requested mails, wrong codes."""
-    for counter in (identifier, *(_counter(call, name, identifier) for name in COUNTERS)):
-        await attempts.clear_attempts(tx, call.project_id, counter)
+    """Delete all counts of an address or customer: failed attempts and any lock, requested mails, wrong codes.
+
+    `identifier` is an address hash or a `second_factor_identifier`.
+    """
+    for counter_id in (identifier, *(_counter_id(call, name, identifier) for name in COUNTERS)):
+        await attempts.clear_attempts(tx, call.project_id, counter_id)
 
 
-def _counter(call: Call, name: str, identifier: bytes) -> bytes:
-    """The identifier of the counter `name` for the address that `identifier` stands for."""
-    return call.world.secrets.digest("customer-counter", f"{name}|{identifier.hex()}")
+def _counter_id(call: Call, name: str, address_hash: bytes) -> bytes:
+    """The id under which the counter `name` of an address is stored."""
+    return call.world.secrets.digest("customer-counter", f"{name}|{address_hash.hex()}")
 
 
 async def _count(
-    db: Database | Transaction, call: Call, identifier: bytes, network: str, window: timedelta
+    db: Database | Transaction, call: Call, counter_id: bytes, network: str, window: timedelta
 ) -> AttemptCount:
     return await attempts.count_event(
-        db, call.project_id, identifier, network, window=window, retention=COUNT_RETENTION, now=call.now
+        db, call.project_id, counter_id, network, window=window, retention=COUNT_RETENTION, now=call.now
     )
 
 

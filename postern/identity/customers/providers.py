@@ -235,7 +235,7 @@ async def set_provider(call: Call, key: str, data: ProviderSettings) -> SignInPr
     }
     async with call.db.transaction() as tx:
         await tx.lock_quota("providers", call.project_id)
-        if await provider_store.count(tx, project_id=call.project_id, but=key) >= PROVIDERS_LIMIT:
+        if await provider_store.count(tx, project_id=call.project_id, except_key=key) >= PROVIDERS_LIMIT:
             raise Invalid(f"A project can have at most {PROVIDERS_LIMIT} providers.")
         secret = data.client_secret
         existing = await provider_store.provider(tx, project_id=call.project_id, key=key)

@@ -124,7 +124,7 @@ async def revoke_my_other_sessions(call: Call) -> None:
     """End all your sessions except this one."""
     customer_id, session_id = bearer_of(call)
     async with call.db.transaction() as tx:
-        await end_sessions(tx, call, customer_id, but=session_id)
+        await end_sessions(tx, call, customer_id, except_session_id=session_id)
 
 
 async def end_session(tx: Transaction, call: Call, customer_id: UUID, session_id: UUID) -> None:
@@ -139,14 +139,14 @@ async def end_session(tx: Transaction, call: Call, customer_id: UUID, session_id
     await events.record(tx, call, "customer.session_revoked", customer_id, sessionId=str(session_id))
 
 
-async def end_sessions(tx: Transaction, call: Call, customer_id: UUID, *, but: UUID | None = None) -> int:
-    """End all sessions of a customer except `but`, and record `customer.session_revoked` for each.
+async def end_sessions(tx: Transaction, call: Call, customer_id: UUID, *, except_session_id: UUID | None = None) -> int:
+    """End all sessions of a customer except `except_session_id`, and record `customer.session_revoked` for each.
 
     Also deletes the customer's open challenges: pending sign-ins, and codes and links that were mailed. Returns how
     many sessions ended.
     """
     ended = await session_store.revoke_all(
-        tx, project_id=call.project_id, subject_id=customer_id, but=but, now=call.now
+        tx, project_id=call.project_id, subject_id=customer_id, except_id=except_session_id, now=call.now
     )
     await challenges.revoke(tx, call.project_id, customer_id)
     for session_id in ended:

@@ -105,13 +105,13 @@ async def sign_up_customer(call: Call, data: CustomerSignUp) -> CustomerSignUpRe
         await require_acceptable(call.world, data.password, data.email, mailer.app_name(project))
     elif settings.methods == ["PASSWORD"]:
         raise Invalid.at("/password", "`password` is required.", "required")
-    identifier = rules.address_hash(call.world.secrets, call.project_id, key)
-    await mail_limits.throttle_mail(call, "SIGN_UP", identifier, key)
+    address_hash = rules.address_hash(call.world.secrets, call.project_id, key)
+    await mail_limits.throttle_mail(call, "SIGN_UP", address_hash, key)
     password_hash = await hash_password(data.password) if data.password is not None else None
     if settings.verify_email == "LATER":
         return await _sign_up_unverified(call, project, address, key, password_hash, data.name)
     sign_up = SignUp(email=address, key=key, password_hash=password_hash, name=data.name)
-    challenge_id, expires_at = await _mail_sign_up(call, identifier, sign_up)
+    challenge_id, expires_at = await _mail_sign_up(call, address_hash, sign_up)
     return CustomerSignUpResult(challenge_id=challenge_id, challenge_expires_at=expires_at)
 
 
@@ -172,16 +172,16 @@ async def verify_sign_up(call: Call, data: CodeVerification) -> CustomerSignInRe
         return await complete_sign_in(tx, call, project, customer, ["pwd", "otp"] if sign_up.password_hash else ["otp"])
 
 
-async def _mail_sign_up(call: Call, identifier: bytes, sign_up: SignUp) -> tuple[UUID, Moment]:
+async def _mail_sign_up(call: Call, address_hash: bytes, sign_up: SignUp) -> tuple[UUID, Moment]:
     """Queue the mail with the code that completes a sign-up, and return the id and expiry time of its challenge.
 
-    If the address has an account, the mail says so and has no code, and no code can answer the challenge.
+    If the address has an account, the mail says so and has no code, and no code can complete the challenge.
     """
     holder = await store.find_by_email(call.db, project_id=call.project_id, email_key=sign_up.key)
     code = new_code(call)
     async with call.db.transaction() as tx:
         challenge_id, expires_at = await challenges.issue(
-            tx, call, sign_up, CODE_LIFE, code if holder is None else new_token(), identifier=identifier
+            tx, call, sign_up, CODE_LIFE, code if holder is None else new_token(), identifier=address_hash
         )
         if holder is None:
             await mailer.enqueue_security_mail(tx, call, "SIGN_UP", sign_up.email, code=code)

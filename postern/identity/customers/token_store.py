@@ -174,7 +174,7 @@ async def keys(db: Queries, *, project_id: UUID, now: Moment) -> list[SigningKey
 
 @statement("""
     update customer_signing_keys set retired_at = %(retired_at)s
-    where project_id = %(project_id)s and id <> %(but)s and (retired_at is null or retired_at > %(retired_at)s)
+    where project_id = %(project_id)s and id <> %(except_id)s and (retired_at is null or retired_at > %(retired_at)s)
 """)
-async def retire_keys(tx: Transaction, *, project_id: UUID, but: UUID, retired_at: Moment) -> None:
-    """Set when the project's keys other than `but` retire, unless they retire earlier."""
+async def retire_keys(tx: Transaction, *, project_id: UUID, except_id: UUID, retired_at: Moment) -> None:
+    """Set when the project's keys other than `except_id` retire, unless they retire earlier."""

@@ -263,7 +263,7 @@ async def rotate_signing_keys(call: Call) -> None:
     async with call.db.transaction() as tx:
         key = await _new_key(tx, call.world, call.project_id, call.now, call.now + KEY_ACTIVE_AFTER)
         await token_store.retire_keys(
-            tx, project_id=call.project_id, but=key.id, retired_at=key.active_at + KEY_RETIRED_AFTER
+            tx, project_id=call.project_id, except_id=key.id, retired_at=key.active_at + KEY_RETIRED_AFTER
         )
         await audit.record(tx, call, "signing_key.rotated", "SigningKey", key.id)
 

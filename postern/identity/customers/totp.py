@@ -145,7 +145,7 @@ async def confirm_totp(call: Call, data: TotpCode) -> CustomerRecoveryCodes:
         codes = await second_factor.confirm(tx, call, customer.subject, enrolled)
         if codes is None:
             raise MfaAlreadyOn
-        await _record_turned_on(tx, call, project, customer, but=session_id)
+        await _record_turned_on(tx, call, project, customer, except_session_id=session_id)
         await session_store.add_method(tx, project_id=call.project_id, id=session_id, method="totp")
     return CustomerRecoveryCodes(codes=codes)
 
@@ -300,11 +300,12 @@ async def _pending_customer(call: Call, challenge: Challenge[PendingEnrollment])
 
 
 async def _record_turned_on(
-    tx: Transaction, call: Call, project: Project, customer: CustomerRow, *, but: UUID | None = None
+    tx: Transaction, call: Call, project: Project, customer: CustomerRow, *, except_session_id: UUID | None = None
 ) -> None:
-    """Set `mfa_enabled_at`, end all sessions except `but`, record the events, and notify the customer by mail."""
+    """Set `mfa_enabled_at`, end all other sessions than `except_session_id`, record the events, and notify the customer
+    by mail."""
     await store.set_mfa(tx, project_id=call.project_id, id=customer.id, mfa_enabled_at=call.now, now=call.now)
-    await end_sessions(tx, call, customer.id, but=but)
+    await end_sessions(tx, call, customer.id, except_session_id=except_session_id)
     await events.record(tx, call, "customer.mfa_enabled", customer.id, method="TOTP")
     await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change="A second factor was turned on")
 

@@ -302,7 +302,7 @@ async def end_session(world: "World", developer_id: UUID, session_id: UUID) -> b
 
 async def end_sessions(tx: Transaction, call: Call, developer_id: UUID, *, but: UUID | None = None) -> list[UUID]:
     """End all sessions of a developer except `but`. Returns the ids of the ended ones."""
-    return await session_store.revoke_all(tx, project_id=NO_ID, subject_id=developer_id, but=but, now=call.now)
+    return await session_store.revoke_all(tx, project_id=NO_ID, subject_id=developer_id, except_id=but, now=call.now)
 
 
 async def open_account(call: Call, data: DeveloperSignUp, *, email_verified: bool = False) -> DeveloperSignInResult:

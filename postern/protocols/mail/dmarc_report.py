@@ -285,7 +285,7 @@ def _row(record: Element) -> DmarcRow | None:
     sections = {_name(child): _texts(child) for child in record}
     row, identifiers = sections.get("row", {}), sections.get("identifiers", {})
     try:
-        address = ipaddress.ip_address(row.get("source_ip", "").partition("%")[0])  # Without the zone of a link.
+        address = ipaddress.ip_address(row.get("source_ip", "").partition("%")[0])  # Without an IPv6 zone id.
     except ValueError:
         return None
     domain = _domain(identifiers.get("header_from", ""))
