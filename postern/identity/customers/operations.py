@@ -147,15 +147,15 @@ async def import_customers(call: Call, data: CustomerImport) -> CustomerImportRe
     not be imported, and the reason.
     """
     created, skipped = 0, 0
-    faults: list[CustomerImportError] = []
+    errors: list[CustomerImportError] = []
     hashes: list[str | None] = []
     for index, customer in enumerate(data.customers):
         try:
             hashes.append(await _password_hash(customer))
         except Problem as problem:
             hashes.append(None)
-            faults.append(CustomerImportError(index=index, code=problem.code(), message=problem.detail))
-    invalid = {fault.index for fault in faults}
+            errors.append(CustomerImportError(index=index, code=problem.code(), message=problem.detail))
+    invalid = {error.index for error in errors}
     async with call.db.transaction() as tx:
         request = QuotaRequest("customers", len(data.customers), call.now, project_id=call.project_id)
         left = await quota_left(tx, call.world, request)
@@ -170,10 +170,10 @@ async def import_customers(call: Call, data: CustomerImport) -> CustomerImportRe
             except (CustomerEmailTaken, ExternalIdTaken):
                 skipped += 1
             except Problem as problem:
-                faults.append(CustomerImportError(index=index, code=problem.code(), message=problem.detail))
+                errors.append(CustomerImportError(index=index, code=problem.code(), message=problem.detail))
         await audit.record(tx, call, "customers.imported", "Project", call.project_id, created=created)
-    faults.sort(key=lambda fault: fault.index)
-    return CustomerImportResult(created=created, skipped=skipped, failed=len(faults), faults=faults)
+    errors.sort(key=lambda error: error.index)
+    return CustomerImportResult(created=created, skipped=skipped, failed=len(errors), faults=errors)
 
 
 @get("/projects/{project_id}/customers/stats", needs="customers:read")

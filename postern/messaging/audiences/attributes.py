@@ -25,7 +25,7 @@ from postern.messaging.audiences.model import (
     ContactAttributeMissing,
     InferredAttributeTypes,
     TooManyContactAttributes,
-    attribute_fault,
+    attribute_error,
 )
 from postern.platform.audit import operations as audit
 
@@ -77,8 +77,8 @@ async def create_contact_attribute(call: Call, data: NewContactAttribute) -> Con
     An import rejects rows with a cell that does not match a declared type. Values in JSON requests are not converted
     and may have another type.
     """
-    if fault := attribute_fault(data.name, value=None):
-        raise Invalid.at("/name", fault)
+    if error := attribute_error(data.name, value=None):
+        raise Invalid.at("/name", error)
     async with call.db.transaction() as tx:
         await _lock_attributes(tx, call.project_id, [data.name])
         if await store.count_contact_attributes(tx, project_id=call.project_id) >= ATTRIBUTES_PER_PROJECT:
@@ -202,8 +202,8 @@ def read_types(text: str | None) -> dict[str, AttributeType]:
         )
         raise Invalid.at("query/attributeTypes", message + "date and list.") from None
     for name in types:
-        if fault := attribute_fault(name, value=None):
-            raise Invalid.at("query/attributeTypes", fault)
+        if error := attribute_error(name, value=None):
+            raise Invalid.at("query/attributeTypes", error)
     return types
 
 

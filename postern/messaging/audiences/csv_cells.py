@@ -16,7 +16,7 @@ NUMBER_LENGTH: Final = 400
 """Maximum characters of a cell that is parsed as a number; the largest double has 309 digits."""
 
 
-class CellFault(Exception):
+class CellInvalid(Exception):
     """A cell that does not match the type of its attribute; the message says which format is expected."""
 
 
@@ -31,7 +31,7 @@ class KnownType(NamedTuple):
 KnownTypes = Mapping[str, KnownType]
 """Types of attributes by name."""
 Reader = Callable[[str], Any]
-"""Parses a non-empty cell; returns its value, or None for a blank cell. Raises CellFault."""
+"""Parses a non-empty cell; returns its value, or None for a blank cell. Raises CellInvalid."""
 TypeParser = Callable[[str], Any]
 """Parses a cell as a value of one type; returns None if the cell does not match the type."""
 
@@ -114,8 +114,8 @@ def _kind_of(cell: str) -> str:
 def reader_of(known_type: KnownType | None) -> Reader:
     """The parser for cells of an attribute with this type.
 
-    For a cell that does not match, the parser raises CellFault if the type was declared, and returns a string if it was
-    inferred. Without a type (None), cells are JSON objects or strings.
+    For a cell that does not match, the parser raises CellInvalid if the type was declared, and returns a string if the
+    type was inferred. Without a type (None), cells are JSON objects or strings.
     """
     if known_type is None:
         return _object_or_text
@@ -123,7 +123,7 @@ def reader_of(known_type: KnownType | None) -> Reader:
         return _text
     if known_type.type == "date" and known_type.inferred:
         return _inferred_date
-    strict, lenient, fault = _PARSERS[known_type.type]
+    strict, lenient, error = _PARSERS[known_type.type]
 
     def read(cell: str) -> Any:
         value = strict(cell)
@@ -135,7 +135,7 @@ def reader_of(known_type: KnownType | None) -> Reader:
             return None
         value = (strict if known_type.inferred else lenient)(stripped)
         if value is None and not known_type.inferred:
-            raise CellFault(f"{fault}; the attribute is declared as {known_type.type}")
+            raise CellInvalid(f"{error}; the attribute is declared as {known_type.type}")
         return text if value is None else value
 
     return read

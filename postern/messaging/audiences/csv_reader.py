@@ -18,7 +18,7 @@ from postern.kernel.http.pagination import unescape_formula
 from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.values import JSON_DEPTH_LIMIT, is_too_deep, to_json
 from postern.messaging.audiences.charsets import BY_HEADER, CODECS, FALLBACK, charset_of_mark
-from postern.messaging.audiences.csv_cells import CellFault, KnownTypes, Reader, infer, reader_of
+from postern.messaging.audiences.csv_cells import CellInvalid, KnownTypes, Reader, infer, reader_of
 from postern.messaging.audiences.csv_headers import (
     NAME_LIMIT,
     field_of,
@@ -40,7 +40,7 @@ from postern.messaging.audiences.model import (
     ContactImportNotice,
     DelimiterFrom,
     ImportFileInvalid,
-    attribute_fault,
+    attribute_error,
 )
 from postern.protocols.mail.address import AddressInvalid, address_key, parse_address, parse_domain_name
 
@@ -63,7 +63,7 @@ NAMES_SHOWN: Final = 20
 """Maximum number of column names in an error message."""
 
 
-class RowFault(Exception):
+class RowInvalid(Exception):
     """A row that cannot be imported; the message says why."""
 
 
@@ -117,13 +117,13 @@ class CsvHeader(msgspec.Struct, frozen=True):
         blocking = [notice for notice in self.notices if notice.blocking]
         if not blocking:
             return
-        faults = [
+        errors = [
             ProblemError(
                 path=f"column/{notice.column}" if notice.column else "", code=notice.code, message=notice.message
             )
             for notice in blocking[:NAMES_SHOWN]
         ]
-        raise ImportFileInvalid(blocking[0].message, errors=faults, next=blocking[0].next)
+        raise ImportFileInvalid(blocking[0].message, errors=errors, next=blocking[0].next)
 
 
 class CsvRecord(msgspec.Struct, frozen=True):
@@ -133,7 +133,7 @@ class CsvRecord(msgspec.Struct, frozen=True):
     """Number of the line on which the row begins, counted from 1."""
     cells: list[str] | None
     """The cells; None if the row is invalid."""
-    fault: str | None
+    error: str | None
     """Why the row is invalid; None if it is valid."""
     next_line: int
     next_position: int
@@ -351,9 +351,9 @@ def _map_columns(
         if (
             target
             and target not in FIELDS
-            and (fault := attribute_fault(target.removeprefix("attributes."), value=None))
+            and (error := attribute_error(target.removeprefix("attributes."), value=None))
         ):
-            notices.append(_notice("column_invalid", f"Column {number}: {fault}", number))
+            notices.append(_notice("column_invalid", f"Column {number}: {error}", number))
         elif target in column_numbers:
             first_number = column_numbers[target]
             if names[first_number - 1] == name:
@@ -558,7 +558,7 @@ def read_records(
 ) -> Iterator[CsvRecord]:
     """Yield the rows from byte `position` of the file on, which is the start of line `number`.
 
-    `lines` are those of `split_lines`. Invalid rows are yielded with a fault; empty lines are omitted.
+    `lines` are those of `split_lines`. Invalid rows are yielded with an `error`; empty lines are omitted.
     """
     source = _LineSource(lines, number, position, layout.charset)
     while True:
@@ -572,11 +572,11 @@ def read_records(
                     yield CsvRecord(first_line, cells, None, source.number, source.position)
                 first_line = source.number
             return
-        except (csv.Error, RowFault) as error:
+        except (csv.Error, RowInvalid) as error:
             if source.at_end and not source.row_lines:
                 return
             source.skip_first_line()
-            yield CsvRecord(first_line, None, _fault_message(str(error)), source.number, source.position)
+            yield CsvRecord(first_line, None, _error_message(str(error)), source.number, source.position)
 
 
 def read_batch(
@@ -593,8 +593,8 @@ def read_batch(
             return
 
 
-def _fault_message(message: str) -> str:
-    """A message for callers, from that of a RowFault or of an error of Python's csv module."""
+def _error_message(message: str) -> str:
+    """A message for callers, from that of a RowInvalid or of an error of Python's csv module."""
     if "unexpected end of data" in message or "row is longer" in message or "field larger" in message:
         return f"A quote is never closed, or the row is longer than {ROW_LIMIT} bytes."
     if "expected after" in message:
@@ -651,11 +651,11 @@ class _LineSource:
         line, size = entry
         self._row_size += size
         if self._row_size > ROW_LIMIT or (len(self.row_lines) > 1 and self._row_size > self._rereadable_bytes):
-            raise RowFault("The row is longer than allowed.")
+            raise RowInvalid("The row is longer than allowed.")
         try:
             return line.decode(self._codec)
         except UnicodeDecodeError as error:
-            raise RowFault(_undecodable_line(self._charset, line, error.start)) from None
+            raise RowInvalid(_undecodable_line(self._charset, line, error.start)) from None
 
 
 def _undecodable_line(charset: str, line: bytes, index: int) -> str:
@@ -687,13 +687,13 @@ def readers_of(layout: ColumnLayout, types: KnownTypes) -> list[tuple[int, str, 
 def row_of(layout: ColumnLayout, record: CsvRecord, readers: Sequence[tuple[int, str, Reader]]) -> ImportRow:
     """The contact in a row, with attributes parsed by `readers` (see `readers_of`).
 
-    Raises RowFault if the row is invalid or exceeds a limit.
+    Raises RowInvalid if the row is invalid or exceeds a limit.
     """
     if record.cells is None:
-        raise RowFault(record.fault)
+        raise RowInvalid(record.error)
     cells = record.cells
     if len(cells) > len(layout.columns):
-        raise RowFault(f"The row has {len(cells)} cells, the header {len(layout.columns)}.")
+        raise RowInvalid(f"The row has {len(cells)} cells, the header {len(layout.columns)}.")
     email, key = read_email(unescape_formula(cells[layout.email].strip()) if layout.email < len(cells) else "")
     attributes: dict[str, Any] = {}
     if layout.attributes is not None and layout.attributes < len(cells) and cells[layout.attributes].strip():
@@ -702,8 +702,8 @@ def row_of(layout: ColumnLayout, record: CsvRecord, readers: Sequence[tuple[int,
         if index < len(cells) and (cell := cells[index]):
             try:
                 value = reader(cell)
-            except CellFault as fault:
-                raise RowFault(f"The cell of `{name}` {fault}.") from None
+            except CellInvalid as error:
+                raise RowInvalid(f"The cell of `{name}` {error}.") from None
             if value is not None:
                 attributes[name] = value
     check_size(attributes)
@@ -716,21 +716,21 @@ def row_of(layout: ColumnLayout, record: CsvRecord, readers: Sequence[tuple[int,
 
 
 def check_size(attributes: dict[str, Any]) -> None:
-    """Raises RowFault if attributes exceed a limit or contain a NUL character."""
+    """Raises RowInvalid if attributes exceed a limit or contain a NUL character."""
     # Serialises only if an estimate of the size comes near the limit.
     size = 0
     for name, value in attributes.items():
         size += 8 + len(name) + (len(value) if isinstance(value, str) else 16)
         if isinstance(value, str) and "\0" in value:
-            raise RowFault(f"The cell of `{name}` contains a NUL character.")
+            raise RowInvalid(f"The cell of `{name}` contains a NUL character.")
         if not isinstance(value, str | int | float):
             size = ATTRIBUTES_LIMIT
             if b"\\u0000" in to_json(value):
-                raise RowFault(f"The cell of `{name}` contains a NUL character.")
+                raise RowInvalid(f"The cell of `{name}` contains a NUL character.")
     if size * 6 > ATTRIBUTES_LIMIT and len(to_json(attributes)) > ATTRIBUTES_LIMIT:
-        raise RowFault(f"The attributes take more than {ATTRIBUTES_LIMIT} bytes.")
+        raise RowInvalid(f"The attributes take more than {ATTRIBUTES_LIMIT} bytes.")
     if len(attributes) > ATTRIBUTE_COUNT_LIMIT:
-        raise RowFault(f"A contact has at most {ATTRIBUTE_COUNT_LIMIT} attributes.")
+        raise RowInvalid(f"A contact has at most {ATTRIBUTE_COUNT_LIMIT} attributes.")
 
 
 def _flag(text: str, field: str) -> bool:
@@ -738,7 +738,7 @@ def _flag(text: str, field: str) -> bool:
         return False
     flag = flag_of(text.strip())
     if flag is None:
-        raise RowFault(f"`{field}` is neither true nor false.")
+        raise RowInvalid(f"`{field}` is neither true nor false.")
     return flag
 
 
@@ -746,12 +746,12 @@ def _object(cell: str) -> dict[str, Any]:
     try:
         attributes = msgspec.json.decode(cell, type=dict[str, Any])
     except (msgspec.DecodeError, RecursionError):
-        raise RowFault("`attributes` is not a JSON object.") from None
+        raise RowInvalid("`attributes` is not a JSON object.") from None
     if is_too_deep(cell.encode()):
-        raise RowFault(f"`attributes` is nested deeper than {JSON_DEPTH_LIMIT} levels.")
+        raise RowInvalid(f"`attributes` is nested deeper than {JSON_DEPTH_LIMIT} levels.")
     for name, value in attributes.items():
-        if fault := attribute_fault(name, value):
-            raise RowFault(fault)
+        if error := attribute_error(name, value):
+            raise RowInvalid(error)
     return {name: value for name, value in attributes.items() if value is not None}
 
 
@@ -759,7 +759,7 @@ _LOCAL = re.compile(r"[A-Za-z0-9_+'-]+(\.[A-Za-z0-9_+'-]+)*")
 
 
 def read_email(text: str) -> tuple[str, str]:
-    """An address in stored and in normalised form. Raises RowFault.
+    """An address in stored and in normalised form. Raises RowInvalid.
 
     A pattern handles common addresses, because it is faster; all others go through the full parser.
     """
@@ -774,7 +774,7 @@ def read_email(text: str) -> tuple[str, str]:
     except AddressInvalid as error:
         # Errors of an import are stored and not covered by erasure, so they must not contain the address.
         _, separator, reason = error.detail.rpartition(" is not an address: ")
-        raise RowFault(f"This is not an e-mail address: {reason}" if separator else error.detail) from None
+        raise RowInvalid(f"This is not an e-mail address: {reason}" if separator else error.detail) from None
 
 
 @lru_cache(maxsize=65_536)

@@ -40,7 +40,7 @@ from postern.messaging.audiences.csv_reader import (
     CsvHeader,
     CsvRecord,
     ImportRow,
-    RowFault,
+    RowInvalid,
     infer_columns,
     notices_of_unused_types,
     read_batch,
@@ -76,7 +76,7 @@ from postern.messaging.audiences.model import (
     TooManyImports,
     TooManyPreviews,
     UploadBroken,
-    attribute_fault,
+    attribute_error,
 )
 from postern.platform.events import operations as events
 
@@ -338,8 +338,8 @@ def _parse_columns(text: str | None) -> dict[str, str | None]:
                 f"The target of `{name[:100]}` must be one of {choices}, an attribute (`attributes.name`), or null."
             )
             raise Invalid.at(path, message)
-        if fault := attribute_fault(target.removeprefix("attributes."), value=None):
-            raise Invalid.at(path, f"`{name[:100]}`: {fault}")
+        if error := attribute_error(target.removeprefix("attributes."), value=None):
+            raise Invalid.at(path, f"`{name[:100]}`: {error}")
     return mapping
 
 
@@ -429,9 +429,9 @@ def _preview_row(
 ) -> ContactImportPreviewRow:
     try:
         row = row_of(layout, record, readers)
-    except RowFault as fault:
+    except RowInvalid as error:
         return ContactImportPreviewRow(
-            line=record.number, email=None, unsubscribed=None, attributes=None, error=str(fault)
+            line=record.number, email=None, unsubscribed=None, attributes=None, error=str(error)
         )
     return ContactImportPreviewRow(
         line=record.number, email=row.email, unsubscribed=row.unsubscribed, attributes=row.attributes, error=None
@@ -512,7 +512,7 @@ def rows_from(items: Iterable[tuple[str, dict[str, Any]]]) -> list[ImportRow]:
     for number, (text, attributes) in enumerate(items, start=1):
         try:
             email, key = read_email(text.strip())
-        except RowFault:
+        except RowInvalid:
             continue
         if key in rows:
             rows[key].attributes |= attributes

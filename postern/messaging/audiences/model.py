@@ -450,7 +450,7 @@ as 1e300 as an integer with 301 digits."""
 _NAME = re.compile(r"[^\x00-\x1f\x7f]{1,100}")
 
 
-def attribute_fault(name: str, value: Any) -> str | None:
+def attribute_error(name: str, value: Any) -> str | None:
     """A message that says what is wrong with an attribute, or None. The value None is always valid."""
     if not _NAME.fullmatch(name) or name != name.strip():
         return (
@@ -465,13 +465,13 @@ def attribute_fault(name: str, value: Any) -> str | None:
 
 def check_attributes(attributes: dict[str, Any], path: str = "/attributes") -> None:
     """Raises Invalid, with JSON pointers below `path`, if attributes are invalid or exceed a limit."""
-    faults = [
+    errors = [
         ProblemError(path=f"{path}/{name}", code="invalid", message=message)
         for name, value in attributes.items()
-        if (message := attribute_fault(name, value))
+        if (message := attribute_error(name, value))
     ]
-    if faults:
-        raise Invalid(faults[0].message, errors=faults[:20])
+    if errors:
+        raise Invalid(errors[0].message, errors=errors[:20])
     if len(attributes) > ATTRIBUTE_COUNT_LIMIT:
         raise Invalid.at(path, f"A contact has at most {ATTRIBUTE_COUNT_LIMIT} attributes.", "too_many")
     if len(to_json(attributes)) > ATTRIBUTES_LIMIT:

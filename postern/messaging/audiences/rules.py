@@ -192,8 +192,8 @@ def _check_condition(clause: RuleCondition, path: str) -> None:
         raise Invalid.at(f"{path}/field", f"An attribute's name must have 1 to {ATTRIBUTE_NAME_LIMIT} characters.")
     if clause.field == "audience":
         _check_membership(clause, path)
-    elif fault := _value_fault(clause.operator, clause.value):
-        raise Invalid.at(f"{path}/value", fault)
+    elif error := _value_error(clause.operator, clause.value):
+        raise Invalid.at(f"{path}/value", error)
 
 
 def _is_count(value: Any) -> bool:
@@ -214,7 +214,7 @@ def _check_membership(clause: RuleCondition, path: str) -> None:
             raise Invalid.at(f"{path}/value", "There is no such audience.", "audience_missing")
 
 
-def _value_fault(operator: str, value: Any) -> str | None:
+def _value_error(operator: str, value: Any) -> str | None:
     """A message that says what is wrong with the value of an operator, or None."""
     match operator:
         case "exists" | "notExists":
@@ -222,7 +222,7 @@ def _value_fault(operator: str, value: Any) -> str | None:
         case "in" | "notIn":
             if not isinstance(value, list) or not 1 <= len(_as_list(value)) <= LIST_LIMIT:
                 return f"Expected a list of 1 to {LIST_LIMIT} values."
-            return next((fault for item in _as_list(value) if (fault := _scalar_fault(item))), None)
+            return next((error for item in _as_list(value) if (error := _scalar_error(item))), None)
         case "withinDays" | "notWithinDays":
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             return None if is_number and 0 <= value <= DAYS_LIMIT else f"Expected a number of days, 0 to {DAYS_LIMIT}."
@@ -230,14 +230,14 @@ def _value_fault(operator: str, value: Any) -> str | None:
             is_moment = isinstance(value, str) and read_moment(value) is not None
             return None if is_moment else "Expected an ISO 8601 date, or date and time."
         case "startsWith" | "endsWith":
-            return _scalar_fault(value) if isinstance(value, str) else "Expected a string."
+            return _scalar_error(value) if isinstance(value, str) else "Expected a string."
         case "gt" | "gte" | "lt" | "lte":
-            return "Expected a number, a string or a date." if isinstance(value, bool) else _scalar_fault(value)
+            return "Expected a number, a string or a date." if isinstance(value, bool) else _scalar_error(value)
         case _:
-            return _scalar_fault(value)
+            return _scalar_error(value)
 
 
-def _scalar_fault(value: Any) -> str | None:
+def _scalar_error(value: Any) -> str | None:
     if not isinstance(value, str | int | float):
         return "Expected a string, a number, true or false; use `exists` or `notExists` for absent values."
     if isinstance(value, str) and len(value) > TEXT_LIMIT:

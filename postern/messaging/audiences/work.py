@@ -20,7 +20,7 @@ from postern.messaging.audiences.csv_reader import (
     ColumnLayout,
     CsvRecord,
     ImportRow,
-    RowFault,
+    RowInvalid,
     check_size,
     infer_columns,
     layout_of,
@@ -215,10 +215,10 @@ def _parse(
     for record in records:
         try:
             _add(batch, row_of(layout, record, readers), mode)
-        except RowFault as fault:
+        except RowInvalid as error:
             batch.failed += 1
             if len(batch.errors) < IMPORT_ERRORS_KEPT:
-                batch.errors.append(ContactImportError(line=record.number, message=str(fault)))
+                batch.errors.append(ContactImportError(line=record.number, message=str(error)))
     if layout.attributes is not None:
         batch.inferred = types_of(row.attributes for row in batch.rows.values()) | batch.inferred
     return batch
@@ -236,7 +236,7 @@ def _read_records(
 
 
 def _add(batch: ImportBatch, row: ImportRow, mode: ImportMode) -> None:
-    """Add a row to the batch. Raises RowFault if the merged attributes of a repeated address exceed a limit.
+    """Add a row to the batch. Raises RowInvalid if the merged attributes of a repeated address exceed a limit.
 
     A repeated address has the same result as in a later batch: it is merged with the earlier row or, with the mode
     `skip`, ignored.

@@ -160,19 +160,19 @@ def _path(index: int, single: bool) -> str:
 
 def _check(items: list[CustomEvent], *, single: bool) -> None:
     """Raises Invalid for invalid names, too much data, and events with both a contact id and an address."""
-    faults: list[ProblemError] = []
+    errors: list[ProblemError] = []
     for index, item in enumerate(items):
         path = _path(index, single)
         if not is_custom_name(item.name):
             message = "Use words separated by dots, like `order.placed`; `email.`, `contact.` … are reserved."
-            faults.append(ProblemError(path=f"{path}/name", code="name_invalid", message=message))
+            errors.append(ProblemError(path=f"{path}/name", code="name_invalid", message=message))
         if len(to_json(item.data)) > DATA_BYTES:
-            faults.append(ProblemError(path=f"{path}/data", code="too_large", message="At most 16 KiB of data."))
+            errors.append(ProblemError(path=f"{path}/data", code="too_large", message="At most 16 KiB of data."))
         if item.contact_id is not None and item.email is not None:
             message = "Identify the contact by `contactId` or by `email`, not both."
-            faults.append(ProblemError(path=f"{path}/email", code="invalid", message=message))
-    if faults:
-        raise Invalid(faults[0].message, errors=faults)
+            errors.append(ProblemError(path=f"{path}/email", code="invalid", message=message))
+    if errors:
+        raise Invalid(errors[0].message, errors=errors)
 
 
 def _keys(call: Call, items: list[CustomEvent], header: str | None, *, single: bool) -> list[str | None]:

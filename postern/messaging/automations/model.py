@@ -61,22 +61,22 @@ class AutomationIncomplete(Conflict):
     """The automation refers to something that is missing, so it cannot be active; `errors` lists what."""
 
     @classmethod
-    def of(cls, faults: list[ProblemError]) -> "AutomationIncomplete":
-        """Create the problem with `faults` (at least one) as its `errors`. Its message quotes the first."""
-        return cls(f"{cls.message()} First: {faults[0].message}", errors=faults)
+    def of(cls, errors: list[ProblemError]) -> "AutomationIncomplete":
+        """Create the problem with `errors`, at least one. Its message quotes the first."""
+        return cls(f"{cls.message()} First: {errors[0].message}", errors=errors)
 
 
 class AutomationLoop(Conflict):
     """Active automations would start each other in an endless loop; `errors` lists the steps of the loop."""
 
     @classmethod
-    def of(cls, faults: list[ProblemError]) -> "AutomationLoop":
-        """Create the problem with `faults` as its `errors`, one for each step of the loop. Its message quotes all."""
-        steps = " ".join(fault.message for fault in faults)
+    def of(cls, errors: list[ProblemError]) -> "AutomationLoop":
+        """Create the problem with `errors`, one for each step of the loop. Its message quotes all."""
+        steps = " ".join(error.message for error in errors)
         return cls(
             f"Contacts would pass through an endless loop: {steps} Change a step, set `once` in the trigger of one of "
             "these automations, add a delay of at least an hour to the loop, or set `allowLoops`.",
-            errors=faults,
+            errors=errors,
         )
 
 

@@ -736,26 +736,26 @@ async def _require_can_be_active(tx: Transaction, call: Call, candidate: LoopCan
 
 async def _require_complete(tx: Transaction, call: Call, trigger: Trigger, steps: Sequence[Step]) -> None:
     """Raises AutomationIncomplete with everything that is referred to and does not exist."""
-    faults: list[ProblemError] = []
+    errors: list[ProblemError] = []
     _, audience_id = rules.starting_event(trigger)
     if audience_id is not None:
-        faults += await _audience_faults(tx, call, audience_id, "/trigger/audienceId", must_be_static=False)
+        errors += await _audience_errors(tx, call, audience_id, "/trigger/audienceId", must_be_static=False)
     if not steps:
-        faults.append(ProblemError(path="/steps", code="required", message="The automation has no steps."))
+        errors.append(ProblemError(path="/steps", code="required", message="The automation has no steps."))
     for position in rules.flatten_steps(steps):
         if isinstance(position.step, SendEmail):
-            faults += await _email_faults(tx, call, position.step, position.path)
+            errors += await _email_errors(tx, call, position.step, position.path)
         elif isinstance(position.step, Condition):
             for rule_audience_id in sorted(audiences_named(position.step.rules)):
-                faults += await _audience_faults(
+                errors += await _audience_errors(
                     tx, call, rule_audience_id, f"{position.path}/rules", must_be_static=False
                 )
         elif isinstance(position.step, AddToAudience | RemoveFromAudience):
-            faults += await _audience_faults(
+            errors += await _audience_errors(
                 tx, call, as_id(position.step.audience_id), f"{position.path}/audienceId", must_be_static=True
             )
-    if faults:
-        raise AutomationIncomplete.of(faults)
+    if errors:
+        raise AutomationIncomplete.of(errors)
 
 
 async def _require_no_loop(tx: Transaction, call: Call, candidate: LoopCandidate) -> None:
@@ -767,11 +767,11 @@ async def _require_no_loop(tx: Transaction, call: Call, candidate: LoopCandidate
         for other in await store.repeatable_automations(tx, project_id=call.project_id, id=candidate.id)
     ]
     audience_rules = await audiences.rules_of_all(tx, call.project_id)
-    if faults := find_loop(candidate, others, audience_rules, call.world.settings.public_url):
-        raise AutomationLoop.of(faults)
+    if errors := find_loop(candidate, others, audience_rules, call.world.settings.public_url):
+        raise AutomationLoop.of(errors)
 
 
-async def _audience_faults(
+async def _audience_errors(
     tx: Transaction, call: Call, id: UUID, path: str, *, must_be_static: bool
 ) -> list[ProblemError]:
     try:
@@ -793,29 +793,29 @@ async def _check_templates(call: Call, steps: list[Step]) -> None:
     await check_content(call.world.rendering, call.project_id, rules.subjects_of(steps, unrendered_template_ids))
 
 
-async def _email_faults(tx: Transaction, call: Call, step: SendEmail, path: str) -> list[ProblemError]:
-    faults: list[ProblemError] = []
+async def _email_errors(tx: Transaction, call: Call, step: SendEmail, path: str) -> list[ProblemError]:
+    errors: list[ProblemError] = []
     template = await templates.get_content(tx, call.project_id, as_id(step.template_id))
     if template is None:
-        faults.append(
+        errors.append(
             ProblemError(path=f"{path}/templateId", code="template_missing", message="There is no such template.")
         )
     elif is_blank(template.html, template.text):
         message = "This template is blank: it has neither html nor text."
-        faults.append(ProblemError(path=f"{path}/templateId", code="template_blank", message=message))
+        errors.append(ProblemError(path=f"{path}/templateId", code="template_blank", message=message))
     elif step.subject is None and template.subject is None:
-        faults.append(
+        errors.append(
             ProblemError(path=f"{path}/subject", code="required", message="Neither step nor template has a subject.")
         )
     try:
         domain_id = await require_sending_domain_id(call.world, tx, call.project_id, sender_of(step))
     except (LookupError, AddressInvalid) as error:
-        faults.append(ProblemError(path=f"{path}/fromEmail", code="domain_not_verified", message=str(error)))
+        errors.append(ProblemError(path=f"{path}/fromEmail", code="domain_not_verified", message=str(error)))
     else:
         if step.domain_id is not None and domain_id is not None and as_id(step.domain_id) != domain_id:
             message = "`fromEmail` does not belong to this sending domain."
-            faults.append(ProblemError(path=f"{path}/domainId", code="domain_mismatch", message=message))
-    return faults
+            errors.append(ProblemError(path=f"{path}/domainId", code="domain_mismatch", message=message))
+    return errors
 
 
 def _plain_trigger(trigger: Trigger) -> dict[str, Any]:

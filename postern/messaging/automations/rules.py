@@ -161,12 +161,12 @@ def check_trigger(trigger: Trigger) -> None:
 def _check_where(where: Rules) -> None:
     try:
         check_rules(rules_on_data(where))
-    except Invalid as error:
-        faults = [
-            ProblemError(path=f"/trigger/where{fault.path}", code=fault.code, message=fault.message)
-            for fault in error.errors
+    except Invalid as invalid:
+        errors = [
+            ProblemError(path=f"/trigger/where{error.path}", code=error.code, message=error.message)
+            for error in invalid.errors
         ]
-        raise Invalid(error.detail, errors=faults) from None
+        raise Invalid(invalid.detail, errors=errors) from None
 
 
 def rules_on_data(where: Rules) -> Rules:
@@ -230,7 +230,7 @@ def starting_event(trigger: Trigger) -> tuple[str, UUID | None]:
 
 
 def check_steps(steps: Sequence[Step], allowed: Sequence[Network] = ()) -> None:
-    """Raises Invalid, with a JSON pointer for each fault, if steps are not valid.
+    """Raises Invalid, with a JSON pointer for each error, if steps are not valid.
 
     `allowed` are private networks that WEBHOOK steps may call.
     """
@@ -238,9 +238,9 @@ def check_steps(steps: Sequence[Step], allowed: Sequence[Network] = ()) -> None:
         raise Invalid.at("/steps", f"An automation has at most {STEPS_LIMIT} steps.", "too_many")
     if _nesting(steps) > DEPTH_LIMIT:
         raise Invalid.at("/steps", f"Branches are nested at most {DEPTH_LIMIT} deep.", "too_deep")
-    faults = [fault for position in flatten_steps(steps) for fault in _faults(position, allowed)]
-    if faults:
-        raise Invalid(faults[0].message, errors=faults)
+    errors = [error for position in flatten_steps(steps) for error in _errors(position, allowed)]
+    if errors:
+        raise Invalid(errors[0].message, errors=errors)
 
 
 def templates_of(steps: Sequence[Step]) -> set[str]:
@@ -269,7 +269,7 @@ def _nesting(steps: Sequence[Step]) -> int:
     return 1 + max(inner, default=0)
 
 
-def _faults(position: StepPosition, allowed: Sequence[Network]) -> Iterator[ProblemError]:
+def _errors(position: StepPosition, allowed: Sequence[Network]) -> Iterator[ProblemError]:
     step, path = position.step, position.path
     try:
         if isinstance(step, Delay):
@@ -311,12 +311,12 @@ def _check_condition(step: Condition, path: str) -> None:
     try:
         check_rules(step.rules)
         _refuse_event_fields(step.rules.conditions, "/conditions")
-    except Invalid as error:
-        faults = [
-            ProblemError(path=f"{path}/rules{fault.path}", code=fault.code, message=fault.message)
-            for fault in error.errors
+    except Invalid as invalid:
+        errors = [
+            ProblemError(path=f"{path}/rules{error.path}", code=error.code, message=error.message)
+            for error in invalid.errors
         ]
-        raise Invalid(error.detail, errors=faults) from None
+        raise Invalid(invalid.detail, errors=errors) from None
 
 
 def _refuse_event_fields(clauses: Sequence[RuleCondition], path: str) -> None:

@@ -139,8 +139,8 @@ async def _check_dkim(resolver: Resolver, record: DnsRecord, key: PublicKey) -> 
         return _result(
             record, "WRONG", texts, "There are several DKIM keys at this name; remove all but the one shown here."
         )
-    fault = dkim.key_record_fault(key_records[0], algorithm=key.algorithm, public_key=key.public_key)
-    return _result(record, "WRONG" if fault else "VERIFIED", texts, fault.message if fault else None)
+    error = dkim.key_record_error(key_records[0], algorithm=key.algorithm, public_key=key.public_key)
+    return _result(record, "WRONG" if error else "VERIFIED", texts, error.message if error else None)
 
 
 async def _check_spf(resolver: Resolver, record: DnsRecord, settings: RecordSettings) -> RecordCheck:

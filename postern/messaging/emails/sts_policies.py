@@ -18,7 +18,7 @@ from postern.messaging.emails.sts_store import StoredStsPolicy
 from postern.messaging.emails.tls_results import tls_results
 from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord
 from postern.protocols.mail.mta_sts import POLICY_OCTETS, StsPolicy, StsPolicyInvalid, parse_policy, policy_id
-from postern.protocols.mail.tls_report import TlsFault
+from postern.protocols.mail.tls_report import TlsFailure
 from postern.protocols.mail.transports.tls_sessions import policy_failure
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class StsPolicies:
         except StsPolicyInvalid as error:
             if stored is None or stored.mode != "none":
                 log.warning("mta_sts_policy_not_fetched", domain=domain, reason=str(error))
-            tls_results(self._world).record(policy_failure(domain, _fault_of(response)))
+            tls_results(self._world).record(policy_failure(domain, _failure_of(response)))
             return None
         return StoredStsPolicy(
             domain=domain,
@@ -143,15 +143,15 @@ def _policy_in(response: object) -> StsPolicy:
     return parse_policy(response.body)
 
 
-def _fault_of(response: object) -> TlsFault:
+def _failure_of(response: object) -> TlsFailure:
     """Why there is no valid policy in a response of `Outbound`, for the report to the domain (RFC 8460 §4.3.2.2)."""
     if isinstance(response, OutboundFailed) and response.kind == "tls":
-        return TlsFault("sts-webpki-invalid")
+        return TlsFailure("sts-webpki-invalid")
     if isinstance(response, OutboundFailed):
-        return TlsFault("sts-policy-fetch-error", response.kind)
+        return TlsFailure("sts-policy-fetch-error", response.kind)
     if isinstance(response, OutboundResponse) and response.status == 200:
-        return TlsFault("sts-policy-invalid")
-    return TlsFault(
+        return TlsFailure("sts-policy-invalid")
+    return TlsFailure(
         "sts-policy-fetch-error", f"HTTP {response.status}" if isinstance(response, OutboundResponse) else ""
     )
 

@@ -309,12 +309,12 @@ def _attachment(index: int, data: EmailAttachment) -> StoredAttachment:
     )
     try:
         mime.check_attachments([attachment])
-    except mime.AttachmentInvalid as error:
+    except mime.AttachmentInvalid as invalid:
         errors = [
-            ProblemError(path=fault.path.replace("/0/", f"/{index}/", 1), code=fault.code, message=fault.message)
-            for fault in error.errors
+            ProblemError(path=error.path.replace("/0/", f"/{index}/", 1), code=error.code, message=error.message)
+            for error in invalid.errors
         ]
-        raise Invalid(error.detail, errors=errors) from None
+        raise Invalid(invalid.detail, errors=errors) from None
     return StoredAttachment(data.filename, encoded, attachment.content_type, data.content_id)
 
 

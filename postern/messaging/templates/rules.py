@@ -107,17 +107,17 @@ async def render_draft(
         return await _render_parts(rendering, project_id, draft, values, unsubscribe_url)
     except TemplateTooExpensive as problem:
         # Do not try the parts one by one: each of them may use up the time limit again.
-        return _merge_parts([], _faults_of(problem, ""))
+        return _merge_parts([], _errors_of(problem, ""))
     except CONTENT_PROBLEMS:
         pass  # Each part is rendered alone, so that the errors of all parts are found.
     rendered: list[RenderedDraft] = []
-    faults: list[TemplateFault] = []
+    errors: list[TemplateFault] = []
     for path, part in _parts_of(draft):
         try:
             rendered.append(await _render_parts(rendering, project_id, part, values, unsubscribe_url))
         except (*CONTENT_PROBLEMS, TemplateTooExpensive) as problem:
-            faults += _faults_of(problem, path)
-    return _merge_parts(rendered, faults)
+            errors += _errors_of(problem, path)
+    return _merge_parts(rendered, errors)
 
 
 def _parts_of(draft: TemplateDraft) -> Iterator[tuple[str, TemplateDraft]]:
@@ -152,27 +152,27 @@ async def _render_parts(
     )
 
 
-def _merge_parts(rendered: Sequence[RenderedDraft], faults: list[TemplateFault]) -> RenderedDraft:
+def _merge_parts(rendered: Sequence[RenderedDraft], errors: list[TemplateFault]) -> RenderedDraft:
     """One draft with the parts that could be rendered, and the errors of the others."""
-    has_faulty_text = any(fault.path == "/text" for fault in faults)
+    has_invalid_text = any(error.path == "/text" for error in errors)
     texts = [part.text for part in rendered if part.text is not None]
     return RenderedDraft(
         subject=next((part.subject for part in rendered if part.subject is not None), None),
         html=next((part.html for part in rendered if part.html is not None), None),
         # A text is also generated from the html. The text part, which `_parts_of` returns last, replaces it.
-        text=texts[-1] if texts and not has_faulty_text else None,
+        text=texts[-1] if texts and not has_invalid_text else None,
         variables=sorted({name for part in rendered for name in part.variables}),
-        problems=faults,
+        problems=errors,
     )
 
 
-def _faults_of(problem: Problem, path: str) -> list[TemplateFault]:
+def _errors_of(problem: Problem, path: str) -> list[TemplateFault]:
     """The errors of a problem; `path` is the location if the problem has none."""
     errors = problem.errors or [ProblemError(path=path, code=problem.code(), message=problem.detail)]
-    return [_fault_of(error) for error in errors]
+    return [_error_of(error) for error in errors]
 
 
-def _fault_of(error: ProblemError) -> TemplateFault:
+def _error_of(error: ProblemError) -> TemplateFault:
     match = LINE_AND_COLUMN.search(error.message)
     line, column = match.groups() if match else (None, None)
     return TemplateFault(

@@ -52,7 +52,7 @@ def has_authority(records: Sequence[TlsaRecord]) -> bool:
     return any(record.usage == DANE_TA for record in records)
 
 
-def dane_fault(
+def dane_error(
     records: Sequence[TlsaRecord], names: Sequence[str], now: datetime, certificates: Sequence[bytes]
 ) -> str | None:
     """What is wrong with the certificates that a server sent, its own first; None if one of the records matches.
@@ -75,8 +75,8 @@ def dane_fault(
     ]
     if not authorities:
         return "None of the server's certificates matches its TLSA records (DANE)."
-    faults = [_chain_fault(authorities, chain, name, now) for name in names]
-    return None if None in faults else faults[0]
+    errors = [_chain_error(authorities, chain, name, now) for name in names]
+    return None if None in errors else errors[0]
 
 
 def _matches(record: TlsaRecord, certificate: bytes) -> bool:
@@ -105,7 +105,7 @@ def _public_key(certificate: bytes) -> bytes | None:
         return None
 
 
-def _chain_fault(authorities: Sequence[bytes], chain: Sequence[bytes], host: str, now: datetime) -> str | None:
+def _chain_error(authorities: Sequence[bytes], chain: Sequence[bytes], host: str, now: datetime) -> str | None:
     """What is wrong with the chain from the server's certificate to one of the authorities (RFC 7672 §3.1.2)."""
     try:
         store = x509.verification.Store([x509.load_der_x509_certificate(der) for der in authorities])

@@ -98,66 +98,68 @@ def key_record(key: PrivateKey | bytes) -> str:
     return f"v=DKIM1; k=rsa; p={b64encode(der).decode()}"
 
 
-KeyFaultCode = Literal[
+KeyErrorCode = Literal[
     "dkim_quoted", "dkim_backslashes", "dkim_syntax", "dkim_wrong_version", "dkim_wrong_type", "dkim_wrong_hash",
     "dkim_wrong_service", "dkim_testing", "dkim_no_key", "dkim_revoked", "dkim_split", "dkim_truncated",
     "dkim_other_key",
 ]  # fmt: skip
 
 
-class KeyFault(NamedTuple):
+class KeyRecordError(NamedTuple):
     """Why receivers cannot verify signatures with a key record. The message names the tag and its correct value."""
 
-    code: KeyFaultCode
+    code: KeyErrorCode
     message: str
 
 
-def key_record_fault(
+def key_record_error(
     text: str, *, algorithm: Literal["rsa-sha256", "ed25519-sha256"], public_key: str
-) -> KeyFault | None:
-    """The first fault of a key record (RFC 6376 §3.6.1); None if receivers can verify signatures with it.
+) -> KeyRecordError | None:
+    """The first error of a key record (RFC 6376 §3.6.1); None if receivers can verify signatures with it.
 
     `public_key` is the expected base64 value of `p=`.
     """
     stripped = text.strip()
     if stripped.startswith('"') or stripped.endswith('"'):
-        return KeyFault("dkim_quoted", "The value is published with quotation marks. Enter it without them.")
+        return KeyRecordError("dkim_quoted", "The value is published with quotation marks. Enter it without them.")
     if "\\;" in stripped or stripped.endswith("\\"):
         message = "The semicolons are published with backslashes (`\\;`). Enter the value without backslashes."
-        return KeyFault("dkim_backslashes", message)
+        return KeyRecordError("dkim_backslashes", message)
     if '"' in stripped:
         message = "The value has quotation marks in it: its parts were not joined. Enter it as one text without them."
-        return KeyFault("dkim_split", message)
+        return KeyRecordError("dkim_split", message)
     tags = parse_tags(stripped)
     if isinstance(tags, str):
-        return KeyFault("dkim_syntax", tags)
-    return _tag_fault(tags, "rsa" if algorithm == "rsa-sha256" else "ed25519") or _key_fault(tags, public_key)
+        return KeyRecordError("dkim_syntax", tags)
+    return _tag_error(tags, "rsa" if algorithm == "rsa-sha256" else "ed25519") or _key_error(tags, public_key)
 
 
-def _tag_fault(tags: dict[str, str], kind: str) -> KeyFault | None:
-    """The first fault of a tag other than `p`."""
+def _tag_error(tags: dict[str, str], kind: str) -> KeyRecordError | None:
+    """The first error of a tag other than `p`."""
     if "v" in tags and (next(iter(tags)) != "v" or tags["v"] != "DKIM1"):
         message = f"The tag `v` is `{tags['v']}`; it must be `DKIM1` and the first tag."
-        return KeyFault("dkim_wrong_version", message)
+        return KeyRecordError("dkim_wrong_version", message)
     if tags.get("k", "rsa") != kind:
-        return KeyFault("dkim_wrong_type", f"The tag `k` is `{tags.get('k', 'rsa')}`; it must be `{kind}`.")
+        return KeyRecordError("dkim_wrong_type", f"The tag `k` is `{tags.get('k', 'rsa')}`; it must be `{kind}`.")
     if "h" in tags and "sha256" not in parse_list(tags["h"]):
-        return KeyFault("dkim_wrong_hash", f"The tag `h` is `{tags['h']}`; it must contain `sha256` or be omitted.")
+        message = f"The tag `h` is `{tags['h']}`; it must contain `sha256` or be omitted."
+        return KeyRecordError("dkim_wrong_hash", message)
     if "s" in tags and not {"*", "email"} & set(parse_list(tags["s"])):
-        return KeyFault("dkim_wrong_service", f"The tag `s` is `{tags['s']}`; it must contain `email` or be omitted.")
+        message = f"The tag `s` is `{tags['s']}`; it must contain `email` or be omitted."
+        return KeyRecordError("dkim_wrong_service", message)
     if "y" in parse_list(tags.get("t", "")):
         message = "The tag `t` has the flag `y` (testing): receivers treat the mail as unsigned. Remove the flag."
-        return KeyFault("dkim_testing", message)
+        return KeyRecordError("dkim_testing", message)
     return None
 
 
-def _key_fault(tags: dict[str, str], public_key: str) -> KeyFault | None:
-    """The fault of the tag `p`."""
+def _key_error(tags: dict[str, str], public_key: str) -> KeyRecordError | None:
+    """The error of the tag `p`."""
     if "p" not in tags:
-        return KeyFault("dkim_no_key", "The tag `p` is missing; it must contain the public key.")
+        return KeyRecordError("dkim_no_key", "The tag `p` is missing; it must contain the public key.")
     if not tags["p"]:
         message = "The tag `p` is empty, which means that the key is revoked. Publish the public key."
-        return KeyFault("dkim_revoked", message)
+        return KeyRecordError("dkim_revoked", message)
     published = _WHITESPACE.sub("", tags["p"])
     if published == public_key:
         return None
@@ -166,11 +168,12 @@ def _key_fault(tags: dict[str, str], public_key: str) -> KeyFault | None:
             f"The public key in the tag `p` ends after {len(published)} of {len(public_key)} characters. Publish all of"
             " it, in several strings of at most 255 characters if your DNS provider requires that."
         )
-        return KeyFault("dkim_truncated", message)
+        return KeyRecordError("dkim_truncated", message)
     if sorted(published) == sorted(public_key):
         message = "The parts of the public key in the tag `p` are in another order. Publish them in the order shown."
-        return KeyFault("dkim_split", message)
-    return KeyFault("dkim_other_key", "The tag `p` has a different public key. Publish the one shown for this domain.")
+        return KeyRecordError("dkim_split", message)
+    message = "The tag `p` has a different public key. Publish the one shown for this domain."
+    return KeyRecordError("dkim_other_key", message)
 
 
 _WHITESPACE = re.compile(r"[ \t\r\n]+")

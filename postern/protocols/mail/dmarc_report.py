@@ -95,14 +95,14 @@ def read_report(content: bytes) -> DmarcReport:
         raise DmarcReportTooLarge
     if is_report_file(content):
         return parse_report(_xml_of(content))
-    fault = DmarcReportInvalid("Neither the content nor one of its attachments is a DMARC report.")
+    last_error = DmarcReportInvalid("Neither the content nor one of its attachments is a DMARC report.")
     for part in _attachments(content):
         if is_report_file(part):
             try:
                 return parse_report(_xml_of(part))
             except DmarcReportInvalid as error:  # It may be the text of the message in HTML.
-                fault = error
-    raise fault
+                last_error = error
+    raise last_error
 
 
 def is_report_file(content: bytes) -> bool:

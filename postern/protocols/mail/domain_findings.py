@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, Literal, get_args
 
 from postern.protocols.mail import dmarc, spf
-from postern.protocols.mail.dkim import KeyFaultCode, key_record_fault
+from postern.protocols.mail.dkim import KeyErrorCode, key_record_error
 from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord, Resolver
 from postern.protocols.mail.findings import Finding, Rule, make_finding
 
@@ -115,7 +115,7 @@ DOMAIN_RULES: Final[Mapping[str, Rule]] = {
         "Remove all but the one that is listed for this domain.",
     ),
     **dict.fromkeys(
-        get_args(KeyFaultCode),
+        get_args(KeyErrorCode),
         Rule(
             "ERROR",
             "Receivers cannot verify signatures with the published DKIM key. {reason}",
@@ -405,8 +405,8 @@ async def inspect_dkim(
         return [domain_finding("dkim_missing", name)]
     if len(keys) > 1:
         return [domain_finding("dkim_several", name, keys, number=len(keys))]
-    fault = key_record_fault(keys[0], algorithm=algorithm, public_key=public_key)
-    return [domain_finding(fault.code, name, keys, reason=fault.message)] if fault else []
+    error = key_record_error(keys[0], algorithm=algorithm, public_key=public_key)
+    return [domain_finding(error.code, name, keys, reason=error.message)] if error else []
 
 
 def is_key_record(text: str) -> bool:

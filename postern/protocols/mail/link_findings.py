@@ -11,7 +11,7 @@ import idna
 from postern.protocols.mail.address import AddressInvalid, parse_address
 from postern.protocols.mail.public_suffixes import has_public_suffix, registered_domain
 
-LinkFault = Literal[
+LinkErrorCode = Literal[
     "link_empty", "link_relative", "link_invalid", "link_scheme", "link_host", "link_ip_address", "link_user_info",
     "link_look_alike", "link_not_https", "link_shortener", "link_mailto",
 ]  # fmt: skip
@@ -39,7 +39,7 @@ _LATIN_LOOK_ALIKES: Final = frozenset("асԁеһіјӏорԛѕԝхуьѵҽ" + "
 """Letters of the Cyrillic, Greek and Armenian scripts that look like Latin ones."""
 
 
-def link_fault(url: str) -> LinkFault | None:
+def link_error(url: str) -> LinkErrorCode | None:
     """The first thing that receivers object to in the URL of a link; None if there is none."""
     if not url or url == "#":
         return "link_empty"
@@ -50,7 +50,7 @@ def link_fault(url: str) -> LinkFault | None:
         return "link_relative"
     scheme = scheme_match[1].lower()
     if scheme == "mailto":
-        return _mailto_fault(url[len("mailto:") :])
+        return _mailto_error(url[len("mailto:") :])
     if scheme not in ("http", "https"):
         return None if scheme in OTHER_SCHEMES else "link_scheme"
     try:
@@ -58,10 +58,10 @@ def link_fault(url: str) -> LinkFault | None:
         _ = parts.port
     except ValueError:
         return "link_invalid"
-    return _web_fault(scheme, parts)
+    return _web_error(scheme, parts)
 
 
-def _web_fault(scheme: str, parts: SplitResult) -> LinkFault | None:
+def _web_error(scheme: str, parts: SplitResult) -> LinkErrorCode | None:
     host = (parts.hostname or "").rstrip(".")
     if not parts.netloc or not host:
         return "link_invalid"
@@ -79,7 +79,7 @@ def _web_fault(scheme: str, parts: SplitResult) -> LinkFault | None:
     return "link_shortener" if name in SHORTENERS or name.removeprefix("www.") in SHORTENERS else None
 
 
-def _mailto_fault(address: str) -> LinkFault | None:
+def _mailto_error(address: str) -> LinkErrorCode | None:
     for part in unquote(address.partition("?")[0]).split(","):
         try:
             parse_address(part.strip())

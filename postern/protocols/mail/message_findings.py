@@ -15,7 +15,7 @@ from postern.protocols.mail.findings import SNIPPETS_LIMIT, Finding, Rule, make_
 from postern.protocols.mail.link_findings import (
     URL_CHARACTERS,
     ascii_host,
-    link_fault,
+    link_error,
     looks_like_other_name,
     shown_host,
 )
@@ -449,8 +449,8 @@ class _HtmlScan:
         elif scheme == "data":
             pass  # The finding `client_support` reports data: URLs.
         elif scheme in ("http", "https"):
-            fault = link_fault(url)
-            if fault in ("link_invalid", "link_host"):
+            error = link_error(url)
+            if error in ("link_invalid", "link_host"):
                 self._add("image_broken", source)
             elif scheme == "http":
                 self._add("image_not_https", source)
@@ -464,9 +464,9 @@ class _HtmlScan:
         if url == self._unsubscribe_url or "data-postern-unsubscribe" in values:
             self.has_unsubscribe_link = True
             return
-        fault = link_fault(url)
-        if fault:
-            self._add(fault, source)
+        error = link_error(url)
+        if error:
+            self._add(error, source)
         if url[:8].lower().startswith(("http://", "https://")):
             is_tracked = "data-postern-no-track" not in values and values.get("data-track", "").strip().lower() not in (
                 "false",

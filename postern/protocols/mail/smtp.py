@@ -19,7 +19,7 @@ import idna
 import msgspec
 
 from postern.protocols.mail.mime import message_problem
-from postern.protocols.mail.tls_report import TlsFault, tls_fault_of
+from postern.protocols.mail.tls_report import TlsFailure, tls_failure_of
 from postern.protocols.mail.transports.transport import (
     LONGEST_DIALOGUE,
     NO_TIME,
@@ -225,7 +225,7 @@ class ConnectionFailed(Exception):
         self.enhanced = enhanced
         self.opening: tuple[tuple[str, bytes], ...] = ()
         """The SMTP dialogue before the failure, if it failed before the first message."""
-        self.tls_fault: TlsFault | None = None
+        self.tls_failure: TlsFailure | None = None
         """What is wrong with the TLS of the connection, if that is the reason."""
         self.local_address = ""
         """The local IP address of the connection; empty if none was made."""
@@ -297,7 +297,7 @@ async def connect_opportunistically(peer: Peer) -> "SmtpConnection":
     except HandshakeFailed as failure:
         connection = await connect(msgspec.structs.replace(peer, tls=Tls.NONE))
         connection.prepend_dialogue(failure.opening)
-        connection.tls_fault = failure.tls_fault
+        connection.tls_failure = failure.tls_failure
         return connection
 
 
@@ -357,7 +357,7 @@ class SmtpConnection(asyncio.Protocol):
         self.encrypted = False
         self.authenticated = False
         """Whether the connection is encrypted and the server's certificate was checked."""
-        self.tls_fault: TlsFault | None = None
+        self.tls_failure: TlsFailure | None = None
         """Why the connection is not encrypted although TLS was tried; None for TLS, and if it was not tried."""
         self.local_address = ""
         """The local IP address of the connection."""
@@ -492,9 +492,10 @@ class SmtpConnection(asyncio.Protocol):
         peer = self.peer
         reply = await self._send_command("STARTTLS") if "STARTTLS" in self.features else None
         if reply is None or reply.code != 220:
-            self.tls_fault = TlsFault("starttls-not-supported")
+            self.tls_failure = TlsFailure("starttls-not-supported")
             if peer.tls is Tls.STARTTLS_REQUIRED:
-                raise _with_fault(TlsRequired(f"{peer.label} does not offer STARTTLS.", reply, "4.7.4"), self.tls_fault)
+                error = TlsRequired(f"{peer.label} does not offer STARTTLS.", reply, "4.7.4")
+                raise _with_tls_failure(error, self.tls_failure)
             return
         # Data received in clear after that reply may be an attacker's, so it is discarded (RFC 3207 §6).
         self._reader = ReplyReader()
@@ -510,7 +511,7 @@ class SmtpConnection(asyncio.Protocol):
         except (OSError, ssl.SSLError, ValueError) as error:
             self._exchange.append(("TLS", f"{error}\r\n".encode("utf-8", "replace")))
             failure = HandshakeFailed(f"TLS with {peer.label}: {error}", enhanced="4.7.5")
-            raise _with_fault(failure, tls_fault_of(error)) from None
+            raise _with_tls_failure(failure, tls_failure_of(error)) from None
         if transport is None or self._failure:
             raise self._failure or TlsRequired(f"The TLS handshake with {peer.label} was aborted.", enhanced="4.7.5")
         self.connection_made(transport)
@@ -522,15 +523,15 @@ class SmtpConnection(asyncio.Protocol):
         """Check the server's certificates, and add the parameters of TLS to the dialogue. Raises TlsRequired."""
         peer = self.peer
         session = cast("asyncio.Transport", self._transport).get_extra_info("ssl_object")
-        fault = peer.check_certificates(sent_certificates(session)) if peer.check_certificates else None
+        mismatch = peer.check_certificates(sent_certificates(session)) if peer.check_certificates else None
         self.authenticated = bool(peer.check_certificates) or _context(peer).check_hostname
         verified = "checked" if self.authenticated else "not checked"
         cipher = session.cipher()
         description = f"{session.version()}, {cipher[0] if cipher else 'unknown cipher'}; certificate {verified}"
-        self._exchange.append(("TLS", f"{fault or description}\r\n".encode()))
-        if fault:
-            failure = TlsRequired(f"TLS with {peer.label}: {fault}", enhanced="4.7.5")
-            raise _with_fault(failure, TlsFault("validation-failure", "dane-mismatch"))
+        self._exchange.append(("TLS", f"{mismatch or description}\r\n".encode()))
+        if mismatch:
+            failure = TlsRequired(f"TLS with {peer.label}: {mismatch}", enhanced="4.7.5")
+            raise _with_tls_failure(failure, TlsFailure("validation-failure", "dane-mismatch"))
 
     async def _authenticate(self, user: str, password: str) -> None:
         """Send AUTH PLAIN or LOGIN. Raises AuthenticationFailed, or TlsRequired if the connection must be encrypted."""
@@ -598,9 +599,9 @@ class SmtpConnection(asyncio.Protocol):
 
     def _refusal(self, envelope: Envelope, message: bytes) -> SmtpReply | None:
         """The rejection of a message that this server is certain to reject; None otherwise."""
-        fault = message_problem(message)
-        if fault:
-            return SmtpReply(554, "5.6.0", fault)
+        problem = message_problem(message)
+        if problem:
+            return SmtpReply(554, "5.6.0", problem)
         if envelope.require_tls and not self.authenticated:
             return NOT_AUTHENTICATED
         if envelope.require_tls and REQUIRETLS not in self.features:
@@ -953,9 +954,9 @@ class SmtpConnection(asyncio.Protocol):
             self._waiter.set_exception(self._failure)
 
 
-def _with_fault(failure: TlsRequired, fault: TlsFault) -> TlsRequired:
-    failure.tls_fault = fault
-    return failure
+def _with_tls_failure(error: TlsRequired, tls_failure: TlsFailure) -> TlsRequired:
+    error.tls_failure = tls_failure
+    return error
 
 
 def _replies_of_recipients(

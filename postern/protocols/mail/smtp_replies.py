@@ -66,7 +66,7 @@ class FailureVerdict(msgspec.Struct, frozen=True):
     reason: FailureReason
 
 
-_RECIPIENT_FAULTS = frozenset(
+_CAUSED_BY_RECIPIENT = frozenset(
     {
         FailureReason.USER_UNKNOWN,
         FailureReason.MAILBOX_INACTIVE,
@@ -77,7 +77,7 @@ _RECIPIENT_FAULTS = frozenset(
 )
 
 _KINDS: dict[FailureReason, FailureKind] = {
-    **dict.fromkeys(_RECIPIENT_FAULTS, FailureKind.HARD),
+    **dict.fromkeys(_CAUSED_BY_RECIPIENT, FailureKind.HARD),
     FailureReason.MAILBOX_FULL: FailureKind.SOFT,
     FailureReason.GREYLISTED: FailureKind.SOFT,
     FailureReason.TOO_MANY: FailureKind.SOFT,
@@ -514,8 +514,8 @@ def _reason(code: int, enhanced: str, text: str) -> FailureReason:
         code_reason = _first_match(_NOT_UNKNOWN, text) or code_reason
     # "5.1.1 … see our anti-spam page" is about an unknown mailbox, so such codes take precedence over the text. The
     # codes of inactive mailboxes do not.
-    is_recipient_fault = code_reason in _RECIPIENT_FAULTS and code_reason is not FailureReason.MAILBOX_INACTIVE
-    if sender_reason and not is_recipient_fault:
+    is_caused_by_recipient = code_reason in _CAUSED_BY_RECIPIENT and code_reason is not FailureReason.MAILBOX_INACTIVE
+    if sender_reason and not is_caused_by_recipient:
         return sender_reason
     if sender_reason and sender_reason in _WITH_ANY_CODE:
         return sender_reason
@@ -536,7 +536,7 @@ def _first_match(table: list[tuple[re.Pattern[str], FailureReason]], text: str) 
 
 def suppresses(verdict: FailureVerdict) -> bool:
     """Whether this failure suppresses the recipient; only a HARD failure caused by the recipient does."""
-    return verdict.kind is FailureKind.HARD and verdict.reason in _RECIPIENT_FAULTS
+    return verdict.kind is FailureKind.HARD and verdict.reason in _CAUSED_BY_RECIPIENT
 
 
 SOFT_BOUNCES_TO_SUPPRESS = 3
@@ -550,7 +550,7 @@ one."""
 
 def counts_towards_suppression(verdict: FailureVerdict) -> bool:
     """Whether a failure counts towards SOFT_BOUNCES_TO_SUPPRESS: SOFT, caused by the recipient or its mailbox."""
-    return verdict.kind is FailureKind.SOFT and verdict.reason in _RECIPIENT_FAULTS | {FailureReason.MAILBOX_FULL}
+    return verdict.kind is FailureKind.SOFT and verdict.reason in _CAUSED_BY_RECIPIENT | {FailureReason.MAILBOX_FULL}
 
 
 class MailLane(StrEnum):

@@ -46,7 +46,7 @@ _CERTIFICATE_ERRORS: dict[int, ResultType] = {10: "certificate-expired", 62: "ce
 _FIELD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,31}=[\x21-\x3a\x3c-\x7e \t]+")
 
 
-class TlsFault(NamedTuple):
+class TlsFailure(NamedTuple):
     """Why the TLS of a connection does not meet its requirements."""
 
     result: ResultType
@@ -115,14 +115,14 @@ class TlsReport(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.submitter}!{self.domain}!{stamps}!{self.id[:8]}.json.gz"
 
 
-def tls_fault_of(error: Exception) -> TlsFault:
-    """The fault of a failed TLS handshake."""
+def tls_failure_of(error: Exception) -> TlsFailure:
+    """The reason for which a TLS handshake failed, in the terms of RFC 8460."""
     if isinstance(error, ssl.SSLCertVerificationError):
         result = _CERTIFICATE_ERRORS.get(error.verify_code, "certificate-not-trusted")
-        return TlsFault(result, f"X509_V_ERR_{error.verify_code}")
+        return TlsFailure(result, f"X509_V_ERR_{error.verify_code}")
     if isinstance(error, ssl.SSLError) and error.reason:
-        return TlsFault("validation-failure", error.reason[:100])
-    return TlsFault("validation-failure", type(error).__name__)
+        return TlsFailure("validation-failure", error.reason[:100])
+    return TlsFailure("validation-failure", type(error).__name__)
 
 
 def report_addresses(records: Iterable[str]) -> list[str]:

@@ -14,7 +14,7 @@ from postern.kernel.http.pagination import csv_stream, escape_formula, unescape_
 from postern.messaging.audiences import attributes, contacts, csv_reader
 from postern.messaging.audiences.csv_cells import KnownType, cells_of
 from postern.messaging.audiences.imports import header_of
-from postern.messaging.audiences.model import attribute_fault
+from postern.messaging.audiences.model import attribute_error
 from tests.messaging.audiences.test_audiences import create_audience
 from tests.messaging.audiences.test_contacts import create_contact
 from tests.messaging.audiences.test_import import counts, import_csv
@@ -82,7 +82,7 @@ values = (
     | st.dictionaries(texts, nested_values, max_size=3)
 )
 names = (st.sampled_from(UNUSUAL_NAMES) | st.text(max_size=12)).filter(
-    lambda name: attribute_fault(name, None) is None and name.isprintable()
+    lambda name: attribute_error(name, None) is None and name.isprintable()
 )
 
 

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
 from postern.messaging.domains.sending import sending_domain, sending_domains, signers
 from postern.protocols.mail.blocklists import ZONES
-from postern.protocols.mail.dkim import key_record, key_record_fault, sign
+from postern.protocols.mail.dkim import key_record, key_record_error, sign
 
 DAY, HOUR, MINUTE = timedelta(days=1), timedelta(hours=1), timedelta(minutes=1)
 ADDRESS = "192.0.2.10"
@@ -446,7 +446,7 @@ async def test_a_blocklist_that_does_not_respond_is_unknown(project, zone, run_d
 
 def test_a_key_record_in_quotation_marks_is_reported():
     """Regression test of M6 (tests/defects.md)."""
-    fault = key_record_fault('"v=DKIM1; p=abc"', algorithm="rsa-sha256", public_key="abc")
+    fault = key_record_error('"v=DKIM1; p=abc"', algorithm="rsa-sha256", public_key="abc")
     assert fault is not None
     assert "quotation marks" in fault.message
 

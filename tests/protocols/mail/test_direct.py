@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from postern.kernel.outbound.ssrf import permitted, read_networks
 from postern.kernel.values import system_clock
 from postern.messaging.emails.outcomes import dialogue_of
-from postern.protocols.mail.dane import dane_fault
+from postern.protocols.mail.dane import dane_error
 from postern.protocols.mail.dns import TlsaRecord
 from postern.protocols.mail.mta_sts import StsPolicy
 from postern.protocols.mail.smtp import SmtpConnection, Timeouts
@@ -773,9 +773,9 @@ async def test_sessions_are_reported_with_a_labels_unless_the_message_declines_t
 
 def test_hostile_certificates_match_nothing():
     record = TlsaRecord(2, 0, 0, b"\x30\x03\x02\x01\x01")
-    assert dane_fault([record], ["mx.b.test"], datetime.now(UTC), [b"", b"\x30\x00"]) is not None
-    assert dane_fault([TlsaRecord(3, 1, 1, b"0" * 32)], ["mx.b.test"], datetime.now(UTC), [b"x" * 99]) is not None
-    assert dane_fault([record], ["mx.b.test"], datetime.now(UTC), []) is not None
+    assert dane_error([record], ["mx.b.test"], datetime.now(UTC), [b"", b"\x30\x00"]) is not None
+    assert dane_error([TlsaRecord(3, 1, 1, b"0" * 32)], ["mx.b.test"], datetime.now(UTC), [b"x" * 99]) is not None
+    assert dane_error([record], ["mx.b.test"], datetime.now(UTC), []) is not None
 
 
 # What is the fault of a message or of a policy, and not of the site ---------------------------------------------------

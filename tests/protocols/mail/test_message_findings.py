@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import postern
 from postern.protocols.mail.address import parse_address
 from postern.protocols.mail.client_features import CLIENTS, FEATURES
-from postern.protocols.mail.link_findings import link_fault, shown_host, shows_other_domain
+from postern.protocols.mail.link_findings import link_error, shown_host, shows_other_domain
 from postern.protocols.mail.message_findings import (
     CLIPPED_OCTETS,
     LINKS_RETURNED,
@@ -74,14 +74,14 @@ URLS = [
 
 @pytest.mark.parametrize(("url", "code"), URLS)
 def test_urls_of_links(url, code):
-    assert link_fault(url) == code
+    assert link_error(url) == code
 
 
 @given(st.text())
 def test_any_url_has_a_fault_or_none(url):
-    assert link_fault(url) in {None, *MESSAGE_RULES}
-    assert link_fault(f"https://{url}") in {None, *MESSAGE_RULES}
-    assert link_fault(f"mailto:{url}") in {None, *MESSAGE_RULES}
+    assert link_error(url) in {None, *MESSAGE_RULES}
+    assert link_error(f"https://{url}") in {None, *MESSAGE_RULES}
+    assert link_error(f"mailto:{url}") in {None, *MESSAGE_RULES}
     shown_host(url)
 
 

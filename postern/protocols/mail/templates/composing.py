@@ -458,12 +458,12 @@ def _render_builder_json(builder_json: dict[str, Any], engine: Engine) -> str:
 
     try:
         return render_builder(builder_json, engine)
-    except BuilderInvalid as error:
+    except BuilderInvalid as invalid:
         errors = [
-            ProblemError(path=f"/builderJson{fault.path}", code=fault.code, message=fault.message)
-            for fault in error.errors
+            ProblemError(path=f"/builderJson{error.path}", code=error.code, message=error.message)
+            for error in invalid.errors
         ]
-        raise Invalid(error.detail, errors=errors) from None
+        raise Invalid(invalid.detail, errors=errors) from None
     except Problem as error:
         raise Invalid.at("/builderJson", error.detail, error.code()) from None
 

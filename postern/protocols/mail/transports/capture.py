@@ -40,9 +40,9 @@ class CaptureTransport:
     async def deliver(self, envelope: Envelope, message: bytes, hooks: DeliveryHooks = NO_HOOKS) -> DeliveryOutcome:
         """See `Transport.deliver`. An exception of the function that stores messages is raised here."""
         started = time.perf_counter()
-        fault = message_problem(message)
-        if fault:
-            return reject_all(envelope, 554, "5.6.0", fault, HOST)
+        problem = message_problem(message)
+        if problem:
+            return reject_all(envelope, 554, "5.6.0", problem, HOST)
         if len(message) > LARGEST_MESSAGE:
             return reject_all(envelope, 552, "5.3.4", f"The message has more than {LARGEST_MESSAGE} octets.", HOST)
         valid = [recipient for recipient in envelope.recipients if _is_address(recipient)]

@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import idna
 import msgspec
 
-from postern.protocols.mail.dane import dane_fault, has_authority, usable_records
+from postern.protocols.mail.dane import dane_error, has_authority, usable_records
 from postern.protocols.mail.mime import message_problem
 from postern.protocols.mail.smtp import (
     NO_ADDRESS,
@@ -38,7 +38,7 @@ from postern.protocols.mail.smtp import (
     non_verifying_context,
     without_common_names,
 )
-from postern.protocols.mail.tls_report import TlsFault
+from postern.protocols.mail.tls_report import TlsFailure
 from postern.protocols.mail.transports.mx import MailHost, MailRoute, RouteFailure
 from postern.protocols.mail.transports.relay import ConnectionPool, PoolLimits
 from postern.protocols.mail.transports.shaping import SiteControls
@@ -213,9 +213,9 @@ class DirectTransport:
     async def deliver(self, envelope: Envelope, message: bytes, hooks: DeliveryHooks = NO_HOOKS) -> DeliveryOutcome:
         """See `Transport.deliver`. An exception of `hooks` is raised only if no recipient was tried; otherwise it
         defers the recipients whose transaction it ended."""
-        fault = message_problem(message)
-        if fault:
-            return reject_all(envelope, 554, "5.6.0", fault, HOST)
+        problem = message_problem(message)
+        if problem:
+            return reject_all(envelope, 554, "5.6.0", problem, HOST)
         if envelope.sources is None and self._choose_sources:
             try:
                 envelope = msgspec.structs.replace(envelope, sources=await self._choose_sources(envelope))
@@ -474,19 +474,24 @@ class DirectTransport:
         try:
             connection = await (connect_opportunistically(peer) if peer.tls is Tls.STARTTLS else connect(peer))
         except ConnectionFailed as failure:
-            if failure.tls_fault:
-                self._report(site, host, failure.tls_fault, failure.local_address, peer.address)
+            if failure.tls_failure:
+                self._report(site, host, failure.tls_failure, failure.local_address, peer.address)
             raise
-        self._report(site, host, connection.tls_fault, connection.local_address, peer.address)
+        self._report(site, host, connection.tls_failure, connection.local_address, peer.address)
         return connection
 
     def _report(
-        self, site: _Site, host: MailHost, fault: TlsFault | None, sending_ip: str = "", receiving_ip: str | None = None
+        self,
+        site: _Site,
+        host: MailHost,
+        failure: TlsFailure | None,
+        sending_ip: str = "",
+        receiving_ip: str | None = None,
     ) -> None:
         """Report the result of TLS, unless the message overrides the domain's policy: a failure that only the message's
         demand caused is not a failure of the policy."""
         if site.demand is TlsDemand.BY_POLICY:
-            session = session_result(site.route, host, fault, sending_ip=sending_ip, receiving_ip=receiving_ip or "")
+            session = session_result(site.route, host, failure, sending_ip=sending_ip, receiving_ip=receiving_ip or "")
             self._report_session(session)
 
     def _in_random_order(self, hosts: Sequence[MailHost]) -> list[MailHost]:
@@ -517,7 +522,7 @@ class DirectTransport:
                 server_name=base,
                 tls=Tls.STARTTLS_REQUIRED,
                 context=non_verifying_context(),
-                check_certificates=functools.partial(dane_fault, records, names, self._now()) if records else None,
+                check_certificates=functools.partial(dane_error, records, names, self._now()) if records else None,
             )
         is_listed = route.policy is not None and route.policy.lists(host.name)
         if demand is TlsDemand.BY_POLICY and (route.policy is None or route.policy.mode == "testing"):

@@ -197,9 +197,9 @@ class SesTransport:
 
 def _refusal(envelope: Envelope, message: bytes, host: str) -> DeliveryOutcome | None:
     """The outcome of a message that must not be passed to SES; None for any other."""
-    fault = message_problem(message)
-    if fault:
-        return reject_all(envelope, 554, "5.6.0", fault, host)
+    problem = message_problem(message)
+    if problem:
+        return reject_all(envelope, 554, "5.6.0", problem, host)
     if len(message) * 4 // 3 > LARGEST_REQUEST:
         return reject_all(envelope, 552, "5.3.4", "The message is larger than Amazon SES accepts.", host)
     head = message.partition(b"\r\n\r\n")[0]

@@ -6,31 +6,32 @@ from typing import TypeAlias
 from postern.protocols.mail.dane import usable_records
 from postern.protocols.mail.dns import TlsaRecord
 from postern.protocols.mail.mta_sts import StsPolicy
-from postern.protocols.mail.tls_report import LINE_CHARACTERS, POLICY_LINES, TlsFault, TlsPolicy, TlsSession
+from postern.protocols.mail.tls_report import LINE_CHARACTERS, POLICY_LINES, TlsFailure, TlsPolicy, TlsSession
 from postern.protocols.mail.transports.mx import MailHost, MailRoute
 
 ReportSession: TypeAlias = Callable[[TlsSession], object]
 """Gets the result of each session; it must return at once."""
 
-NOT_LISTED = TlsFault("validation-failure", "mx-not-in-sts-policy")
+NOT_LISTED = TlsFailure("validation-failure", "mx-not-in-sts-policy")
 """RFC 8460 has no type for a mail server that the MTA-STS policy does not list."""
 
 
 def session_result(
-    route: MailRoute, host: MailHost, fault: TlsFault | None, *, sending_ip: str = "", receiving_ip: str = ""
+    route: MailRoute, host: MailHost, failure: TlsFailure | None, *, sending_ip: str = "", receiving_ip: str = ""
 ) -> TlsSession:
-    """The result of a session with a mail server; without a fault, it is a success unless no TLSA record is usable."""
-    if fault is None and host.tlsa and not usable_records(host.tlsa):
-        fault = TlsFault("tlsa-invalid")
+    """The result of a session with a mail server. Without a failure, it is a success, unless the server has TLSA
+    records and none of them is usable."""
+    if failure is None and host.tlsa and not usable_records(host.tlsa):
+        failure = TlsFailure("tlsa-invalid")
     return TlsSession(
         domain=route.domain,
         policy=_policy_of(route, host),
-        result=fault.result if fault else "success",
+        result=failure.result if failure else "success",
         # Successful sessions are only counted (RFC 8460 §4.4).
-        sending_ip=sending_ip if fault else "",
-        receiving_mx=host.name if fault else "",
-        receiving_ip=receiving_ip if fault else "",
-        reason=fault.reason if fault else "",
+        sending_ip=sending_ip if failure else "",
+        receiving_mx=host.name if failure else "",
+        receiving_ip=receiving_ip if failure else "",
+        reason=failure.reason if failure else "",
     )
 
 
@@ -39,9 +40,9 @@ def tlsa_lookup_failure(domain: str, host: str) -> TlsSession:
     return TlsSession(domain=domain, policy=TlsPolicy("tlsa", host), result="dnssec-invalid", receiving_mx=host)
 
 
-def policy_failure(domain: str, fault: TlsFault) -> TlsSession:
+def policy_failure(domain: str, failure: TlsFailure) -> TlsSession:
     """The result of an attempt to get the MTA-STS policy of a domain."""
-    return TlsSession(domain=domain, policy=TlsPolicy("sts", domain), result=fault.result, reason=fault.reason)
+    return TlsSession(domain=domain, policy=TlsPolicy("sts", domain), result=failure.result, reason=failure.reason)
 
 
 def _policy_of(route: MailRoute, host: MailHost) -> TlsPolicy:
