@@ -174,14 +174,14 @@ async def _contacts(call: Call) -> ContactTotals:
 
 
 def _send_totals(counts: dict[str, int], last_30_days: dict[str, int]) -> SendTotals:
-    # `accepted` counts the sends that Postern accepted from the project, sent or not. `open_touched` and
-    # `click_touched` count opens and clicks by people and machines, `opened` and `clicked` those by people: the
-    # difference is what only machines did. It is negative if a period begins between a machine's open and a person's.
+    # `accepted` counts the sends that Postern accepted from the project, sent or not. `opened_by_any` counts the messages
+    # that a person or a machine opened, `opened` those that a person opened; the difference are those that only machines
+    # opened. It is negative if a period begins between a machine's open and a person's. Clicks are counted likewise.
     return SendTotals(
         total=counts.get("accepted", 0),
         **{measure: counts.get(measure, 0) for measure in MEASURES},
-        machine_opened=max(0, counts.get("open_touched", 0) - counts.get("opened", 0)),
-        machine_clicked=max(0, counts.get("click_touched", 0) - counts.get("clicked", 0)),
+        machine_opened=max(0, counts.get("opened_by_any", 0) - counts.get("opened", 0)),
+        machine_clicked=max(0, counts.get("clicked_by_any", 0) - counts.get("clicked", 0)),
         last30_days=last_30_days.get("accepted", 0),
         open_rate=rate(counts, "opened"),
         click_rate=rate(counts, "clicked"),

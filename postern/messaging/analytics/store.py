@@ -26,9 +26,9 @@ class SendSums(Record):
     """Messages that a person opened."""
     clicked: int
     """Messages in which a person clicked."""
-    open_touched: int
+    opened_by_any: int
     """Messages that a person or a machine opened."""
-    click_touched: int
+    clicked_by_any: int
     """Messages in which a person or a machine clicked."""
     bounced: int
     complained: int
@@ -50,14 +50,14 @@ class DomainSums(SendSums):
 SUM_COLUMNS: LiteralString = """
     coalesce(sum(accepted), 0)::bigint as accepted, coalesce(sum(sent), 0)::bigint as sent,
     coalesce(sum(delivered), 0)::bigint as delivered, coalesce(sum(opened), 0)::bigint as opened,
-    coalesce(sum(clicked), 0)::bigint as clicked, coalesce(sum(open_touched), 0)::bigint as open_touched,
-    coalesce(sum(click_touched), 0)::bigint as click_touched, coalesce(sum(bounced), 0)::bigint as bounced,
+    coalesce(sum(clicked), 0)::bigint as clicked, coalesce(sum(open_touched), 0)::bigint as opened_by_any,
+    coalesce(sum(click_touched), 0)::bigint as clicked_by_any, coalesce(sum(bounced), 0)::bigint as bounced,
     coalesce(sum(complained), 0)::bigint as complained, coalesce(sum(failed), 0)::bigint as failed
 """
 
 
-# The sums of a project's send counters since a time; without `since`, of all time, which the bucket -infinity counts.
-# The rows of the whole project have the zero UUID as their campaign.
+# The sums of a project's send counters since a time. Without `since`, the sums of all time, which are in the rows whose
+# bucket is -infinity. The rows of the whole project have the zero UUID as their campaign.
 @statement(
     "select"
     + SUM_COLUMNS

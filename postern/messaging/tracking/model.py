@@ -32,7 +32,7 @@ class HitClassification(Record):
 
     verdict: Verdict
     reason: str | None
-    """The criterion that decided it, such as `too_soon`; None for `human`."""
+    """The criterion that decided it (see `TrackingHit.reason`); None for `human`."""
 
 
 class TrackingHit(Record):
@@ -44,7 +44,9 @@ class TrackingHit(Record):
     """The target of the link; null for OPEN, and if it was erased."""
     verdict: Verdict
     reason: str | None
-    """The criterion that decided `verdict`, such as `too_soon`; null for `human`."""
+    """The criterion that decided `verdict`: `no_user_agent`, `apple_mail_privacy_protection`, `image_proxy`, `user_agent`
+    (of a program), `too_soon` (within 5 seconds of delivery), or `all_links_at_once` (three or more different links of the
+    message were followed within a second); null for `human`."""
     ip_address: str
     user_agent: str
     occurred_at: Moment
