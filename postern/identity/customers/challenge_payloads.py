@@ -6,7 +6,7 @@ The payloads of passkeys are in `security/passkeys.py`.
 
 from uuid import UUID
 
-from postern.identity.customers.model import LinkedAccount
+from postern.identity.customers.model import IdentityKey
 from postern.kernel.values import Record
 from postern.security.challenges import Payload
 
@@ -120,7 +120,7 @@ class ProvenAccount(Payload, tag="IDENTITY"):
 
     session_id: UUID
     code_challenge: str
-    account: LinkedAccount
+    account: IdentityKey
 
 
 class PageSession(Payload):

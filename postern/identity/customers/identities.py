@@ -9,7 +9,7 @@ from uuid import UUID
 
 from postern.identity.customers import mailer, rules, store
 from postern.identity.customers.address_proofs import register_customer, verify_address
-from postern.identity.customers.model import CustomerRow, CustomerSignUpClosed, LinkedAccount
+from postern.identity.customers.model import CustomerRow, CustomerSignUpClosed, IdentityKey
 from postern.identity.customers.operations import require_customer, set_primary_email
 from postern.identity.customers.requirements import is_sign_up_open
 from postern.kernel.database.statements import Transaction
@@ -43,7 +43,7 @@ class OtherAccountLinked(Conflict, code="identity_linked"):
     """Another account of this provider is already linked; unlink it first."""
 
 
-class ExternalIdentity(LinkedAccount):
+class ExternalIdentity(IdentityKey):
     """An account at an identity provider, with the profile that the provider asserts."""
 
     email: str | None = None

@@ -174,8 +174,9 @@ class OtherEmail(Record):
     verified_at: Moment | None
 
 
-class LinkedAccount(Record):
-    """What identifies an account at an identity provider, or a sign-in method of Postern itself (LOCAL_PROVIDERS)."""
+class IdentityKey(Record):
+    """What identifies an identity of a customer: an account at an identity provider, or a sign-in method of Postern
+    itself (LOCAL_PROVIDERS)."""
 
     provider: str
     """The key of the sign-in provider, `SAML`, or one of LOCAL_PROVIDERS."""

@@ -33,7 +33,7 @@ from postern.identity.customers.model import (
     CustomerStats,
     ExternalIdTaken,
     HashRefused,
-    LinkedAccount,
+    IdentityKey,
     MetadataChange,
     NewCustomer,
     OtherEmail,
@@ -580,9 +580,9 @@ async def add_customer(tx: Transaction, call: Call, data: NewCustomer, password_
 async def add_identity(tx: Transaction, call: Call, customer: CustomerRow, method: str) -> CustomerRow:
     """Add the identity of a local sign-in method (PASSWORD, EMAIL_CODE, PASSKEY) to a customer, unless the customer has
     it. Returns the changed row."""
-    account = LinkedAccount(provider=method, issuer="local", subject=str(customer.id))
+    identity = IdentityKey(provider=method, issuer="local", subject=str(customer.id))
     if not await store.insert_identity(
-        tx, account, project_id=call.project_id, id=new_id(), customer_id=customer.id, now=call.now
+        tx, identity, project_id=call.project_id, id=new_id(), customer_id=customer.id, now=call.now
     ):
         return customer
     await store.refresh_providers(tx, project_id=call.project_id, id=customer.id)

@@ -44,7 +44,7 @@ from postern.identity.customers.model import (
     SIGN_IN_CALLERS,
     CustomerRow,
     CustomerSignUpClosed,
-    LinkedAccount,
+    IdentityKey,
     SignInBlocked,
     Token,
     Url,
@@ -497,7 +497,7 @@ async def _issue_link_code(call: Call, identity: ExternalIdentity, flow: Provide
         ProvenAccount(
             session_id=flow.linking.session_id,
             code_challenge=flow.code_challenge,
-            account=build_view(LinkedAccount, identity),
+            account=build_view(IdentityKey, identity),
         ),
         GRANT_LIFE,
         subject_id=flow.linking.customer_id,

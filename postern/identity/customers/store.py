@@ -6,7 +6,7 @@ from uuid import UUID
 
 from psycopg.sql import Composable
 
-from postern.identity.customers.model import CustomerRow, CustomerStats, IdentityRequest, LinkedAccount
+from postern.identity.customers.model import CustomerRow, CustomerStats, IdentityKey, IdentityRequest
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement, streamed_statement
 from postern.kernel.values import Moment, Record
 
@@ -308,14 +308,14 @@ async def identities(db: Queries, *, project_id: UUID, customer_ids: list[UUID])
 async def failures_of(db: Queries, *, project_id: UUID, identifiers: list[bytes]) -> list[FailureRow]: ...
 
 
-# False if this account is linked already, to this customer or another one.
+# Returns False if a customer, this one or another, has this identity already.
 @statement("""
     insert into customer_identities (project_id, id, customer_id, provider, issuer, subject, created_at)
     values (%(project_id)s, %(id)s, %(customer_id)s, %(provider)s, %(issuer)s, %(subject)s, %(now)s)
     on conflict do nothing
 """)
 async def insert_identity(
-    tx: Transaction, account: LinkedAccount, *, project_id: UUID, id: UUID, customer_id: UUID, now: Moment
+    tx: Transaction, identity: IdentityKey, *, project_id: UUID, id: UUID, customer_id: UUID, now: Moment
 ) -> bool: ...
 
 
@@ -327,7 +327,7 @@ async def insert_identity(
       and i.subject = %(subject)s
     for update of c
 """)
-async def lock_by_identity(tx: Transaction, account: LinkedAccount, *, project_id: UUID) -> CustomerRow | None: ...
+async def lock_by_identity(tx: Transaction, identity: IdentityKey, *, project_id: UUID) -> CustomerRow | None: ...
 
 
 @statement("""
@@ -350,14 +350,14 @@ class IdentityEmail(Record):
     select email_key from customer_identities
     where project_id = %(project_id)s and provider = %(provider)s and issuer = %(issuer)s and subject = %(subject)s
 """)
-async def identity_email(tx: Transaction, account: LinkedAccount, *, project_id: UUID) -> IdentityEmail | None: ...
+async def identity_email(tx: Transaction, identity: IdentityKey, *, project_id: UUID) -> IdentityEmail | None: ...
 
 
 @statement("""
     update customer_identities set email_key = %(email_key)s
     where project_id = %(project_id)s and provider = %(provider)s and issuer = %(issuer)s and subject = %(subject)s
 """)
-async def set_identity_email(tx: Transaction, account: LinkedAccount, *, project_id: UUID, email_key: str) -> None:
+async def set_identity_email(tx: Transaction, identity: IdentityKey, *, project_id: UUID, email_key: str) -> None:
     """Store the address that the provider has reported for an account now."""
 
 
@@ -369,7 +369,7 @@ async def set_identity_email(tx: Transaction, account: LinkedAccount, *, project
           and issuer = %(issuer)s and subject <> %(subject)s) as found
 """)
 async def has_other_subject(
-    tx: Transaction, account: LinkedAccount, *, project_id: UUID, customer_id: UUID
+    tx: Transaction, identity: IdentityKey, *, project_id: UUID, customer_id: UUID
 ) -> RowExists: ...
 
 
@@ -397,7 +397,7 @@ async def delete_identities_at_issuer(
 """)
 async def insert_identity_request(
     tx: Transaction,
-    account: LinkedAccount,
+    identity: IdentityKey,
     *,
     project_id: UUID,
     id: UUID,
@@ -440,9 +440,7 @@ async def decide_identity_request(tx: Transaction, *, project_id: UUID, id: UUID
         where project_id = %(project_id)s and customer_id = %(customer_id)s and provider = %(provider)s
           and issuer = %(issuer)s and subject = %(subject)s and status = 'REJECTED') as found
 """)
-async def was_rejected(
-    tx: Transaction, account: LinkedAccount, *, project_id: UUID, customer_id: UUID
-) -> RowExists: ...
+async def was_rejected(tx: Transaction, identity: IdentityKey, *, project_id: UUID, customer_id: UUID) -> RowExists: ...
 
 
 # Moves the requests of the merged customer to the survivor, unless the survivor has one for the same account.

@@ -10,7 +10,7 @@ from postern.identity.entitlements.model import (
     FeatureExists,
     FeatureMissing,
     FeatureRow,
-    LimitNotTaken,
+    LimitNotAllowed,
     NewFeature,
     TooManyFeatures,
 )
@@ -37,7 +37,7 @@ async def list_features(call: Call, limit: ListLimit = 1_000, cursor: Cursor | N
     FEATURES,
     needs="entitlements:write",
     status=201,
-    problems=(FeatureExists, LimitNotTaken, TooManyFeatures),
+    problems=(FeatureExists, LimitNotAllowed, TooManyFeatures),
     example={"key": "seats", "name": "Seats", "type": "LIMIT", "defaultEnabled": True, "defaultLimit": 5},
 )
 async def create_feature(call: Call, data: NewFeature) -> Feature:
@@ -68,7 +68,7 @@ async def get_feature(call: Call, key: str) -> Feature:
 @patch(
     f"{FEATURES}/{{key}}",
     needs="entitlements:write",
-    problems=(FeatureMissing, LimitNotTaken),
+    problems=(FeatureMissing, LimitNotAllowed),
     example={"defaultLimit": 10},
 )
 async def change_feature(call: Call, key: str, data: FeatureChange) -> Feature:
@@ -105,9 +105,11 @@ async def delete_feature(call: Call, key: str) -> None:
 
 
 def require_limit_allowed(type: str, limit: int | None, path: str) -> None:
-    """Raise LimitNotTaken at `path` if `type` is BOOLEAN and `limit` is not None."""
+    """Raise LimitNotAllowed at `path` if `type` is BOOLEAN and `limit` is not None."""
     if type == "BOOLEAN" and limit is not None:
-        raise LimitNotTaken(errors=[ProblemError(path=path, code="limit_not_taken", message=LimitNotTaken.message())])
+        raise LimitNotAllowed(
+            errors=[ProblemError(path=path, code="limit_not_taken", message=LimitNotAllowed.message())]
+        )
 
 
 async def _lock_feature(tx: Transaction, call: Call, key: str) -> FeatureRow:

@@ -57,7 +57,7 @@ class FeatureUndeclared(Unprocessable):
     """A plan can include only features that the project has declared; declare the feature first."""
 
 
-class LimitNotTaken(Unprocessable):
+class LimitNotAllowed(Unprocessable, code="limit_not_taken"):
     """A BOOLEAN feature is on or off; only a LIMIT feature can have a limit."""
 
 
@@ -124,6 +124,8 @@ class Entitlement(Record):
     limit: int | None
     """Null is unlimited. Always null for a BOOLEAN feature."""
     source: Source
+    """What decided: an override of the organization, its plan, the default of the feature, or NONE if the project has
+    not declared the feature."""
     plan_key: str | None
     """Key of the plan, if the source is PLAN."""
     reason: str | None
@@ -147,7 +149,8 @@ class EntitlementRow(Record):
     override_limit: int | None
     reason: str | None
     expires_at: Moment | None
-    suspended: bool
+    organization_suspended: bool
+    """Whether the organization is suspended, so that none of its features is enabled."""
     organization_exists: bool
     """Whether the organization exists; false for a lookup without one."""
 

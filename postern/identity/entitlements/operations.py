@@ -12,7 +12,7 @@ from postern.identity.entitlements.model import (
     EntitlementRow,
     FeatureMissing,
     FeatureRow,
-    LimitNotTaken,
+    LimitNotAllowed,
 )
 from postern.identity.entitlements.rules import entitlement_of, undeclared_entitlement
 from postern.identity.organizations.members import organizations_of
@@ -128,7 +128,7 @@ async def list_entitlements(call: Call, organization_id: UUID) -> list[Entitleme
 @put(
     f"{ENTITLEMENTS}/{{feature_key}}",
     needs="entitlements:write",
-    problems=(OrganizationMissing, FeatureMissing, LimitNotTaken),
+    problems=(OrganizationMissing, FeatureMissing, LimitNotAllowed),
     example={"enabled": True, "limit": 25, "reason": "Trial, ticket 4711", "expiresAt": "2027-01-01T00:00:00Z"},
     response_example={"source": "OVERRIDE"},
 )

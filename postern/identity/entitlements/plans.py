@@ -10,7 +10,7 @@ from postern.identity.entitlements.features import require_limit_allowed
 from postern.identity.entitlements.model import (
     PLANS_PER_PROJECT,
     FeatureUndeclared,
-    LimitNotTaken,
+    LimitNotAllowed,
     NewPlan,
     OrganizationPlan,
     Plan,
@@ -53,7 +53,7 @@ async def list_plans(call: Call, limit: ListLimit = 1_000, cursor: Cursor | None
     PLANS,
     needs="entitlements:write",
     status=201,
-    problems=(PlanExists, FeatureUndeclared, LimitNotTaken, TooManyPlans),
+    problems=(PlanExists, FeatureUndeclared, LimitNotAllowed, TooManyPlans),
     example=EXAMPLE_PLAN,
 )
 async def create_plan(call: Call, data: NewPlan) -> Plan:
@@ -82,7 +82,7 @@ async def get_plan(call: Call, key: str) -> Plan:
 @patch(
     f"{PLANS}/{{key}}",
     needs="entitlements:write",
-    problems=(PlanMissing, FeatureUndeclared, LimitNotTaken),
+    problems=(PlanMissing, FeatureUndeclared, LimitNotAllowed),
     example={"features": [{"featureKey": "seats", "limit": 100}]},
 )
 async def change_plan(call: Call, key: str, data: PlanChange) -> Plan:
@@ -161,7 +161,7 @@ async def set_organization_plan(call: Call, organization_id: UUID, data: PlanCho
 
 
 async def _replace_features(tx: Transaction, call: Call, plan_id: UUID, features: Sequence[PlanFeature]) -> None:
-    """Replace the features of a plan. Raises FeatureUndeclared, LimitNotTaken, or Invalid for repeated features.
+    """Replace the features of a plan. Raises FeatureUndeclared, LimitNotAllowed, or Invalid for repeated features.
 
     Locks the features before the plan's rows in `plan_features`, the order in which deleting a feature locks them (by
     cascade), to avoid deadlocks.

@@ -39,7 +39,7 @@ def entitlement_of(row: EntitlementRow, organization_id: UUID | None) -> Entitle
             expires_at=None,
             organization_id=organization_id,
         )
-    return suspended_entitlement(entitlement) if row.suspended else entitlement
+    return suspended_entitlement(entitlement) if row.organization_suspended else entitlement
 
 
 def suspended_entitlement(entitlement: Entitlement) -> Entitlement:

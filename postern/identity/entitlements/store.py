@@ -269,7 +269,7 @@ async def advance_project_version(tx: Transaction, *, project_id: UUID, steps: i
     select lookup.number::int, feature.key, feature.type, feature.default_enabled, feature.default_limit,
            plan.key as plan_key, plan_feature.enabled as plan_enabled, plan_feature.max_amount as plan_limit,
            override.enabled as override_enabled, override.max_amount as override_limit, override.reason,
-           override.expires_at, coalesce(organization.status = 'SUSPENDED', false) as suspended,
+           override.expires_at, coalesce(organization.status = 'SUSPENDED', false) as organization_suspended,
            organization.id is not null as organization_exists
     from lookup
     join features feature on feature.project_id = %(project_id)s and feature.key = lookup.key
@@ -297,7 +297,7 @@ async def look_up_entitlements(
            plan_feature.enabled as plan_enabled, plan_feature.max_amount as plan_limit,
            override.enabled as override_enabled, override.max_amount as override_limit, override.reason,
            override.expires_at,
-           organization.status = 'SUSPENDED' as suspended, true as organization_exists
+           organization.status = 'SUSPENDED' as organization_suspended, true as organization_exists
     from features feature
     join organizations organization
       on organization.project_id = feature.project_id and organization.id = %(organization_id)s

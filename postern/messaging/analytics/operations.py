@@ -174,9 +174,10 @@ async def _contacts(call: Call) -> ContactTotals:
 
 
 def _send_totals(counts: dict[str, int], last_30_days: dict[str, int]) -> SendTotals:
-    # `accepted` counts the sends that Postern accepted from the project, sent or not. `opened_by_any` counts the messages
-    # that a person or a machine opened, `opened` those that a person opened; the difference are those that only machines
-    # opened. It is negative if a period begins between a machine's open and a person's. Clicks are counted likewise.
+    # `accepted` counts the sends that Postern accepted from the project, sent or not. `opened_by_any` counts the
+    # messages that a person or a machine opened, `opened` those that a person opened; the difference counts those that
+    # only machines opened. It is negative if a period begins between a machine's open and a person's. Clicks are
+    # counted likewise.
     return SendTotals(
         total=counts.get("accepted", 0),
         **{measure: counts.get(measure, 0) for measure in MEASURES},

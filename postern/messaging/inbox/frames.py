@@ -1,8 +1,8 @@
 """The HTML of a message as a page for a sandboxed frame.
 
 The sender of the message wrote the HTML, so it is not trusted. The Content-Security-Policy gives it an opaque origin:
-it has no cookies, no storage and no `Referer`, runs no scripts, submits no forms, and cannot navigate the page around
-it. Links open in a new tab.
+it has no cookies and no storage, runs no scripts, submits no forms, and cannot navigate the page around it. The
+Referrer-Policy keeps the URL of the page from the servers of images and links. Links open in a new tab.
 """
 
 import re
@@ -20,8 +20,8 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Frame-Options": "SAMEORIGIN",
     "Cross-Origin-Resource-Policy": "same-origin",
-    # The policy does not cover `<link rel="dns-prefetch">`, which tells the sender's name server that the message is
-    # being read.
+    # The Content-Security-Policy does not cover `<link rel="dns-prefetch">`, which tells the sender's name server that
+    # the message is being read.
     "X-DNS-Prefetch-Control": "off",
 }
 HEAD = re.compile(r"<head(?:\s[^>]{0,1000})?>", re.IGNORECASE)
@@ -36,7 +36,7 @@ def framed_html(html: str, *, images: bool, status: int = 200) -> HttpResponse:
 
 
 def _with_link_target(html: str) -> str:
-    """Make links open in a new tab: the Content-Security-Policy does not let the frame leave this server."""
+    """Make links open in a new tab: in the frame, `frame-src` of the page around it blocks pages of other servers."""
     match = HEAD.search(html) or DOCTYPE.match(html)
     position = match.end() if match else 0
     return f'{html[:position]}<base target="_blank">{html[position:]}'

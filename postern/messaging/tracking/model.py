@@ -44,9 +44,9 @@ class TrackingHit(Record):
     """The target of the link; null for OPEN, and if it was erased."""
     verdict: Verdict
     reason: str | None
-    """The criterion that decided `verdict`: `no_user_agent`, `apple_mail_privacy_protection`, `image_proxy`, `user_agent`
-    (of a program), `too_soon` (within 5 seconds of delivery), or `all_links_at_once` (three or more different links of the
-    message were followed within a second); null for `human`."""
+    """The criterion that decided `verdict`: `no_user_agent`, `apple_mail_privacy_protection`, `image_proxy`,
+    `user_agent` (of a program), `too_soon` (within 5 seconds of delivery), or `all_links_at_once` (three or more
+    different links of the message were followed within a second); null for `human`."""
     ip_address: str
     user_agent: str
     occurred_at: Moment

@@ -109,7 +109,7 @@ def _named_hash(methods: list[Element], default: str, trace: SamlTrace) -> hashe
     name = methods[0].get("Algorithm", "") if methods else default
     if name not in HASHES or len(methods) > 1:
         raise trace.rejection(
-            STEP, SamlRejectionReason.ENCRYPTION_REFUSED, f"The OAEP digest {name!r} is not accepted."
+            STEP, SamlRejectionReason.ENCRYPTION_REFUSED, f"The hash algorithm {name!r} of RSA-OAEP is not accepted."
         )
     return HASHES[name]()
 

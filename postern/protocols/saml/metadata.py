@@ -165,7 +165,7 @@ def _parse(raw: bytes) -> Element:
         root = etree.fromstring(text.encode(), parser)
     except etree.XMLSyntaxError as error:
         raise SamlMetadataRefused(f"The metadata is not well-formed XML: {error.msg}") from None
-    # The text is searched before anything is parsed; this also finds a DOCTYPE that the search does not recognize.
+    # The search above runs before anything is parsed. This check finds a DOCTYPE that the search missed.
     if root.getroottree().docinfo.internalDTD is not None:
         raise SamlMetadataRefused("The metadata has a DOCTYPE, which is not accepted.")
     return root

@@ -312,7 +312,7 @@ def test_every_combination_of_an_entitlement(override, plan, default):
         override_limit=3,
         reason=None,
         expires_at=None,
-        suspended=False,
+        organization_suspended=False,
         organization_exists=True,
     )
     settings = {"OVERRIDE": (override, 3), "PLAN": (plan, 2), "DEFAULT": (default, 1)}
