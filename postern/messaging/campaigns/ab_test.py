@@ -2,7 +2,7 @@
 
 Each variant's open or click rate has a Beta posterior over a uniform prior. The variant with the highest observed rate
 wins. The result is decisive if that variant is the best with a probability of at least 95 %. After a tie or with too
-little data a variant still wins, but the evidence (the stored figures and reason) says that the result is not decisive.
+little data a variant still wins, but the stored decision says that the result is not decisive.
 """
 
 import random
@@ -19,7 +19,7 @@ MIN_SENT_PER_VARIANT = 30
 DRAWS = 4_000
 """Monte Carlo draws from the posteriors."""
 SEED = 20_260_131
-"""The random seed is fixed, so that the same counts always give the same evidence."""
+"""The random seed is fixed, so that the same counts always give the same decision."""
 
 
 def sample_size(eligible: int, percent: int, variants: int) -> int:
@@ -65,9 +65,9 @@ class VariantCounts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def choose_winner(variants: Sequence[VariantCounts], metric: str) -> dict[str, Any]:
-    """Choose the winner; returns the evidence, which is stored as JSON with the campaign.
+    """Choose the winner; returns the decision, which is stored as JSON in `campaigns.evidence`.
 
-    The evidence has the winner's id, each variant's counts, rate and probability of being the best, and whether the
+    The decision has the winner's id, each variant's counts, rate and probability of being the best, and whether the
     result is decisive. `metric` is OPEN_RATE or CLICK_RATE. In an exact tie the earlier variant wins. Raises ValueError
     if `variants` is empty.
     """

@@ -50,8 +50,8 @@ async def template_parts(
 ) -> tuple[list[tuple[str, Part, str | None]], bool]:
     """The parts of a campaign's own content to check as templates: (JSON pointer, kind of part, text) each.
 
-    The second value is whether the parts that all variants share (subject, preview line, sender name) are rendered:
-    True unless all templates of the campaign have the engine `none`.
+    The second value is whether the parts that all variants share (subject, preview line, sender name) can contain
+    template tags: True unless all templates of the campaign have the engine `none`.
     """
     template_ids = [
         template_id
@@ -65,8 +65,8 @@ async def template_parts(
         return parsed is None or parsed not in without_engine
 
     parts: list[tuple[str, Part, str | None]] = []
-    shared_parts_rendered = not template_ids or any(map(is_rendered, template_ids))
-    if shared_parts_rendered:
+    has_shared_templates = not template_ids or any(map(is_rendered, template_ids))
+    if has_shared_templates:
         parts.append(("/subject", "subject", own_content.subject))
         if own_content.preview_text:
             parts.append(("/previewText", "html", with_preview("<p></p>", own_content.preview_text)))
@@ -74,7 +74,7 @@ async def template_parts(
     for index, (subject, template_id) in enumerate(own_content.variants):
         if is_rendered(template_id or own_content.template_id):
             parts.append((f"/variants/{index}/subject", "subject", subject))
-    return parts, shared_parts_rendered
+    return parts, has_shared_templates
 
 
 async def current_content(db: Queries, row: CampaignRow, variant: VariantRow | None) -> CampaignContent:

@@ -286,7 +286,8 @@ class CampaignDetail(Campaign):
     stats: CampaignStats
     progress: CampaignProgress
     evidence: dict[str, Any] | None
-    """The counts and probabilities by which the winner of the A/B test was chosen; null before that."""
+    """How the winner of the A/B test was chosen: `decidedBy`, `reason` and, unless the test was cancelled or left out,
+    the counts and probabilities of the variants. Null before that."""
     ab_test_ends_at: Moment | None
     """When the A/B test ends. Null without a test and while the campaign is paused, which extends the test."""
     warnings: list[ProblemError]
@@ -319,6 +320,7 @@ class CampaignRow(CampaignFields):
     project_id: UUID
     ab_test_paused: timedelta
     evidence: Any
+    """How the winner of the A/B test was chosen (see `ab_test.choose_winner`); None before that."""
     started_at: Moment | None
     paused_from: str | None
     """The status before the pause, to which the campaign returns; None unless it is PAUSED."""

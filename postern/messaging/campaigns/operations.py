@@ -76,8 +76,9 @@ PREFLIGHT_RECIPIENT = "recipient@example.com"
 """The recipient of a campaign's message that is checked without a contact. Nothing is sent to it."""
 NOT_FOUND: list[type[Problem]] = [CampaignMissing]
 CHANGE_PROBLEMS: list[type[Problem]] = [CampaignMissing, CampaignStateConflict, LiveKeyRequired]
-STOPPING_ACTIONS = frozenset(("pause", "delete"))
-"""What a TEST key may do with a campaign of a LIVE key, besides cancelling it: no message is sent because of it."""
+ACTIONS_WITHOUT_SENDING = frozenset(("pause", "delete"))
+"""Actions that never cause a message to be sent. A TEST key may take them on a campaign that a LIVE key has started or
+scheduled. It may also cancel the campaign (`cancel_campaign`, which does not use `_lock`)."""
 EXAMPLE = {"name": "Spring", "subject": "Hello {{name}}", "fromEmail": "hello@acme.example"}
 
 
@@ -293,9 +294,9 @@ async def cancel_ab_test(call: Call, id: UUID) -> Campaign:
     async with call.db.transaction() as tx:
         row = await _lock(tx, call, id, "cancel_test")
         first = (await store.variants(tx, project_id=call.project_id, campaign_id=id))[0]
-        evidence = {"winnerId": str(first.id), "decidedBy": "cancelled", "reason": "The test was cancelled."}
-        row = await running.continue_with_winner(tx, row, first, evidence, call.now)
-        await events.record(tx, call, "campaign.tested", id, name=row.name, **evidence)
+        decision = {"winnerId": str(first.id), "decidedBy": "cancelled", "reason": "The test was cancelled."}
+        row = await running.continue_with_winner(tx, row, first, decision, call.now)
+        await events.record(tx, call, "campaign.tested", id, name=row.name, **decision)
         await audit.record(tx, call, "campaign.ab_test_cancelled", "Campaign", id, name=row.name)
         tx.mark_due("campaigns")
     return to_campaign(row)
@@ -316,9 +317,9 @@ async def select_ab_test_winner(call: Call, id: UUID, data: WinnerChoice) -> Cam
         winner = next((variant for variant in variants if variant.id == as_id(data.variant_id)), None)
         if winner is None:
             raise VariantMissing
-        evidence = await running.evidence_of(tx, row, variants)
-        evidence |= {"winnerId": str(winner.id), "decidedBy": "hand", "reason": "The winner was chosen manually."}
-        row = await running.continue_with_winner(tx, row, winner, evidence, call.now)
+        decision = await running.decide_test(tx, row, variants)
+        decision |= {"winnerId": str(winner.id), "decidedBy": "hand", "reason": "The winner was chosen manually."}
+        row = await running.continue_with_winner(tx, row, winner, decision, call.now)
         await events.record(tx, call, "campaign.tested", id, name=row.name, winnerId=winner.id, decidedBy="hand")
         await audit.record(tx, call, "campaign.winner_selected", "Campaign", id, name=row.name, variant=winner.name)
         tx.mark_due("campaigns")
@@ -498,12 +499,13 @@ def _status_filter(statuses: list[str]) -> Composable:
 async def _lock(tx: Transaction, call: Call, id: UUID, action: str) -> CampaignRow:
     """Lock the campaign (for update).
 
-    Raises CampaignMissing, CampaignStateConflict if the action is not allowed, or LiveKeyRequired if a TEST key would
-    let a campaign that a LIVE key has started or scheduled send messages.
+    Raises CampaignMissing, CampaignStateConflict if the campaign's status does not allow the action, or LiveKeyRequired
+    if the caller has a TEST key, a LIVE key has started or scheduled the campaign, and the action may cause messages to
+    be sent.
     """
     row = require_found(await store.lock_campaign(tx, project_id=call.project_id, id=id), CampaignMissing)
     require_allowed(action, row.status)
-    if row.status != "DRAFT" and not row.is_test and action not in STOPPING_ACTIONS:
+    if row.status != "DRAFT" and not row.is_test and action not in ACTIONS_WITHOUT_SENDING:
         call.require_live("change, send or resume a campaign that a LIVE key has started or scheduled")
     return row
 
@@ -526,7 +528,7 @@ async def _check_content(call: Call, data: NewCampaign | CampaignChange, stored:
         preview_text = stored.preview_text if data.preview_text is UNSET else preview_text
         from_name = stored.from_name if data.from_name is UNSET else from_name
     template_id = stored.template_id if stored is not None and data.template_id is UNSET else data.template_id
-    parts, shared_parts_rendered = await content.template_parts(
+    parts, has_shared_templates = await content.template_parts(
         call.db,
         call.project_id,
         content.CampaignOwnContent(
@@ -537,7 +539,9 @@ async def _check_content(call: Call, data: NewCampaign | CampaignChange, stored:
             variants=[(variant.subject, variant.template_id) for variant in variants or []],
         ),
     )
-    if from_name and not (shared_parts_rendered and from_name_template(from_name) is not None):
+    # A sender name that is a template is checked as one. Any other sender name must be valid in a header field.
+    is_template = has_shared_templates and from_name_template(from_name) is not None
+    if from_name and not is_template:
         try:
             parse_address(str(Address(name=from_name.strip(), local="a", domain="b", spec="a@b")))
         except AddressInvalid as error:

@@ -438,9 +438,9 @@ async def _choose_sample(world: "World", row: CampaignRow) -> bool:
             return True
         now = world.clock()
         reason = f"There was no test: the audience has {eligible} contacts for {len(variants)} variants."
-        evidence = {"winnerId": str(variants[0].id), "decidedBy": "too_small", "reason": reason}
-        await continue_with_winner(tx, locked, variants[0], evidence, now)
-        event_data: dict[str, Any] = {"name": row.name, **evidence}
+        decision = {"winnerId": str(variants[0].id), "decidedBy": "too_small", "reason": reason}
+        await continue_with_winner(tx, locked, variants[0], decision, now)
+        event_data: dict[str, Any] = {"name": row.name, **decision}
         await events.record_all(tx, [events.make_event(row.project_id, "campaign.tested", row.id, now, **event_data)])
         tx.mark_due("campaigns")
     return False
@@ -532,10 +532,10 @@ async def _end_test(world: "World", row: CampaignRow) -> None:
         if locked is None:
             return
         variants = await store.variants(tx, project_id=row.project_id, campaign_id=row.id)
-        evidence = await evidence_of(tx, locked, variants)
-        winner = next(variant for variant in variants if str(variant.id) == evidence["winnerId"])
-        await continue_with_winner(tx, locked, winner, evidence, now)
-        event_data: dict[str, Any] = {"name": row.name, "winnerId": winner.id, "decidedBy": evidence["decidedBy"]}
+        decision = await decide_test(tx, locked, variants)
+        winner = next(variant for variant in variants if str(variant.id) == decision["winnerId"])
+        await continue_with_winner(tx, locked, winner, decision, now)
+        event_data: dict[str, Any] = {"name": row.name, "winnerId": winner.id, "decidedBy": decision["decidedBy"]}
         await events.record_all(tx, [events.make_event(row.project_id, "campaign.tested", row.id, now, **event_data)])
         tx.mark_due("campaigns")
 
@@ -580,8 +580,8 @@ async def sample_warnings(db: Queries, row: CampaignRow, variants: list[VariantR
     return [ProblemError(path="/abTestSamplePercent", code="sample_too_small", message=message)]
 
 
-async def evidence_of(tx: Transaction, row: CampaignRow, variants: list[VariantRow]) -> dict[str, Any]:
-    """The results of the A/B test so far, with the variant that would win now (see `ab_test.choose_winner`)."""
+async def decide_test(tx: Transaction, row: CampaignRow, variants: list[VariantRow]) -> dict[str, Any]:
+    """Choose the winner of the A/B test by its results so far; returns the decision (see `ab_test.choose_winner`)."""
     counts: dict[UUID, dict[str, int]] = {}
     for counter in await store.variant_counts(tx, project_id=row.project_id, campaign_id=row.id):
         counts.setdefault(counter.variant_id, {})[counter.measure] = counter.count
@@ -598,9 +598,9 @@ async def evidence_of(tx: Transaction, row: CampaignRow, variants: list[VariantR
 
 
 async def continue_with_winner(
-    tx: Transaction, row: CampaignRow, winner: VariantRow, evidence: dict[str, Any], now: Moment
+    tx: Transaction, row: CampaignRow, winner: VariantRow, decision: dict[str, Any], now: Moment
 ) -> CampaignRow:
-    """End the A/B test: mark the winner, store the evidence, and send the winner to the rest of the audience."""
+    """End the A/B test: mark the winner, store the decision, and send the winner to the rest of the audience."""
     await store.mark_winner(tx, project_id=row.project_id, campaign_id=row.id, id=winner.id)
     return await change_state(
         tx,
@@ -611,7 +611,7 @@ async def continue_with_winner(
         content_id=winner.content_id,
         cursor=None,
         filled=False,
-        evidence=evidence,
+        evidence=decision,
         interrupts_worker=True,
     )
 

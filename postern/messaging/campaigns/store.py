@@ -118,7 +118,7 @@ async def totals(db: Queries, *, project_id: UUID) -> ProjectCampaignTotals: ...
 
 
 # Write the columns that change with the status (`CampaignStateColumns`) and `attempt` from `row`. `releasing` is true
-# while the sends that a pause held become due again; `evidence` has the results of the A/B test as JSON.
+# while the sends that a pause held become due again; `evidence` has how the winner of the A/B test was chosen.
 @statement("""
     update campaigns set status = %(status)s, due_at = %(due_at)s, started_at = %(started_at)s,
         paused_from = %(paused_from)s, releasing = %(releasing)s, content_id = %(content_id)s,
