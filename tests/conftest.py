@@ -374,9 +374,9 @@ async def run_due_work(
 ) -> Callable[[], Awaitable[int]]:
     """A function that does all work that is due now, as a worker would, but none that earlier tests have left.
 
-    It returns when all of it is done: no deliveries go on in the background, unless the test changes SHARE_SECONDS.
+    It returns when all of it is done: no deliveries go on in the background, unless the test changes BATCH_SECONDS.
     """
-    monkeypatch.setattr(emails_work, "SHARE_SECONDS", PATIENT["lookup_timeout"].total_seconds())
+    monkeypatch.setattr(emails_work, "BATCH_SECONDS", PATIENT["lookup_timeout"].total_seconds())
     async with database._pool.connection() as connection:
         for table, partition in {work.table: work.partition_column for work in WORK}.items():
             names = {"table": Identifier(table), "partition": Identifier(partition)}

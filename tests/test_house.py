@@ -89,7 +89,7 @@ WITHOUT_PROJECT = re.compile(
     r"|^postern\.identity\.sso\.store\.project_of_connection$"
     r"|^postern\.messaging\.inbound\.(route_store\.(candidates|has_route)|message_store\.expired_messages)$"
     r"|^postern\.messaging\.emails\.store\.(delete_expired_keys|delete_expired_bodies|delete_expired_captured|erase_settled_secrets|tracked_sends)$"
-    r"|^postern\.messaging\.emails\.site_store\.(end_shares|suspensions_of_projects|sites_of_instance|suspend_for_all|projects_of_site|delete_\w+)$"
+    r"|^postern\.messaging\.emails\.site_store\.(end_shares|suspensions_of_projects|sites_of_instance|set_suspension_for_all|projects_of_site|delete_\w+)$"
 )
 """Names of the statements that have no parameter `project_id`."""
 

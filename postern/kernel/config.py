@@ -110,7 +110,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     direct_port: int = 25
     """The port of the recipients' mail servers, for tests and labs."""
     shaping_file: Path | None = None
-    """TOML file with limits of destinations, which take precedence over Postern's own."""
+    """TOML file with limits of sites, which take precedence over Postern's own."""
     dnssec: str = "auto"
     """Whether the DNS servers validate DNSSEC, for DANE: `yes`, `no` or `auto` (if all have loopback addresses)."""
     tls_report_contact: str | None = None

@@ -42,7 +42,7 @@ FILL_BATCH = 2_000
 """Contacts that become sends in one transaction."""
 MAX_QUEUED = 10_000
 """A campaign creates no further sends while this many wait for their first attempt. Sends that wait for a retry do not
-count, so that a slow destination does not hold up the others."""
+count, so that a slow site does not hold up the others."""
 UPDATE_BATCH = 2_000
 """Sends that are released or cancelled in one transaction."""
 POLL_INTERVAL = timedelta(milliseconds=200)

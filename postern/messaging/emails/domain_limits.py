@@ -65,12 +65,12 @@ async def _postpone_above_ceiling(world: "World", domain_id: UUID, sends: Sequen
     """Postpone the sends above today's ceiling of the warm-up plan to the next day; returns their ids."""
     async with world.db.transaction() as tx:
         ids = [send.id for send in sends]
-        places = await warm_up.take_places(tx, sends[0].project_id, domain_id, ids, world.clock())
-        if places is None:
+        reservations = await warm_up.reserve(tx, sends[0].project_id, domain_id, ids, world.clock())
+        if reservations is None:
             return set()
-        waiting = [send for send in sends if send.id not in places.granted]
+        waiting = [send for send in sends if send.id not in reservations.reserved]
         if waiting:
-            await _let_wait(tx, waiting, WaitCause.WARM_UP, places.reason, places.wait_until, world.clock())
+            await _let_wait(tx, waiting, WaitCause.WARM_UP, reservations.reason, reservations.wait_until, world.clock())
     return {send.id for send in waiting}
 
 

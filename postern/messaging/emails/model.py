@@ -338,15 +338,15 @@ class EmailWaiting(Record):
     cause: WaitingCause
     """SCHEDULE: its scheduled time has not come. QUEUE: a worker will take it, or is sending it. CAMPAIGN_PAUSED: its
     campaign is paused. WARM_UP: its domain, or the IP addresses of the server, may send no more marketing mail today.
-    REPUTATION: the bounce or complaint rate of its domain is too high. SITE_SUSPENDED: its destination is suspended.
-    SITE_SLOWED: its destination has asked for less mail. SITE_UNREACHABLE: its destination could not be reached several
-    times in a row. CAPACITY: earlier messages are sent first. TLS: encryption that its destination requires has failed.
-    DEFERRED: its destination asked to try again later, or could not be reached. SETUP: the server has no transport for
-    it, or is overloaded."""
+    REPUTATION: the bounce or complaint rate of its domain is too high. SITE_SUSPENDED: its site is suspended (see the
+    list of delivery sites). SITE_SLOWED: its site has asked for less mail. SITE_UNREACHABLE: its site could not be
+    reached several times in a row. CAPACITY: earlier messages are sent first. TLS: encryption that the recipient's
+    domain or the relay's settings require has failed. DEFERRED: a server asked to try again later, or could not be
+    reached. SETUP: the server has no transport for it, or is overloaded."""
     until: Moment | None = None
     """When it will be tried; null if that is not known, for example if a suspension has no end."""
     site: str | None = None
-    """The name of the destination for which it waits, as in the list of delivery sites; null if it waits for none."""
+    """The name of the site for which it waits, as in the list of delivery sites; null if it waits for none."""
 
 
 class EmailLogEntryDetail(EmailLogEntry):
@@ -490,7 +490,8 @@ class DeliverySiteBounce(Record):
 
 
 class DeliverySite(Record):
-    """A destination of a project's mail: a provider, the mail servers of a domain, or a relay.
+    """A group of mail servers that are limited together: those of a provider such as Google, or of one domain. A relay
+    and Amazon SES are sites, too.
 
     State and limits are those of all projects; the numbers are those of this project.
     """
@@ -499,7 +500,7 @@ class DeliverySite(Record):
     """Name of the provider, name of the first mail server, or `host:port` of the relay or of Amazon SES."""
     transport: SiteTransport
     provider: str | None
-    """The provider whose limits apply; null for other destinations."""
+    """The provider whose limits apply; null for other sites."""
     hosts: list[str]
     """The mail servers that were last used, the preferred ones first."""
     state: SiteState
@@ -585,7 +586,7 @@ class ListedSite(ProjectSite):
 
 
 class InstanceSite(Record):
-    """A site with the messages of all projects."""
+    """A site for the operator of the server, with numbers of all projects."""
 
     project_id: UUID
     """The project whose own relays or addresses are used; NO_ID for those that all projects share."""

@@ -175,7 +175,7 @@ def retries_since(send: Send) -> Moment:
 def retry_period_is_over(send: Send, cause: WaitCause | None, now: datetime) -> bool:
     """Whether a send that would wait for `cause` is given up instead, because its retry period has ended.
 
-    Always False before the first attempt, and for every cause other than SITE_SLOWED (the destination asked for less
+    Always False before the first attempt, and for every cause other than SITE_SLOWED (the site asked for less
     mail), because waits for other causes are not limited here.
     """
     if cause is not WaitCause.SITE_SLOWED or not send.tries:
@@ -190,7 +190,7 @@ def _lane(send: Send) -> MailLane:
 def retries_since_after(send: Send, cause: WaitCause | None, delay: timedelta) -> Moment | None:
     """From when the retry period counts after the send has waited for `delay`; None for no change.
 
-    The time of a suspension does not count in the retry period, because it is no failure of the destination.
+    The time of a suspension does not count in the retry period, because it is no failure of the site.
     """
     return Moment.of(retries_since(send) + delay) if cause is WaitCause.SITE_SUSPENDED else None
 

@@ -1,5 +1,9 @@
 """The list of sites for the operator of the server, and the operator's commands on a site (suspend, resume, bounce),
-for one project or for all."""
+for one project or for all.
+
+A site is a group of mail servers that receive mail for the domains of recipients and are limited together: the servers
+of a provider such as Google, or those of one domain. A relay and Amazon SES are sites, too.
+"""
 
 from datetime import datetime
 from typing import Literal
@@ -21,7 +25,7 @@ SiteOperation = Literal["suspended", "resumed", "bounced"]
 
 
 async def sites_of_instance(db: Database, now: Moment, limit: int) -> list[InstanceSite]:
-    """Up to `limit` sites with the messages of all projects, those with the most waiting messages first."""
+    """Up to `limit` sites, those with the most waiting messages first. Messages of all projects are counted."""
     return await site_store.sites_of_instance(
         db, counted=SITE_WAITING_COUNTED, since=now - SITE_COUNTS_SHOWN, limit=limit, now=now
     )
@@ -39,22 +43,25 @@ async def operate(
 ) -> int:
     """Suspend, resume or bounce a site for one project, or for all if `project_id` is None.
 
-    A suspension for all projects is separate from the suspensions of single projects and does not change these. Returns
-    the number of projects concerned; for a suspension or its end for all projects, the number of sites with
-    this name, of which a project with its own relay or addresses has a separate one.
+    A suspension for all projects is separate from the suspensions of single projects and does not change these.
+
+    Returns how many projects are affected. If a site is suspended or resumed for all projects, returns instead how many
+    sites have this name: the shared one, and one for each project with a relay or addresses of its own.
     """
     async with db.transaction() as tx:
-        projects = await site_store.projects_of_site(tx, name=name)
-        chosen = [site for site in projects if project_id in (None, site.project_id)]
+        project_sites = await site_store.projects_of_site(tx, name=name)
+        chosen = [site for site in project_sites if project_id in (None, site.project_id)]
         changed = len(chosen)
         if project_id is None and operation != "bounced":
             changed = len(
-                await site_store.suspend_for_all(
+                await site_store.set_suspension_for_all(
                     tx, name=name, until=until, reason=reason if operation == "suspended" else None, now=now
                 )
             )
         for site in chosen:
-            await _operate_for_project(tx, operation, site, project_id, reason=reason, until=until, now=now)
+            await _operate_for_project(
+                tx, operation, site, for_all=project_id is None, reason=reason, until=until, now=now
+            )
     return changed
 
 
@@ -62,20 +69,22 @@ async def _operate_for_project(
     tx: Transaction,
     operation: SiteOperation,
     site: ProjectSite,
-    project_id: UUID | None,
     *,
+    for_all: bool,
     reason: str,
     until: datetime | None,
     now: Moment,
 ) -> None:
+    """Apply an operation to the mail of one project. `for_all`: the operation is for all projects, so that a suspension
+    is not stored for each of them."""
     if operation == "bounced":
         await bounce(tx, site, reason, now)
     elif operation == "suspended":
-        if project_id is not None:
+        if not for_all:
             await site_store.suspend_site(
                 tx, project_id=site.project_id, id=site.id, until=until, reason=reason, by=OPERATOR, now=now
             )
-    elif project_id is not None:
+    elif not for_all:
         await resume(tx, site, now)
     else:
         await site_store.release_queue(tx, project_id=site.project_id, id=site.id, now=now)

@@ -1,4 +1,8 @@
-"""The sites to which a project sends: their state, and operations on the messages that wait for them."""
+"""The sites to which a project sends: their state, and operations on the messages that wait for them.
+
+A site is a group of mail servers that are limited together: those of a provider such as Google, or of one domain. A
+relay and Amazon SES are sites, too.
+"""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -60,8 +64,12 @@ async def list_delivery_sites(
     *,
     query: ListQuery,
 ) -> LinkedList[DeliverySite]:
-    """The destinations of the project's mail, with the number of waiting messages. A destination is a provider, the
-    mail servers of a domain, a relay, or Amazon SES. Those that were not used for a month are left out."""
+    """The sites to which the project sends mail, with the number of waiting messages. Sites that were not used for a
+    month are left out.
+
+    A site is a group of mail servers that are limited together: those of a provider such as Google, or of one domain. A
+    relay and Amazon SES are sites, too.
+    """
     filters = query.filters(q, state=[state] if state else [], transport=[transport] if transport else [])
     page = await sorted_list(
         call,
@@ -80,7 +88,7 @@ async def list_delivery_sites(
 
 @get("/projects/{project_id}/delivery/sites/{site}", needs="emails:read", problems=[SiteMissing])
 async def get_delivery_site(call: Call, site: SiteName) -> DeliverySite:
-    """A destination of the project's mail."""
+    """A site to which the project sends mail."""
     return await _site(call, site)
 
 

@@ -1,4 +1,8 @@
-"""SQL of sites: their state, the shares of processes in their limits, and the sends that wait for them."""
+"""SQL of sites: their state, the shares of processes in their limits, and the sends that wait for them.
+
+A site is a group of mail servers that are limited together (see `sites`). `mail_sites` has the state of each site,
+`project_sites` what one project sees and does, `mail_site_shares` which process may use how many connections.
+"""
 
 from datetime import datetime, timedelta
 from typing import Final, LiteralString
@@ -23,7 +27,7 @@ class SharedSite(Record):
     suspension_reason: str | None
     processes: int = 1
     connections: int | None = None
-    """The share of the process; None if connections are not limited."""
+    """How many connections this process may have; None if connections are not limited."""
     allowed: int | None = None
     """How many connections all processes together may have."""
 
@@ -425,7 +429,7 @@ async def sites_of_instance(
     where name = %(name)s
     returning name
 """)
-async def suspend_for_all(
+async def set_suspension_for_all(
     tx: Transaction, *, name: str, until: datetime | None, reason: str | None, now: Moment
 ) -> list[str]: ...
 

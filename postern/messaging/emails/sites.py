@@ -1,6 +1,7 @@
 """The sites to which a process sends, and how all processes share the limits of a site.
 
-A site is a destination with limits of its own: a provider, the mail servers of a domain, a relay, or Amazon SES.
+A site is a group of mail servers that receive mail for the domains of recipients and are limited together: the servers
+of a provider such as Google, or those of one domain. A relay and Amazon SES are sites, too.
 
 Each process that uses a site holds a share of its connections: a row with a lease. A share is never more than the
 other processes leave, so that together they never exceed the limit. A process that dies is not counted any more when
@@ -133,9 +134,9 @@ class Sites:
         if len(self._learned) > DOMAINS_IN_MEMORY:
             self._learned.popitem(last=False)
 
-    async def share(self, control: SiteControl) -> None:
+    async def get_share(self, control: SiteControl) -> None:
         """See `SiteObserver`."""
-        await self._world.batcher(share_sites)(control)
+        await self._world.batcher(renew_shares)(control)
         if self._ticking is None or self._ticking.done():
             self._ticking = asyncio.create_task(self._tick_while_used())
 
@@ -185,21 +186,26 @@ class Sites:
             _set_state(control, state)
             await self._renew([control])
 
-    def set_share(self, control: SiteControl, share: SharedSite, ends_at: Moment) -> None:
-        """Apply the share of a site that this process has until `ends_at`."""
-        _set_state(control, share)
+    def apply_shared_state(self, control: SiteControl, shared: SharedSite, ends_at: Moment) -> None:
+        """Apply the shared state of a site, and the share of its connections that this process has until `ends_at`.
+
+        If the site is slow or suspended, messages that cannot be sent soon go back to the database. Idle connections
+        beyond the share are closed. Waiting messages get the connections that have become free. If the connections are
+        divided unevenly at present, the share is renewed at the next tick.
+        """
+        _set_state(control, shared)
         held = control.held
-        control.processes = share.processes
-        control.set_share(share.connections, ends_at)
-        fair = (share.allowed or 0) // share.processes
-        if share.connections is not None and (share.connections < held or share.connections < fair):
+        control.processes = shared.processes
+        control.set_share(shared.connections, ends_at)
+        fair = (shared.allowed or 0) // shared.processes
+        if shared.connections is not None and (shared.connections < held or shared.connections < fair):
             self._unevenly_divided.add(control.key)
         else:
             self._unevenly_divided.discard(control.key)
 
     async def _renew(self, controls: list[SiteControl]) -> None:
         try:
-            await share_sites(self._world, controls)
+            await renew_shares(self._world, controls)
         except (OperationalError, PoolTimeout) as error:
             log.warning("site_shares_not_renewed", error=str(error).strip()[:200])
 
@@ -220,7 +226,7 @@ class Sites:
 
     def _is_used(self, control: SiteControl) -> bool:
         recently = asyncio.get_running_loop().time() - control.used_at < USED_SECONDS
-        return bool(recently or control.open or any(control.ready.values()) or control.counts)
+        return bool(recently or control.open or any(control.in_memory.values()) or control.counts)
 
     async def update(self) -> None:
         """Store the counts, read the states, let sites recover, and renew the shares if it is time."""
@@ -325,7 +331,7 @@ class Sites:
             log.warning("site_shares_not_ended", error=str(error).strip()[:200])
 
 
-async def share_sites(world: "World", controls: list[SiteControl]) -> list[None]:
+async def renew_shares(world: "World", controls: list[SiteControl]) -> list[None]:
     """Get this process's shares of the limits of sites, or renew them. The result has one None per site."""
     process = sites(world)
     ordered = sorted({control.key: control for control in controls}.values(), key=lambda control: control.key)
@@ -359,7 +365,7 @@ async def share_sites(world: "World", controls: list[SiteControl]) -> list[None]
     by_key = {(share.project_id, share.name): share for share in shares}
     await _set_suspensions(world, ordered)
     for scope, control in zip(scopes, ordered, strict=True):
-        process.set_share(control, by_key[scope, control.key.name], now + SHARE_LEASE)
+        process.apply_shared_state(control, by_key[scope, control.key.name], now + SHARE_LEASE)
     return [None] * len(controls)
 
 
@@ -397,7 +403,7 @@ async def postpone_sends(world: "World", sends: list[Send]) -> list[Send]:
     known = sites(world)
     deliverable: list[Send] = []
     postponed: list[Postponement] = []
-    taken: Counter[tuple[SiteKey, bool]] = Counter()
+    counted: Counter[tuple[SiteKey, bool]] = Counter()
     now = world.clock()
     for send in sends:
         control = known.of_send(send)
@@ -406,8 +412,8 @@ async def postpone_sends(world: "World", sends: list[Send]) -> list[Send]:
             continue
         bulk = send.lane == MARKETING
         obstacle = control.obstacle(str(send.project_id), bulk=bulk)
-        if obstacle is None and control.ready[bulk] + taken[control.key, bulk] < control.most_ready:
-            taken[control.key, bulk] += 1
+        if obstacle is None and control.in_memory[bulk] + counted[control.key, bulk] < control.max_in_memory:
+            counted[control.key, bulk] += 1
             deliverable.append(send)
             continue
         if obstacle is None:

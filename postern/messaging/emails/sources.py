@@ -111,7 +111,7 @@ async def grant_sources(world: "World", requests: list[SourceRequest]) -> list[S
     async with world.db.transaction() as tx:
         if not plans.is_stored:
             await source_warm_up.declare(tx, plans.declared, world.clock())
-        grants, rows = await source_warm_up.take_source_places(
+        grants, rows = await source_warm_up.reserve_sources(
             tx, requests, plans.warming, world.clock(), world.random.random
         )
     plans.is_stored = True

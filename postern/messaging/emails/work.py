@@ -1,7 +1,7 @@
-"""The background work of sends: a worker claims some of the due sends (a share) and delivers them.
+"""The background work of sends: a worker claims a batch of due sends and delivers them.
 
-A share must not occupy the worker for as long as its slowest server takes, which may be ten minutes (RFC 5321
-§4.5.3.2.6). So after a few seconds, its last deliveries go on in the background, and the worker claims the next share.
+A batch must not occupy the worker for as long as its slowest server takes, which may be ten minutes (RFC 5321
+§4.5.3.2.6). So after a few seconds, its last deliveries go on in the background, and the worker claims the next batch.
 """
 
 import asyncio
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 GROUP_OCTETS = 4 * 1024 * 1024
-"""Maximum octets of content and attachments that one share holds in memory at a time. A worker processes twelve shares
-at a time and holds each message in up to three forms. This bounds its memory when each recipient has a separate
-file."""
-SHARE_SECONDS = 8.0
-"""After this time, the last deliveries of a share go on in the background."""
+"""Maximum octets of content and attachments that a worker loads at a time for one batch. A worker processes twelve
+batches at a time and holds each message in up to three forms. The limit bounds its memory even if each message has its
+own attachments."""
+BATCH_SECONDS = 8.0
+"""After this time, the last deliveries of a batch go on in the background."""
 LAST_DELIVERIES = 64
-"""How many deliveries of a share may go on in the background."""
+"""How many deliveries of a batch may go on in the background."""
 BACKGROUND_DELIVERIES = 1_000
-"""How many deliveries of all shares may go on in the background of one process."""
+"""How many deliveries of all batches may go on in the background of one process."""
 BACKGROUND_OCTETS = 64 * 1024 * 1024
 """How many octets of content and attachments these deliveries may hold in memory."""
 
 
-async def deliver_share(world: "World", sends: list[Send]) -> None:
+async def deliver_batch(world: "World", sends: list[Send]) -> None:
     """Deliver the claimed sends of one project; at least one. Renews their leases meanwhile.
 
     An error of a delivery is not raised: it is logged, and the send is claimed again when its lease ends.
@@ -102,7 +102,7 @@ async def _deliver_together(
     deliveries = {asyncio.create_task(_deliver_one(world, job)): job for job in jobs}
     remaining = set(deliveries)
     try:
-        _, remaining = await asyncio.wait(remaining, timeout=SHARE_SECONDS)
+        _, remaining = await asyncio.wait(remaining, timeout=BATCH_SECONDS)
         background = world.resource(BackgroundDeliveries, lambda: BackgroundDeliveries(world))
         while remaining:
             last = {task: deliveries[task].send for task in remaining}
@@ -119,7 +119,7 @@ async def _deliver_one(world: "World", job: DeliveryJob) -> None:
     """Deliver one send. An error is logged, and the send is claimed again when its lease ends."""
     site = sites(world).of_send(job.send)
     try:
-        with site.holding(bulk=job.send.lane == MARKETING) if site else nullcontext():
+        with site.counting_in_memory(bulk=job.send.lane == MARKETING) if site else nullcontext():
             await deliver_leased(world, job)
     except (OperationalError, PoolTimeout) as error:
         log.warning("database_away", send=str(job.send.id), error=str(error).strip()[:200])
@@ -128,7 +128,7 @@ async def _deliver_one(world: "World", job: DeliveryJob) -> None:
 
 
 class BackgroundDeliveries:
-    """The deliveries of a process whose shares have ended. Their leases are renewed until they are done."""
+    """The deliveries of one process that go on after their batch. Their leases are renewed until they are done."""
 
     def __init__(self, world: "World") -> None:
         self._world = world
@@ -199,7 +199,7 @@ def _sends_of_lane(name: str, where: LiteralString) -> Work[Send]:
         table="sends",
         row_type=Send,
         lease=Settings().lease,
-        do=deliver_share,
+        do=deliver_batch,
         claim_size=250,
         where=where,
         max_claims=12,

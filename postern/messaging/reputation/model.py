@@ -39,8 +39,8 @@ DAILY_GROWTH = 2
 published schedules are 1.5 (Resend) to 5 (Twilio SendGrid, on its first days)."""
 START_HORIZON = timedelta(days=365)
 """How far in the future a plan may begin."""
-PLACES_DELETED_AT_ONCE = 50_000
-"""Maximum rows of places of past days that one change of the day deletes."""
+RESERVATIONS_DELETED_AT_ONCE = 50_000
+"""Maximum reservations of past days that are deleted when a plan goes on to the next day."""
 
 ReputationState = Literal["HEALTHY", "WARNING", "HELD"]
 """HEALTHY: no rate is above a threshold. WARNING: a rate is above its lower threshold. HELD: a rate was above its upper

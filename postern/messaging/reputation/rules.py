@@ -125,12 +125,15 @@ Progress = TypeVar("Progress", bound=WarmUpProgress)
 
 
 def advance(row: Progress, now: Moment, state: ReputationState) -> Progress:
-    """The row of a plan as of now: unchanged on the same day, otherwise with its next step, or ended.
+    """The row of a plan for the day of `now` (UTC).
+
+    A SCHEDULED plan becomes ACTIVE on its first day. An ACTIVE plan goes on to its next step on a new day, and becomes
+    COMPLETED after its last step. The row is returned unchanged before the first day, on the same day, and if the plan
+    is COMPLETED or CANCELLED.
 
     `state` is the present state of the domain's rates; for an address of the server, WARNING if it is on a blocklist.
-
-    The step of a day on which nothing was sent, or after which the rates are above a threshold, is repeated. Days that
-    passed without an evaluation count as days on which nothing was sent.
+    The step of a day on which nothing was sent, or after which `state` is not HEALTHY, is repeated. Days that passed
+    without a call count as days on which nothing was sent.
     """
     today = now.astimezone(UTC).date()
     if row.status == "SCHEDULED" and today >= row.starts_on:

@@ -7,8 +7,8 @@ from postern.kernel.values import Record
 from postern.messaging.reputation.model import SourceWarmUp
 
 
-class SourcePlace(Record):
-    """A message with a place in an address's ceiling of a day."""
+class SourceReservation(Record):
+    """A message with a reservation at an address for a day (see `source_warm_up`)."""
 
     address: str
     message_id: str
@@ -37,16 +37,16 @@ async def insert_source_warm_up(tx: Transaction, warm_up: SourceWarmUp) -> None:
 async def update_source_warm_up(tx: Transaction, warm_up: SourceWarmUp) -> None: ...
 
 
-# Which of these messages have a place in the ceiling of an address on a day; the lists of addresses and days are
-# parallel.
+# Which of these messages have a reservation at one of these addresses; `days` are the days of the plans of `addresses`,
+# in the same order.
 @statement("""
     select p.address, p.message_id from unnest(%(addresses)s::text[], %(days)s::date[]) as v (address, day)
     join source_places p on (p.address, p.day) = (v.address, v.day)
     where p.message_id = any (%(message_ids)s)
 """)
-async def source_places(
+async def source_reservations(
     tx: Transaction, *, addresses: list[str], days: list[date], message_ids: list[str]
-) -> list[SourcePlace]: ...
+) -> list[SourceReservation]: ...
 
 
 @statement("""
@@ -54,14 +54,14 @@ async def source_places(
     select * from unnest(%(addresses)s::text[], %(days)s::date[], %(message_ids)s::text[])
     on conflict do nothing
 """)
-async def insert_source_places(
+async def insert_source_reservations(
     tx: Transaction, *, addresses: list[str], days: list[date], message_ids: list[str]
 ) -> None: ...
 
 
-# Delete up to `limit` places of days before `before`.
+# Delete up to `limit` reservations of days before `before`.
 @statement("""
     delete from source_places where ctid = any (array(
         select ctid from source_places where address = %(address)s and day < %(before)s limit %(limit)s))
 """)
-async def delete_expired_source_places(tx: Transaction, *, address: str, before: date, limit: int) -> None: ...
+async def delete_expired_source_reservations(tx: Transaction, *, address: str, before: date, limit: int) -> None: ...

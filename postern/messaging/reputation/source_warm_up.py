@@ -1,9 +1,10 @@
-"""Warm-up plans of source addresses, from which the transport `direct` sends: the choice of addresses for a message.
+"""Warm-up plans of source addresses: how many messages may leave from each address on a day, and the choice of an
+address for each message.
 
-The ceiling is the number of messages that may leave from an address on a day. A place is the permission for one of
-them. A place is taken before a message is sent, under a lock on the row of the plan, so a ceiling holds for the workers
-of all hosts together. Receivers judge an address by all of its mail, so transactional messages take places, too; but if
-no address has one left, only marketing mail waits.
+The ceiling is the number of messages that may leave from an address on a day. A message reserves one of them before it
+is sent, under a lock on the row of the plan, so a ceiling holds for the workers of all hosts together. The table
+`source_places` has the reservations. Receivers judge an address by all of its mail, so transactional messages make
+reservations, too; but if all addresses have reached their ceilings, only marketing mail waits.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +20,7 @@ from postern.kernel.http.problems import Invalid
 from postern.kernel.values import Moment
 from postern.messaging.domains import sending as domains
 from postern.messaging.reputation import rules, source_store
-from postern.messaging.reputation.model import PLACES_DELETED_AT_ONCE, SourceWarmUp, WarmUpPlan
+from postern.messaging.reputation.model import RESERVATIONS_DELETED_AT_ONCE, SourceWarmUp, WarmUpPlan
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
@@ -41,7 +42,7 @@ class SourceRequest(msgspec.Struct, frozen=True, kw_only=True):
     pool: tuple[str, ...]
     """The addresses from which the message may be sent; at least one."""
     waits: bool
-    """Whether the message waits for the next day if no address has a place left."""
+    """Whether it waits for the next day if all addresses have reached their ceilings."""
 
 
 class SourceGrant(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,12 +128,14 @@ async def declare(tx: Transaction, declared: Mapping[str, DeclaredWarmUp], now: 
 
 
 async def warm_ups(db: Queries, now: Moment) -> list[SourceWarmUp]:
-    """The plans of all addresses as of now, including plans that are no longer declared. Stores nothing."""
+    """The plans of all addresses with the step of today, also of addresses that are not declared any more. Stores
+    nothing."""
     return [await _as_of(db, row, now) for row in await source_store.source_warm_ups(db)]
 
 
 async def _as_of(db: Queries, row: SourceWarmUp, now: Moment) -> SourceWarmUp:
-    """The row as of now. If the address is on a blocklist, the step is repeated, as after a day without messages."""
+    """The row with the step of today. If a new day has begun and the address is on a blocklist, the step is repeated,
+    as after a day without messages."""
     if row.status != "ACTIVE" or now.date() <= row.day:
         return rules.advance(row, now, "HEALTHY")
     is_listed = await domains.is_listed(db, row.address)
@@ -140,31 +143,31 @@ async def _as_of(db: Queries, row: SourceWarmUp, now: Moment) -> SourceWarmUp:
 
 
 class Ceilings:
-    """The plans of addresses, whose rows are locked, and the places of messages in them."""
+    """The plans of the addresses of some messages, whose rows are locked, and the reservations of these messages."""
 
-    def __init__(self, rows: Sequence[SourceWarmUp], places: Sequence[source_store.SourcePlace]) -> None:
+    def __init__(self, rows: Sequence[SourceWarmUp], reservations: Sequence[source_store.SourceReservation]) -> None:
         self.rows = {row.address: row for row in rows}
-        self._places = {(place.address, place.message_id) for place in places}
+        self._reserved = {(reservation.address, reservation.message_id) for reservation in reservations}
         self.added: list[tuple[str, str]] = []
-        """The places that were taken, as pairs of address and message id; not stored yet."""
+        """The new reservations: pairs of address and message id."""
 
     def is_unlimited(self, address: str) -> bool:
         """Whether an address has no ceiling: it has no plan, or has completed it."""
         return address not in self.rows or self.rows[address].status == "COMPLETED"
 
-    def has_place(self, address: str, message_id: str) -> bool:
-        """Whether the message has a place of today."""
-        return (address, message_id) in self._places
+    def has_reservation(self, address: str, message_id: str) -> bool:
+        """Whether the message has a reservation at an address for today."""
+        return (address, message_id) in self._reserved
 
-    def has_free_place(self, address: str) -> bool:
+    def is_below_ceiling(self, address: str) -> bool:
         """Whether another message may leave from an address today."""
         row = self.rows.get(address)
         return row is None or row.status == "COMPLETED" or (row.status == "ACTIVE" and row.used < row.ceiling)
 
-    def take(self, address: str, message_id: str) -> None:
-        """Take a place for a message, whether one is free or not."""
+    def reserve(self, address: str, message_id: str) -> None:
+        """Reserve a message at an address, even if the ceiling is reached."""
         row = self.rows[address]
-        self._places.add((address, message_id))
+        self._reserved.add((address, message_id))
         self.added.append((address, message_id))
         if row.status == "ACTIVE":
             self.rows[address] = replace(row, used=row.used + 1)
@@ -173,18 +176,18 @@ class Ceilings:
         """The addresses from which a message may be sent: one with a ceiling, or all without one; empty if no address
         has a place left. Takes the place.
 
-        `family` has addresses of one IP version. Each of them gets the same share of the mail until its ceiling.
+        Each address gets the same share of the mail until its ceiling. Empty if all have reached their ceilings.
         """
         for address in family:
-            if self.has_place(address, message_id):
+            if self.has_reservation(address, message_id):
                 return (address,)
-        free = [address for address in family if self.has_free_place(address)]
+        free = [address for address in family if self.is_below_ceiling(address)]
         if not free:
             return ()
         chosen = free[int(chance() * len(free))]
         if self.is_unlimited(chosen):
             return tuple(address for address in family if self.is_unlimited(address))
-        self.take(chosen, message_id)
+        self.reserve(chosen, message_id)
         return (chosen,)
 
 
@@ -192,8 +195,8 @@ def grant(ceilings: Ceilings, request: SourceRequest, chance: Callable[[], float
     """Choose the addresses of a message, separately for IPv4 and IPv6: the recipient's mail server decides which one is
     used.
 
-    A message that may wait (`request.waits`) waits if no IPv4 address has a place left; if the pool has only IPv6
-    addresses, these decide.
+    A message that may wait (`request.waits`) waits if all IPv4 addresses of its pool have reached their ceilings. In a
+    pool without IPv4 addresses, this applies to the IPv6 addresses.
     """
     families = [[address for address in request.pool if ip_address(address).version == version] for version in (4, 6)]
     first, *others = [family for family in families if family]
@@ -204,14 +207,14 @@ def grant(ceilings: Ceilings, request: SourceRequest, chance: Callable[[], float
         # Mail that must not wait, such as a password reset, exceeds the ceiling.
         usable = [address for address in first if ceilings.rows[address].status == "ACTIVE"] or first
         addresses = (usable[int(chance() * len(usable))],)
-        ceilings.take(addresses[0], request.message_id)
+        ceilings.reserve(addresses[0], request.message_id)
     for family in others:
         addresses += ceilings.choose(family, request.message_id, chance)
     return SourceGrant(addresses=addresses)
 
 
 def _waiting(ceilings: Ceilings, family: Sequence[str]) -> SourceGrant:
-    """The grant of a message for which no address of a family has a place left."""
+    """The grant of a message that waits, because all addresses of a family have reached their ceilings."""
     rows = [ceilings.rows[address] for address in family]
     wait_until = min(moment for row in rows if (moment := rules.next_day_at(row)) is not None)
     ceiling = sum(row.ceiling for row in rows if row.status == "ACTIVE")
@@ -224,33 +227,33 @@ def _waiting(ceilings: Ceilings, family: Sequence[str]) -> SourceGrant:
     return SourceGrant(wait_until=wait_until, reason=reason)
 
 
-async def take_source_places(
+async def reserve_sources(
     tx: Transaction,
     requests: Sequence[SourceRequest],
     warming: frozenset[str],
     now: Moment,
     chance: Callable[[], float],
 ) -> tuple[list[SourceGrant], list[SourceWarmUp]]:
-    """Choose the addresses of messages and take their places; returns the grants, in the order of the requests, and the
+    """Choose the addresses of messages and reserve one message of each ceiling; returns the grants, in order, and the
     plans.
 
-    A message that already has a place of today keeps it. `warming` are the addresses that may have a plan which has not
-    ended; their rows are locked until the end of the transaction. `chance` returns a random number from 0 to below 1.
+    A message that has a reservation for today keeps it. `warming`: the addresses that may have a plan which has not
+    ended; their rows are locked until the end of the transaction. `chance` gives 0 ≤ x < 1.
     """
     addresses = sorted(warming & {address for request in requests for address in request.pool})
     before = await source_store.lock_source_warm_ups(tx, addresses=addresses)
     rows = [await _as_of(tx, row, now) for row in before]
     active = [row for row in rows if row.status == "ACTIVE"]
-    places = await source_store.source_places(
+    reservations = await source_store.source_reservations(
         tx,
         addresses=[row.address for row in active],
         days=[row.day for row in active],
         message_ids=[request.message_id for request in requests],
     )
-    ceilings = Ceilings(rows, places)
+    ceilings = Ceilings(rows, reservations)
     grants = [grant(ceilings, request, chance) for request in requests]
     if ceilings.added:
-        await source_store.insert_source_places(
+        await source_store.insert_source_reservations(
             tx,
             addresses=[address for address, _ in ceilings.added],
             days=[ceilings.rows[address].day for address, _ in ceilings.added],
@@ -267,6 +270,6 @@ async def _store(tx: Transaction, before: SourceWarmUp, after: SourceWarmUp, now
     await source_store.update_source_warm_up(tx, replace(after, updated_at=now))
     if (after.status, after.day) != (before.status, before.day):
         log.info("source_warm_up_day", address=after.address, status=after.status, ceiling=after.ceiling)
-        await source_store.delete_expired_source_places(
-            tx, address=after.address, before=after.day, limit=PLACES_DELETED_AT_ONCE
+        await source_store.delete_expired_source_reservations(
+            tx, address=after.address, before=after.day, limit=RESERVATIONS_DELETED_AT_ONCE
         )

@@ -180,13 +180,13 @@ async def put_warm_up(
 async def update_warm_up(tx: Transaction, warm_up: StoredWarmUp) -> None: ...
 
 
-# The ids, among `send_ids`, of the sends that have a place in the ceiling of a day.
+# The ids, among `send_ids`, of the sends with a reservation for a day (see `warm_up`).
 @statement("""
     select send_id from warm_up_places
     where project_id = %(project_id)s and domain_id = %(domain_id)s and day = %(day)s
       and send_id = any (%(send_ids)s)
 """)
-async def places_of(
+async def reserved_sends(
     tx: Transaction, *, project_id: UUID, domain_id: UUID, day: date, send_ids: list[UUID]
 ) -> list[UUID]: ...
 
@@ -196,18 +196,18 @@ async def places_of(
     select %(project_id)s, %(domain_id)s, %(day)s, send_id from unnest(%(send_ids)s::uuid[]) as v (send_id)
     on conflict do nothing
 """)
-async def insert_places(
+async def insert_reservations(
     tx: Transaction, *, project_id: UUID, domain_id: UUID, day: date, send_ids: list[UUID]
 ) -> None: ...
 
 
-# Delete up to `limit` places of days before `before`.
+# Delete up to `limit` reservations of days before `before`.
 @statement("""
     delete from warm_up_places where project_id = %(project_id)s and ctid = any (array(
         select ctid from warm_up_places
         where project_id = %(project_id)s and domain_id = %(domain_id)s and day < %(before)s limit %(limit)s))
 """)
-async def delete_expired_places(
+async def delete_expired_reservations(
     tx: Transaction, *, project_id: UUID, domain_id: UUID, before: date, limit: int
 ) -> None: ...
 

@@ -1,6 +1,7 @@
-"""Warm-up plans of domains: the change to the next day, and the places of marketing messages in the ceiling of a day.
+"""Warm-up plans of domains: the daily step of a plan, and which marketing messages may be sent on a day.
 
-The ceiling is the number of messages that a domain may send on a day. A place is the permission for one of them.
+The ceiling is the number of messages that a domain may send on a day. A marketing message reserves one of them before
+it is sent; without a reservation it waits for the next day. The table `warm_up_places` has the reservations.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from postern.kernel.database.statements import Transaction
 from postern.kernel.values import Moment
 from postern.messaging.domains import sending as domains
 from postern.messaging.reputation import rules, store
-from postern.messaging.reputation.model import PLACES_DELETED_AT_ONCE, ReputationState, StoredWarmUp
+from postern.messaging.reputation.model import RESERVATIONS_DELETED_AT_ONCE, ReputationState, StoredWarmUp
 from postern.platform.events import operations as events
 
 if TYPE_CHECKING:
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
 STARTED, ENDED = "domain.warm_up_started", "domain.warm_up_ended"
 
 
-class Places(msgspec.Struct, frozen=True, kw_only=True):
-    """Which sends may be transmitted today, and until when the others wait."""
+class Reservations(msgspec.Struct, frozen=True, kw_only=True):
+    """Which messages may be sent today, and until when the others wait."""
 
-    granted: frozenset[UUID]
-    """Ids of the sends that have a place."""
+    reserved: frozenset[UUID]
+    """The sends that have a reservation for today."""
     wait_until: Moment
     """When the next day begins, for which sends without a place wait."""
     reason: str
@@ -45,17 +46,17 @@ async def change_day(world: "World", row: StoredWarmUp) -> None:
         current = await _advance(tx, locked, now)
         # Also set `due_at` if nothing else has changed, because the claim has moved it to the end of the lease.
         await store.update_warm_up(tx, replace(current, due_at=rules.next_day_at(current)))
-        await store.delete_expired_places(
+        await store.delete_expired_reservations(
             tx,
             project_id=row.project_id,
             domain_id=row.id,
             before=current.day,
-            limit=PLACES_DELETED_AT_ONCE,
+            limit=RESERVATIONS_DELETED_AT_ONCE,
         )
 
 
 async def _advance(tx: Transaction, row: StoredWarmUp, now: Moment) -> StoredWarmUp:
-    """The locked row as of now. Records an event if the plan has started or ended; does not store the row."""
+    """The locked row with the step of today; records the events of its start and its end. Does not store the row."""
     reputation = await store.get_reputation(tx, project_id=row.project_id, id=row.id)
     state: ReputationState = reputation.state if reputation else "HEALTHY"
     current = rules.advance(row, now, state)
@@ -76,36 +77,36 @@ async def record_change(tx: Transaction, row: StoredWarmUp, type_: str, now: Mom
         await events.record_all(tx, [events.make_event(row.project_id, type_, row.id, now, **data)])
 
 
-async def take_places(
+async def reserve(
     tx: Transaction, project_id: UUID, domain_id: UUID, send_ids: Sequence[UUID], now: Moment
-) -> Places | None:
-    """Give sends places in the ceiling of today, in their order; None if the domain has no active plan.
+) -> Reservations | None:
+    """Reserve messages of today's ceiling, in their order; None if the domain has no active plan.
 
-    A send that already has a place of today keeps it, so that a repeated attempt takes no second place. The row of the
-    plan is locked until the end of the transaction, so the ceiling applies to all workers together.
+    A message that has a reservation for today keeps it, so that a repeated attempt reserves no second one. The row of
+    the plan is locked until the end of the transaction, so the ceiling holds for all workers together.
     """
     row = await store.lock_warm_up(tx, project_id=project_id, id=domain_id)
     if row is None:
         return None
     current = await _advance(tx, row, now)
-    places = None
+    reservations = None
     if current.status == "ACTIVE":
         key: dict[str, Any] = {"project_id": project_id, "domain_id": domain_id, "day": current.day}
-        with_place = set(await store.places_of(tx, send_ids=list(send_ids), **key))
+        earlier = set(await store.reserved_sends(tx, send_ids=list(send_ids), **key))
         free = max(0, current.ceiling - current.used)
-        added = [send_id for send_id in send_ids if send_id not in with_place][:free]
+        added = [send_id for send_id in send_ids if send_id not in earlier][:free]
         if added:
-            await store.insert_places(tx, send_ids=added, **key)
+            await store.insert_reservations(tx, send_ids=added, **key)
         current = replace(current, used=current.used + len(added))
         tomorrow = current.day + timedelta(days=1)
-        places = Places(
-            granted=frozenset({*with_place, *added}),
+        reservations = Reservations(
+            reserved=frozenset({*earlier, *added}),
             wait_until=rules.midnight(tomorrow),
             reason=f"Warm-up: {current.ceiling:,} messages on {current.day} (UTC). Continues on {tomorrow}.",
         )
     if current != row:
         await store.update_warm_up(tx, current)
-    return places
+    return reservations
 
 
 async def end_release(world: "World", row: StoredWarmUp) -> None:

@@ -9,7 +9,7 @@ from postern.messaging.campaigns import running
 from postern.messaging.campaigns.work import WORK as CAMPAIGNS
 from postern.messaging.emails.delivery import deliver_claimed
 from postern.messaging.emails.pre_send_check import SendTurn, check_sends
-from postern.messaging.emails.work import SENDS, deliver_share, load_jobs
+from postern.messaging.emails.work import SENDS, deliver_batch, load_jobs
 from tests.messaging.campaigns.test_campaigns import create_campaign, get_campaign, request_action
 from tests.messaging.emails.test_relay import sender, sink
 
@@ -178,7 +178,7 @@ async def test_cancelling_covers_retries_and_sends_of_a_dead_worker(sender, sink
     await create_sends(world, sender)
     first, second, third = await claim_due(world, sender, MARKETING)
     sink.behaviour.replies["RCPT"] = b"451 4.2.0 Mailbox busy, try again later"
-    await deliver_share(world, [first])
+    await deliver_batch(world, [first])
     sink.behaviour.replies.clear()
     await check_sends(
         world, [SendTurn(second, [second.recipient], skip_unsubscribed=True, needs_mark=True)]

@@ -143,7 +143,7 @@ async def test_recipients_in_several_domains_get_the_message_once(sender, intern
 
 async def test_a_stalled_site_does_not_delay_another(sender, internet, world, run_due_work, monkeypatch):
     """The worker delivers the other messages, and the stalled ones fail by themselves later."""
-    monkeypatch.setattr(work, "SHARE_SECONDS", 0.2)
+    monkeypatch.setattr(work, "BATCH_SECONDS", 0.2)
     stalled = await internet.mail_server("slow.test", Behaviour(stall_at="GREETING"))
     good = await internet.mail_server("good.test")
     emails = [{**MAIL, "to": [f"{n}@{'slow' if n % 2 else 'good'}.test"]} for n in range(6)]
@@ -161,7 +161,7 @@ async def test_a_stalled_site_does_not_delay_another(sender, internet, world, ru
 
 
 async def test_the_share_of_background_deliveries_is_limited(sender, internet, run_due_work, monkeypatch):
-    monkeypatch.setattr(work, "SHARE_SECONDS", 0.05)
+    monkeypatch.setattr(work, "BATCH_SECONDS", 0.05)
     monkeypatch.setattr(work, "BACKGROUND_DELIVERIES", 0)
     stalled = await internet.mail_server("slow.test", Behaviour(stall_at="GREETING"))
     await sender.client.post("/emails/batch", {"emails": [{**MAIL, "to": ["a@slow.test"]}]})

@@ -11,7 +11,7 @@ from postern.kernel.http.call import ProjectMissing
 from postern.messaging.emails import delivery, enqueue, store, work
 from postern.messaging.emails.delivery import deliver_claimed, hold_all, lease_keeper
 from postern.messaging.emails.model import SendBody
-from postern.messaging.emails.work import SENDS, deliver_share, load_jobs
+from postern.messaging.emails.work import SENDS, deliver_batch, load_jobs
 from tests.workers import at_work
 
 TRANSACTIONAL, MARKETING = SENDS
@@ -35,14 +35,14 @@ async def test_the_queue_of_one_project_does_not_delay_another_project(project, 
     async def record_share(world_, sends):
         projects_of_shares.append(str(sends[0].project_id))
         assert len({send.project_id for send in sends}) == 1
-        await deliver_share(world_, sends)
+        await deliver_batch(world_, sends)
 
     async with at_work(world, [replace(TRANSACTIONAL, do=record_share, claim_size=10, max_claims=1)]):
         await until_delivered(other, 1)
         await until_delivered(project, 300)
     of_these_projects = [project_id for project_id in projects_of_shares if project_id in (project.id, other.id)]
     assert of_these_projects.index(other.id) <= 2, (
-        "The other project's message waits for at most two shares of the long queue."
+        "The other project's message waits for at most two batches of the long queue."
     )
     assert of_these_projects.count(project.id) >= 30
 
@@ -56,7 +56,7 @@ async def test_claimed_marketing_mail_does_not_delay_transactional_mail(project,
     async def deliver_after_release(world_, sends):
         started.set()
         await release.wait()
-        await deliver_share(world_, sends)
+        await deliver_batch(world_, sends)
 
     async with at_work(world, [TRANSACTIONAL, replace(MARKETING, do=deliver_after_release)]):
         try:
@@ -82,7 +82,7 @@ async def test_a_long_queue_gets_several_but_never_all_claims_of_a_worker(projec
             if len(held_shares) == 2:
                 two_held.set()
             await release.wait()
-        await deliver_share(world_, sends)
+        await deliver_batch(world_, sends)
 
     async with at_work(world, [replace(TRANSACTIONAL, do=hold_shares_of_project, claim_size=10, max_claims=4)]):
         try:
@@ -187,7 +187,7 @@ async def test_held_sends_are_no_longer_leased(project, world, monkeypatch):
         return await hold_all(world_, sends)
 
     monkeypatch.setattr(delivery, "hold_all", record_leases)
-    await deliver_share(world, sends)
+    await deliver_batch(world, sends)
     assert held.id not in leased_ids[0]
     assert await due_of(world, held) is None
 

@@ -20,7 +20,7 @@ from postern.messaging.emails import site_control, site_store
 from postern.messaging.emails import sites as sites_module
 from postern.messaging.emails.retention import delete_expired
 from postern.messaging.emails.site_operations import RELEASED_AGAIN_AFTER
-from postern.messaging.emails.sites import SHARE_LEASE, USED_SECONDS, Sites, read_shaping, share_sites, sites
+from postern.messaging.emails.sites import SHARE_LEASE, USED_SECONDS, Sites, read_shaping, renew_shares, sites
 from postern.protocols.mail.transports import shaping
 from postern.protocols.mail.transports.shaping import SiteKey
 from tests.messaging.emails.test_direct import MAIL, entry, sender
@@ -214,7 +214,7 @@ async def test_processes_never_have_more_connections_than_the_limit(sender, inte
 
     async def renew(number):
         monkeypatch.setitem(world.resources, Sites, processes[number])
-        await share_sites(world, [controls[number]])
+        await renew_shares(world, [controls[number]])
         table[number] = controls[number].connections_share
         assert sum(table.values()) <= 10
 
@@ -252,7 +252,7 @@ async def test_a_process_that_renews_its_share_too_late_uses_no_connection_befor
 
     async def renew(process, control):
         monkeypatch.setitem(world.resources, Sites, process)
-        await share_sites(world, [control])
+        await renew_shares(world, [control])
         return control.connections_share
 
     assert await use(late, of_late) == 10
@@ -294,7 +294,7 @@ async def test_a_process_without_a_connection_delays_no_message(
         for number in range(2):
             use(number)
             await table[number].update()
-            await share_sites(world, [controls[number]])
+            await renew_shares(world, [controls[number]])
     assert sorted(control.connections_share for control in controls) == [0, 1]
     having = next(number for number, control in enumerate(controls) if control.connections_share)
     sent = len(sink.messages)
@@ -319,7 +319,7 @@ async def test_a_process_without_a_connection_delays_no_message(
     assert not controls[having].is_shared
     clock.move(SHARE_LEASE)
     use(1 - having)
-    await share_sites(world, [controls[1 - having]])
+    await renew_shares(world, [controls[1 - having]])
     assert controls[1 - having].connections_share == 1
 
 
@@ -536,7 +536,7 @@ async def test_the_operator_suspends_a_site_for_all_projects(sender, internet, w
     await queue(sender, "first@b.test")
     await run_due_work()
     async with world.db.transaction() as tx:
-        assert await site_store.suspend_for_all(
+        assert await site_store.set_suspension_for_all(
             tx, name="mx.b.test", until=None, reason="Blocked.", now=world.clock()
         ) == ["mx.b.test"]
     site = await site_of(sender, world, "mx.b.test")

@@ -20,7 +20,7 @@ from postern.kernel.config import SettingInvalid
 from postern.messaging.emails.source_limits import choose_sources
 from postern.messaging.emails.sources import SourceWarmUps, parse_warm_ups, source_states
 from postern.messaging.emails.transports import direct_transport
-from postern.messaging.emails.work import SENDS, deliver_share
+from postern.messaging.emails.work import SENDS, deliver_batch
 from postern.messaging.reputation.model import SourceWarmUp
 from postern.messaging.reputation.source_warm_up import DeclaredWarmUp, row_of
 from postern.protocols.mail.transports.transport import Envelope
@@ -134,8 +134,8 @@ async def test_workers_of_two_hosts_keep_one_ceiling(sender, sink, world, use, r
     assert (await sender.client.post("/emails", MAIL)).json()["status"] == "DELIVERED"
     await start_campaign(sender, 100)
     await create_sends(world, sender)
-    shares = [await claim_due(world, sender, MARKETING, limit=20) for _ in range(5)]
-    await asyncio.gather(*(deliver_share(world, share) for share in shares))
+    batches = [await claim_due(world, sender, MARKETING, limit=20) for _ in range(5)]
+    await asyncio.gather(*(deliver_batch(world, batch) for batch in batches))
     assert clients(sink) == {new: 50}
     assert (await state_of(world, new)).used == 50
 
@@ -157,7 +157,7 @@ async def test_transactional_mail_above_the_ceiling_leaves_by_the_warm_address(s
     assert clients(sink) == {new: 3, warm: 17}
 
 
-async def test_a_killed_worker_and_a_retry_take_no_place_twice(sender, sink, world, clock, use, run_due_work):
+async def test_a_killed_worker_and_a_retry_reserve_only_once(sender, sink, world, clock, use, run_due_work):
     new = new_address()
     use((new, "?warm-up=6,20"))
     sink.behaviour.replies["RCPT"] = b"450 4.7.1 Greylisted"
@@ -213,7 +213,7 @@ async def test_a_day_without_mail_or_on_a_blocklist_is_repeated(
     assert (state.step, state.ceiling, state.repeated_days) == (2, 4, 3)
 
 
-async def test_other_transports_take_no_place(sender, sink, world, use, run_due_work):
+async def test_other_transports_make_no_reservation(sender, sink, world, use, run_due_work):
     """Captured mail, and mail of a project with its own relay."""
     new = new_address()
     use((new, "?warm-up=3,10"))

@@ -8,7 +8,7 @@ import pytest
 from postern.kernel.config import SettingInvalid, Settings, read_settings
 from postern.messaging.emails import domain_limits, store
 from postern.messaging.emails.signals import apply_signals
-from postern.messaging.emails.work import SENDS, deliver_share
+from postern.messaging.emails.work import SENDS, deliver_batch
 from postern.messaging.reputation import rules
 from postern.messaging.reputation.model import (
     EVALUATION_DELAY,
@@ -265,7 +265,7 @@ async def test_sends_that_a_worker_claimed_before_the_release_are_sent(
     assert len(sends) == 4
     with monkeypatch.context() as patch:
         patch.setattr(domain_limits.reputation, "limits_of", release_in_between)
-        await deliver_share(world, sends)
+        await deliver_batch(world, sends)
     assert len(sink.messages) == 18
     await run_due_work()
     assert len(sink.messages) == 22

@@ -9,7 +9,7 @@ import pytest
 
 from postern.kernel.http.problems import Invalid
 from postern.messaging.emails.domain_limits import admitted
-from postern.messaging.emails.work import SENDS, deliver_share
+from postern.messaging.emails.work import SENDS, deliver_batch
 from postern.messaging.reputation import rules
 from postern.messaging.reputation.model import WARM_UP_STEPS, StoredWarmUp, WarmUpPlan
 from tests.messaging.campaigns.test_campaigns import get_campaign, request_action
@@ -85,8 +85,8 @@ async def test_two_workers_keep_one_ceiling(sender, sink, world, run_due_work):
     await set_plan(sender, steps=[50, 100])
     await start_campaign(sender, 200)
     await create_sends(world, sender)
-    shares = [await claim_due(world, sender, MARKETING, limit=40) for _ in range(5)]
-    await asyncio.gather(*(deliver_share(world, share) for share in shares))
+    batches = [await claim_due(world, sender, MARKETING, limit=40) for _ in range(5)]
+    await asyncio.gather(*(deliver_batch(world, batch) for batch in batches))
     assert len(sink.messages) == 50
     assert (await plan_of(sender))["used"] == 50
 
@@ -105,7 +105,7 @@ async def test_a_killed_worker_takes_no_place_twice(sender, sink, world, clock, 
     assert (await plan_of(sender))["used"] == 10
 
 
-async def test_a_retry_on_the_same_day_takes_no_second_place(sender, sink, clock, run_due_work):
+async def test_a_retry_on_the_same_day_reserves_no_second_message(sender, sink, clock, run_due_work):
     await set_plan(sender, steps=[6, 20])
     sink.behaviour.replies["RCPT"] = b"450 4.7.1 Greylisted"
     await start_campaign(sender, 8)
@@ -203,7 +203,7 @@ async def test_mail_that_has_waited_for_days_is_still_retried(sender, sink, cloc
     assert (await entry(sender, log["id"]))["status"] == "SENT"
 
 
-async def test_captured_mail_and_test_mail_take_no_places(sender, clock, run_due_work):
+async def test_captured_mail_and_test_mail_make_no_reservations(sender, clock, run_due_work):
     await set_plan(sender, steps=[2, 3])
     await sender.developer.patch("", {"settings": {"transport": "capture"}})
     campaign = await start_campaign(sender, 5)

@@ -18,7 +18,7 @@ from postern.protocols.mail.dns import TlsaRecord
 from postern.protocols.mail.mta_sts import StsPolicy
 from postern.protocols.mail.smtp import SmtpConnection, Timeouts
 from postern.protocols.mail.transports import direct as direct_module
-from postern.protocols.mail.transports.direct import SITE_LIMITS, DirectTransport, Source, select_sources
+from postern.protocols.mail.transports.direct import DESTINATION_LIMITS, DirectTransport, Source, select_sources
 from postern.protocols.mail.transports.mx import MailRoutes
 from postern.protocols.mail.transports.transport import Accepted, Deferred, DeliveryHooks, Envelope, Rejected
 from tests.peers.certificates import CertificateAuthority
@@ -278,14 +278,14 @@ async def test_a_lost_reply_of_one_site_is_ambiguous(lab):
 async def test_a_stalled_site_does_not_delay_others(lab):
     stalled = await lab.internet.mail_server("slow.test", Behaviour(stall_at="GREETING"))
     good = await lab.internet.mail_server("good.test")
-    limits = msgspec.structs.replace(SITE_LIMITS, longest_wait_seconds=0.1)
+    limits = msgspec.structs.replace(DESTINATION_LIMITS, longest_wait_seconds=0.1)
     transport = lab.transport(limits=limits)
     waiting = [asyncio.create_task(transport.deliver(envelope(f"{n}@slow.test"), MESSAGE)) for n in range(300)]
     for n in range(50):
         outcome = await transport.deliver(envelope(f"{n}@good.test"), MESSAGE)
         assert codes(outcome) == [("Accepted", 250, "2.0.0")]
     assert len(good.messages) == 50
-    connecting = SITE_LIMITS.initial_connections
+    connecting = DESTINATION_LIMITS.initial_connections
     while sum(task.done() for task in waiting) < len(waiting) - connecting:
         await asyncio.sleep(0.01)
     assert stalled.connections == connecting
@@ -360,12 +360,12 @@ async def test_slow_servers_of_one_tenant_leave_connections_to_the_others(lab, m
 
 
 async def test_unused_sites_are_dropped(lab, monkeypatch):
-    monkeypatch.setattr(direct_module, "MAX_SITES", 2)
+    monkeypatch.setattr(direct_module, "MAX_DESTINATIONS", 2)
     transport = lab.transport()
     sinks = [await lab.internet.mail_server(f"d{n}.test") for n in range(4)]
     for n in range(4):
         await transport.deliver(envelope(f"x@d{n}.test"), MESSAGE)
-    assert len(transport._sites) == 2
+    assert len(transport._destinations) == 2
     await transport.aclose()
     assert [sink.commands[-1] for sink in sinks] == ["QUIT"] * 4
 

@@ -1,7 +1,9 @@
 """The direct transport: each message goes to the mail servers of its recipients' domains (RFC 5321 §5.1).
 
-A site consists of the domains that have the same mail servers and the same requirements for TLS. Each site has its own
-connections, queue, rate shaper and circuit breaker, so that a slow or unreachable site does not delay the others.
+A destination is a set of mail servers that is contacted from the same source addresses and with the same requirements
+for TLS. Domains with the same mail servers share it. Each destination has its own connections, queue, rate shaper and
+circuit breaker, so that a slow or unreachable one does not delay the others. Several destinations can belong to one
+site (see `shaping`), whose limits they share.
 """
 
 import asyncio
@@ -62,11 +64,11 @@ from postern.protocols.mail.transports.transport import (
 HOST = "direct"
 """The host of an outcome without a mail server."""
 ADDRESSES_TRIED = 8
-"""Maximum addresses of a site's mail servers that are tried for one connection."""
+"""Maximum addresses of a destination's mail servers that are tried for one connection."""
 CONNECT_SECONDS = 120.0
 """After this time, no further address is tried for a connection."""
-MAX_SITES = 2_000
-"""How many sites keep their connections and their state in memory; the least recently used ones are dropped."""
+MAX_DESTINATIONS = 2_000
+"""How many destinations keep their connections and their state in memory; the least recently used ones are dropped."""
 MAX_CONNECTIONS = 500
 """Open connections of one transport, idle ones included; below the common limit of 1,024 file descriptors."""
 RESERVED_CONNECTIONS = 100
@@ -76,7 +78,7 @@ NO_CONNECTION_DELAY = timedelta(seconds=5)
 """After this time, a message for which no connection was left is tried again."""
 MAX_SOURCES = 64
 """Maximum source addresses of one transport."""
-SITE_LIMITS = PoolLimits(
+DESTINATION_LIMITS = PoolLimits(
     max_connections=10, initial_connections=3, max_messages_per_connection=100, longest_wait_seconds=5.0
 )
 
@@ -131,8 +133,8 @@ class TlsDemand(Enum):
         return cls.OPTIONAL if envelope.ignore_tls_policy else cls.BY_POLICY
 
 
-class _SiteKey(NamedTuple):
-    """Identifies a site, and the sources from which it is contacted."""
+class _DestinationKey(NamedTuple):
+    """Identifies a destination."""
 
     hosts: tuple[tuple[int, str, bool], ...]
     """Rank, name, and whether there are TLSA records."""
@@ -148,8 +150,8 @@ class _SiteKey(NamedTuple):
     §4.2.1)."""
 
 
-class _Site:
-    """A site: its connections, and the route that was found last."""
+class _Destination:
+    """A destination: its connections, and the route that was found last."""
 
     pool: ConnectionPool
 
@@ -160,7 +162,8 @@ class _Site:
 
 
 class DirectTransport:
-    """Delivers to the recipients' mail servers, with one transaction per site; `delivered` of its results is True."""
+    """Delivers to the recipients' mail servers, with one SMTP transaction per destination. `delivered` of its results
+    is True."""
 
     def __init__(
         self,
@@ -170,7 +173,7 @@ class DirectTransport:
         port: int = 25,
         ehlo_host: str = "localhost",
         sources: Sequence[Source] = (),
-        limits: PoolLimits = SITE_LIMITS,
+        limits: PoolLimits = DESTINATION_LIMITS,
         controls: SiteControls | None = None,
         timeouts: Timeouts | None = None,
         context: ssl.SSLContext | None = None,
@@ -198,7 +201,7 @@ class DirectTransport:
         self._clock, self._now, self._chance = clock, now, chance
         self._report_session = report_session
         self._choose_sources = choose_sources
-        self._sites: OrderedDict[_SiteKey, _Site] = OrderedDict()
+        self._destinations: OrderedDict[_DestinationKey, _Destination] = OrderedDict()
         self._connections: dict[SmtpConnection, str | None] = {}
         """The open connections, and closed ones that were not removed yet, with the tenants that opened them."""
         self._dialing: Counter[str | None] = Counter()
@@ -207,7 +210,7 @@ class DirectTransport:
 
     @property
     def circuit_open(self) -> bool:
-        """Always False: each site has its own circuit breaker."""
+        """Always False: each destination has its own circuit breaker."""
         return False
 
     async def deliver(self, envelope: Envelope, message: bytes, hooks: DeliveryHooks = NO_HOOKS) -> DeliveryOutcome:
@@ -232,14 +235,14 @@ class DirectTransport:
         names = list(dict.fromkeys(domain for domain in domains if isinstance(domain, str)))
         routes = dict(zip(names, await asyncio.gather(*map(self._route_or_failure, names)), strict=True))
         failures: dict[str, RouteFailure] = {}
-        recipients_of_sites: dict[_Site, list[str]] = {}
+        recipients_by_destination: dict[_Destination, list[str]] = {}
         for recipient, domain in zip(envelope.recipients, domains, strict=True):
             route = routes[domain] if isinstance(domain, str) else domain
             if isinstance(route, RouteFailure):
                 failures[recipient] = route
             else:
-                recipients_of_sites.setdefault(self._site(route, envelope), []).append(recipient)
-        outcomes = await self._deliver_to_sites(envelope, recipients_of_sites, message, hooks)
+                recipients_by_destination.setdefault(self._destination(route, envelope), []).append(recipient)
+        outcomes = await self._deliver_to_destinations(envelope, recipients_by_destination, message, hooks)
         return _joined(envelope, failures, outcomes)
 
     async def _route_or_failure(self, domain: str) -> MailRoute | RouteFailure:
@@ -248,19 +251,25 @@ class DirectTransport:
         except RouteFailure as failure:
             return failure
 
-    async def _deliver_to_sites(
-        self, envelope: Envelope, recipients_of_sites: dict[_Site, list[str]], message: bytes, hooks: DeliveryHooks
+    async def _deliver_to_destinations(
+        self,
+        envelope: Envelope,
+        recipients_by_destination: dict[_Destination, list[str]],
+        message: bytes,
+        hooks: DeliveryHooks,
     ) -> list[DeliveryOutcome]:
-        """The outcomes of the sites, in the same order. Raises an exception of `hooks` if no site got a command."""
+        """The outcomes of the destinations, in the same order. Raises an exception of `hooks` if no destination got a
+        command."""
         parts = {
-            site: msgspec.structs.replace(envelope, recipients=tuple(recipients))
-            for site, recipients in recipients_of_sites.items()
+            destination: msgspec.structs.replace(envelope, recipients=tuple(recipients))
+            for destination, recipients in recipients_by_destination.items()
         }
         if len(parts) == 1:
-            ((site, part),) = parts.items()
-            return [await self._deliver_to_site(site, part, message, hooks)]
+            ((destination, part),) = parts.items()
+            return [await self._deliver_to_destination(destination, part, message, hooks)]
         results = await asyncio.gather(
-            *(self._deliver_to_site(site, part, message, hooks) for site, part in parts.items()), return_exceptions=True
+            *(self._deliver_to_destination(destination, part, message, hooks) for destination, part in parts.items()),
+            return_exceptions=True,
         )
         outcomes: list[DeliveryOutcome] = []
         is_sent = any(isinstance(result, DeliveryOutcome) and result.exchange for result in results)
@@ -273,10 +282,10 @@ class DirectTransport:
             outcomes.append(result)
         return outcomes
 
-    async def _deliver_to_site(
-        self, site: _Site, envelope: Envelope, message: bytes, hooks: DeliveryHooks
+    async def _deliver_to_destination(
+        self, destination: _Destination, envelope: Envelope, message: bytes, hooks: DeliveryHooks
     ) -> DeliveryOutcome:
-        pool = site.pool
+        pool = destination.pool
         try:
             outcome = await pool.deliver(envelope, message, hooks)
         except NoConnectionLeft:
@@ -289,20 +298,21 @@ class DirectTransport:
                 wait_cause=WaitCause.CAPACITY,
                 retry_after=NO_CONNECTION_DELAY,
             )
-        if site.demand is TlsDemand.REQUIRED and not outcome.exchange:
+        if destination.demand is TlsDemand.REQUIRED and not outcome.exchange:
             outcome = _rejected_without_tls(envelope, outcome)
         if outcome.no_server_contacted and pool.circuit_open and not pool.is_held(envelope):
-            # For an unreachable site, this counts as a failed attempt, so that messages to it are not retried forever.
+            # For an unreachable destination, this counts as a failed attempt, so that messages to it are not retried
+            # forever.
             return msgspec.structs.replace(outcome, no_server_contacted=False, retry_after=None)
         return msgspec.structs.replace(outcome, results=tuple(map(_as_delivered, outcome.results)))
 
-    # Sites.
+    # Destinations.
 
-    def _key(self, route: MailRoute, envelope: Envelope) -> _SiteKey:
+    def _key(self, route: MailRoute, envelope: Envelope) -> _DestinationKey:
         preferences = sorted({host.preference for host in route.hosts})
         hosts = [(preferences.index(host.preference), host.name, bool(host.tlsa)) for host in route.hosts]
         demand = TlsDemand.of(envelope)
-        return _SiteKey(
+        return _DestinationKey(
             hosts=tuple(sorted(hosts)),
             policy=(route.policy.mode, route.policy.mx) if route.policy else None,
             domain=route.domain if any(has_authority(host.tlsa) for host in route.hosts) else None,
@@ -318,12 +328,12 @@ class DirectTransport:
         # Without any source, the operating system would choose an address.
         return tuple(source for source in selected if source.address in envelope.sources) or selected
 
-    def _site(self, route: MailRoute, envelope: Envelope) -> _Site:
-        """The site for a message, created at its first use; its route becomes `route`."""
+    def _destination(self, route: MailRoute, envelope: Envelope) -> _Destination:
+        """The destination for a message, created at its first use; its route becomes `route`."""
         key = self._key(route, envelope)
-        site = self._sites.get(key)
-        if site is None:
-            site = self._sites[key] = _Site(route, key.sources, key.demand)
+        destination = self._destinations.get(key)
+        if destination is None:
+            destination = self._destinations[key] = _Destination(route, key.sources, key.demand)
             limits, control = self._limits, None
             if self._controls:
                 # Limits of sources that are reserved for a tenant are that tenant's own.
@@ -333,44 +343,47 @@ class DirectTransport:
                 limits = msgspec.structs.replace(
                     limits, max_connections=most, initial_connections=min(limits.initial_connections or most, most)
                 )
-            site.pool = ConnectionPool(
+            destination.pool = ConnectionPool(
                 f"{route.hosts[0].name}:{self._port}",
-                functools.partial(self._dial, site),
+                functools.partial(self._dial, destination),
                 limits,
                 clock=self._clock,
                 chance=self._chance,
                 control=control,
             )
-            self._drop_old_sites()
-        if self._controls and site.pool.control:
-            self._controls.learn(envelope.tenant, route.domain, site.pool.control)
-        site.route = route
-        self._sites.move_to_end(key)
-        return site
+            self._drop_old_destinations()
+        if self._controls and destination.pool.control:
+            self._controls.learn(envelope.tenant, route.domain, destination.pool.control)
+        destination.route = route
+        self._destinations.move_to_end(key)
+        return destination
 
-    def _drop_old_sites(self) -> None:
-        """Drop the least recently used sites beyond MAX_SITES that no message uses."""
-        excess = len(self._sites) - MAX_SITES
+    def _drop_old_destinations(self) -> None:
+        """Drop the least recently used destinations beyond MAX_DESTINATIONS that no message uses."""
+        excess = len(self._destinations) - MAX_DESTINATIONS
         if excess <= 0:
             return
-        for key in [key for key, site in self._sites.items() if site.pool.is_unused][:excess]:
-            if key != next(reversed(self._sites)):
-                closing = asyncio.get_running_loop().create_task(self._sites.pop(key).pool.aclose())
+        for key in [key for key, destination in self._destinations.items() if destination.pool.is_unused][:excess]:
+            if key != next(reversed(self._destinations)):
+                closing = asyncio.get_running_loop().create_task(self._destinations.pop(key).pool.aclose())
                 self._closing.add(closing)
                 closing.add_done_callback(self._closing.discard)
 
     async def aclose(self) -> None:
-        """Close the idle connections of all sites."""
-        await asyncio.gather(*(site.pool.aclose() for site in list(self._sites.values())), *self._closing)
+        """Close the idle connections of all destinations."""
+        await asyncio.gather(
+            *(destination.pool.aclose() for destination in list(self._destinations.values())), *self._closing
+        )
 
     # Connections.
 
-    async def _dial(self, site: _Site, tenant: str | None) -> SmtpConnection:
-        """Connect to the first server of the site that can be used. Raises ConnectionFailed or NoConnectionLeft."""
+    async def _dial(self, destination: _Destination, tenant: str | None) -> SmtpConnection:
+        """Connect to the first server of a destination that can be used. Raises ConnectionFailed or
+        NoConnectionLeft."""
         self._require_room(tenant)
         self._dialing[tenant] += 1
         try:
-            connection = await self._dial_first(site)
+            connection = await self._dial_first(destination)
         except TlsRequired as failure:
             # The servers can be reached, so the circuit breaker stays closed: if it opened, the next messages would
             # get its reason instead of this one.
@@ -388,10 +401,10 @@ class DirectTransport:
         if self._has_room(tenant):
             return
         self._forget_closed()
-        for site in self._sites.values():
+        for destination in self._destinations.values():
             if self._has_room(tenant):
                 return
-            if site.pool.abort_idle():
+            if destination.pool.abort_idle():
                 self._forget_closed()
         if not self._has_room(tenant):
             raise NoConnectionLeft
@@ -406,26 +419,26 @@ class DirectTransport:
             connection: tenant for connection, tenant in self._connections.items() if connection.usable
         }
 
-    async def _dial_first(self, site: _Site) -> SmtpConnection:
+    async def _dial_first(self, destination: _Destination) -> SmtpConnection:
         deadline = self._clock() + CONNECT_SECONDS
         failure: ConnectionFailed | None = None
         without_requiretls: SmtpConnection | None = None
         tried = 0
-        for host, peer in self._candidates(site):
+        for host, peer in self._candidates(destination):
             if isinstance(peer, TlsRequired):
-                self._report(site, host, NOT_LISTED)
-                failure = _decisive(failure, peer, site.demand)
+                self._report(destination, host, NOT_LISTED)
+                failure = _decisive(failure, peer, destination.demand)
                 continue
             if tried == ADDRESSES_TRIED or self._clock() > deadline:
                 break
             tried += 1
             try:
-                connection = await self._connect(site, host, peer)
+                connection = await self._connect(destination, host, peer)
             except ConnectionFailed as unusable:
                 # RFC 5321 §5.1: another server may work, also after a refusal in the greeting.
-                failure = _decisive(failure, unusable, site.demand)
+                failure = _decisive(failure, unusable, destination.demand)
                 continue
-            if site.demand is not TlsDemand.REQUIRED or REQUIRETLS in connection.features:
+            if destination.demand is not TlsDemand.REQUIRED or REQUIRETLS in connection.features:
                 if without_requiretls:
                     await without_requiretls.quit()
                 return connection
@@ -436,53 +449,53 @@ class DirectTransport:
                 without_requiretls = connection
         if without_requiretls:
             return without_requiretls  # Its `send` rejects the message, because REQUIRETLS is missing.
-        raise failure or Unreachable(f"{site.route.domain} has no mail server that can be used.")
+        raise failure or Unreachable(f"{destination.route.domain} has no mail server that can be used.")
 
-    def _candidates(self, site: _Site) -> Iterator[tuple[MailHost, Peer | TlsRequired]]:
-        """The addresses of the site's servers, in the order in which they are tried. A server that must not be used is
-        there once, with the reason instead of an address."""
-        for host in self._in_random_order(site.route.hosts):
+    def _candidates(self, destination: _Destination) -> Iterator[tuple[MailHost, Peer | TlsRequired]]:
+        """The addresses of the destination's servers, in the order in which they are tried. A server that must not be
+        used is there once, with the reason instead of an address."""
+        for host in self._in_random_order(destination.route.hosts):
             try:
-                peer = self._peer(site.route, host, site.demand)
+                peer = self._peer(destination.route, host, destination.demand)
             except TlsRequired as unusable:
                 yield host, unusable
                 continue
             for address in host.addresses:
-                source = self._source_for(address, site.sources)
+                source = self._source_for(address, destination.sources)
                 # Without a source, the operating system would choose an address, perhaps one that receivers treat as
                 # a source of spam.
-                if source is not None or not site.sources:
+                if source is not None or not destination.sources:
                     yield host, _at(peer, address, source, self._ehlo_host)
 
-    async def _connect(self, site: _Site, host: MailHost, peer: Peer) -> SmtpConnection:
+    async def _connect(self, destination: _Destination, host: MailHost, peer: Peer) -> SmtpConnection:
         """Connect to a server, and report the result of TLS. Raises ConnectionFailed."""
-        policy = site.route.policy
+        policy = destination.route.policy
         is_testing = policy is not None and policy.mode == "testing" and not host.tlsa
-        if not is_testing or site.demand is not TlsDemand.BY_POLICY:
-            return await self._connect_reporting(site, host, peer)
+        if not is_testing or destination.demand is not TlsDemand.BY_POLICY:
+            return await self._connect_reporting(destination, host, peer)
         # RFC 8461 §5: failures of a policy that is being tested are only reported.
         if policy and not policy.lists(host.name):
-            self._report(site, host, NOT_LISTED)
+            self._report(destination, host, NOT_LISTED)
             return await connect_opportunistically(peer)
         strict = msgspec.structs.replace(peer, tls=Tls.STARTTLS_REQUIRED, verify=True, context=self._context)
         try:
-            return await self._connect_reporting(site, host, strict)
+            return await self._connect_reporting(destination, host, strict)
         except TlsRequired:
             return await connect_opportunistically(peer)
 
-    async def _connect_reporting(self, site: _Site, host: MailHost, peer: Peer) -> SmtpConnection:
+    async def _connect_reporting(self, destination: _Destination, host: MailHost, peer: Peer) -> SmtpConnection:
         try:
             connection = await (connect_opportunistically(peer) if peer.tls is Tls.STARTTLS else connect(peer))
         except ConnectionFailed as failure:
             if failure.tls_failure:
-                self._report(site, host, failure.tls_failure, failure.local_address, peer.address)
+                self._report(destination, host, failure.tls_failure, failure.local_address, peer.address)
             raise
-        self._report(site, host, connection.tls_failure, connection.local_address, peer.address)
+        self._report(destination, host, connection.tls_failure, connection.local_address, peer.address)
         return connection
 
     def _report(
         self,
-        site: _Site,
+        destination: _Destination,
         host: MailHost,
         failure: TlsFailure | None,
         sending_ip: str = "",
@@ -490,8 +503,10 @@ class DirectTransport:
     ) -> None:
         """Report the result of TLS, unless the message overrides the domain's policy: a failure that only the message's
         demand caused is not a failure of the policy."""
-        if site.demand is TlsDemand.BY_POLICY:
-            session = session_result(site.route, host, failure, sending_ip=sending_ip, receiving_ip=receiving_ip or "")
+        if destination.demand is TlsDemand.BY_POLICY:
+            session = session_result(
+                destination.route, host, failure, sending_ip=sending_ip, receiving_ip=receiving_ip or ""
+            )
             self._report_session(session)
 
     def _in_random_order(self, hosts: Sequence[MailHost]) -> list[MailHost]:
@@ -605,7 +620,8 @@ def _as_delivered(result: Result) -> Result:
 def _joined(
     envelope: Envelope, failures: dict[str, RouteFailure], outcomes: Sequence[DeliveryOutcome]
 ) -> DeliveryOutcome:
-    """The outcome of a message from those of its sites; `failures` are those of recipients without a site."""
+    """The outcome of a message from those of its destinations; `failures` are those of recipients without a
+    destination."""
     if not failures and len(outcomes) == 1:
         return outcomes[0]
     results = {result.recipient: result for outcome in outcomes for result in outcome.results}
@@ -643,7 +659,7 @@ def _result_of_failure(recipient: str, failure: RouteFailure) -> Result:
 
 
 def _joined_dialogue(outcomes: Sequence[DeliveryOutcome]) -> tuple[tuple[str, bytes], ...]:
-    """The dialogues with all sites, one after the other, until LONGEST_DIALOGUE octets are reached."""
+    """The dialogues with all destinations, one after the other, until LONGEST_DIALOGUE octets are reached."""
     dialogue: list[tuple[str, bytes]] = []
     octets = 0
     for outcome in outcomes:

@@ -1,8 +1,9 @@
-"""Shaping: the limits of connections and messages per destination, and their reduction when it asks for less mail.
+"""Shaping: the limits of connections and messages per site, and their reduction when a site asks for less mail.
 
-A site is a destination with common limits: a provider, the mail servers of a domain, or a relay. All processes share
-the limits of a site. This module has the limits and the state of a site in one process, a SiteControl. How processes
-share them is up to the caller, who sets the shared values and gets what the process observes (`SiteObserver`).
+A site is a group of mail servers that receive mail for the domains of recipients and are limited together: the servers
+of a provider such as Google, or those of one domain. A relay and Amazon SES are sites, too. All processes share the
+limits of a site. This module has the limits and the state of a site in one process, a SiteControl. How processes share
+them is up to the caller, who sets the shared values and gets what the process observes (`SiteObserver`).
 """
 
 import asyncio
@@ -243,10 +244,10 @@ BURST_SECONDS = 0.05
 LONGEST_RETRY_DELAY = timedelta(minutes=15)
 """A message that was returned to the database is tried again after this time at the latest, because its site may have
 recovered."""
-READY_MESSAGES = 1_024
-"""Maximum messages of a site without a rate that a process holds in memory."""
-READY_AT_LEAST = 4
-"""Messages of a site that a process may hold in memory, however slow the site is."""
+MAX_IN_MEMORY = 1_024
+"""Maximum messages of a site that a process holds in memory; fewer if the site has a rate or is slow."""
+MIN_IN_MEMORY = 4
+"""As many messages of a site may be in the memory of a process, however slow the site is."""
 WINDOW_SECONDS = 10.0
 """The period over which the share of deferred messages is measured."""
 WINDOW_MESSAGES = 10
@@ -290,7 +291,7 @@ class Obstacle(NamedTuple):
 class SiteObserver(Protocol):
     """The code that shares sites between processes, as a SiteControl uses it."""
 
-    async def share(self, control: "SiteControl") -> None:
+    async def get_share(self, control: "SiteControl") -> None:
         """Get this process's share of a site's limits: sets `connections_share` and the other shared values."""
         ...
 
@@ -353,7 +354,7 @@ class SiteControl:
         """Connections, including those being opened or closed."""
         self._closing: set[asyncio.Task[None]] = set()
         self.used_at = clock()
-        self.ready = {False: 0, True: 0}
+        self.in_memory = {False: 0, True: 0}
         """Messages of the site that this process holds in memory, by whether they are bulk mail."""
         self.counts: Counter[tuple[str, str]] = Counter()
         """The results since the counts were stored, by tenant and `delivered`, `deferred` or `bounced`."""
@@ -373,10 +374,10 @@ class SiteControl:
         after WINDOW_SECONDS begins a new window."""
 
     async def prepare(self) -> None:
-        """Wait until this process has a share of the site's limits. Raises what `SiteObserver.share` raises."""
+        """Wait until this process has a share of the site's limits. Raises what `SiteObserver.get_share` raises."""
         self.used_at = self._clock()
         if not self.is_shared or self.has_expired:
-            await self._observer.share(self)
+            await self._observer.get_share(self)
 
     # Whether and when a message may be sent.
 
@@ -438,20 +439,20 @@ class SiteControl:
         return timedelta(seconds=retry_at - self._clock())
 
     @property
-    def most_ready(self) -> int:
+    def max_in_memory(self) -> int:
         """How many messages of the site this process may hold in memory, of bulk mail and of other mail each."""
         if not self.per_second:
-            return READY_AT_LEAST if self.is_slow else READY_MESSAGES
-        return min(READY_MESSAGES, max(READY_AT_LEAST, round(self.per_second * RATE_WAIT_SECONDS)))
+            return MIN_IN_MEMORY if self.is_slow else MAX_IN_MEMORY
+        return min(MAX_IN_MEMORY, max(MIN_IN_MEMORY, round(self.per_second * RATE_WAIT_SECONDS)))
 
     @contextmanager
-    def holding(self, *, bulk: bool) -> Iterator[None]:
+    def counting_in_memory(self, *, bulk: bool) -> Iterator[None]:
         """Count a message of the site as held in memory while the block runs."""
-        self.ready[bulk] += 1
+        self.in_memory[bulk] += 1
         try:
             yield
         finally:
-            self.ready[bulk] -= 1
+            self.in_memory[bulk] -= 1
 
     # Slots: the permission to use a connection.
 
@@ -487,7 +488,7 @@ class SiteControl:
     def shed(self) -> None:
         """Return the waiting messages that cannot be sent soon to the database, so that they do not occupy the worker
         while the site is slow."""
-        keep = 0 if self.throttled_until is not None and self.throttled_until > self._now() else self.most_ready
+        keep = 0 if self.throttled_until is not None and self.throttled_until > self._now() else self.max_in_memory
         for pool in list(self.waiting_pools):
             keep -= pool.shed(keep)
 
