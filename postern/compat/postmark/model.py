@@ -88,8 +88,8 @@ class PostmarkTemplateBatch(PostmarkBody):
 class PostmarkOutcome(Record):
     """The result of a message, in the form that is stored with an idempotency key.
 
-    It has no addresses, because a repeated request has them. The text that may name addresses must be in `error`, which
-    the erasure of an address overwrites.
+    It has no fields for addresses: a repeated request contains them again. Only the text in `error` may name an
+    address; the erasure of the address overwrites this text.
     """
 
     id: UUID | None = None

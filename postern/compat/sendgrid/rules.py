@@ -25,7 +25,7 @@ from postern.kernel.values import as_id
 from postern.messaging.emails.model import (
     BODY_CHARACTERS,
     RECIPIENTS_LIMIT,
-    SEPARATE_BYTES,
+    SEPARATE_MESSAGES_BYTES,
     TAG_PAIR_SEPARATOR,
     Email,
     EmailAttachment,
@@ -78,7 +78,7 @@ def _is_set(mail: SendGridMail, field: str) -> bool:
 
 
 def _require_distinct(personalization: SendGridPersonalization, path: str) -> int:
-    """The number of recipients. Raises Invalid if an address is used twice."""
+    """The number of recipients. Raises Invalid if a personalization contains an address twice."""
     seen: set[str] = set()
     for field in ("to", "cc", "bcc"):
         for number, address in enumerate(getattr(personalization, field) or []):
@@ -147,7 +147,8 @@ def emails_of(mail: SendGridMail, template: TemplateContent | None) -> Iterator[
 
 
 def path_in_request(mail: SendGridMail, index: int, path: str) -> str:
-    """Convert the location of an error in the e-mail of the personalization `index` into its location in the request.
+    """The JSON pointer into the SendGrid request for `path`, a JSON pointer into the e-mail that `emails_of` made from
+    the personalization `index`.
 
     For example, `/scheduledAt` becomes `/personalizations/0/send_at`.
     """
@@ -186,8 +187,8 @@ class SizeBudget:
         self._searched = 0
 
     def count_searched(self, searched: int, added: int) -> int:
-        """Count `added` characters that are searched for a tag. `searched` is the count of this message so far; returns
-        its new count. Raises TooLargeTogether beyond the limits."""
+        """Count `added` characters that are searched for a tag. `searched` is how many were already searched for the
+        same message. Returns their sum. Raises TooLargeTogether beyond the limits."""
         self._searched += added
         if searched + added > SEARCHED_PER_MESSAGE or self._searched > SEARCHED_PER_REQUEST:
             raise TooLargeTogether("There are too many substitutions for messages of this size. Send fewer at a time.")
@@ -200,7 +201,7 @@ class SizeBudget:
         size = sum(len(text) for text in texts if text is not None) + files
         recipients = len(email.to) + len(email.cc or []) + len(email.bcc or [])
         self._stored += size * recipients if email.unsubscribable else size
-        if not self._is_single and self._stored > SEPARATE_BYTES:
+        if not self._is_single and self._stored > SEPARATE_MESSAGES_BYTES:
             raise TooLargeTogether
 
 
@@ -261,7 +262,7 @@ def _contents(mail: SendGridMail) -> tuple[str | None, str | None]:
 
 
 def _mailbox(address: SendGridAddress, path: str) -> str:
-    """The address as text. Raises Invalid if the e-mail field has more than an address."""
+    """The address with its name as text. Raises Invalid if `email` contains a display name besides the address."""
     email = address.email.strip()
     if "<" in email or ">" in email:
         raise Invalid.at(f"{path}/email", "Put the display name into `name`, and only the address into `email`.")

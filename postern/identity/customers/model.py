@@ -241,7 +241,7 @@ class EndUser(CustomerFields):
     """A customer as the operations under `/apps/{appId}/end-users` return it. These are additional paths of operations
     on customers, in which a project is called an app."""
 
-    app_id: UUID
+    app_id: UUID  # The id of the project; its older name in the API.
 
 
 class CustomerRow(Record):

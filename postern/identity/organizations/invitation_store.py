@@ -98,7 +98,8 @@ async def get_invitation(db: Queries, *, project_id: UUID, id: UUID) -> Organiza
 async def lock_invitation(tx: Transaction, *, project_id: UUID, id: UUID) -> OrganizationInvitationRow | None: ...
 
 
-# Make a locked invitation PENDING again, with a new token and expiry; its e-mail is due now.
+# Make a locked invitation PENDING again, with a new expiry and generation, which gives its link a new token; its e-mail
+# is due now.
 @statement("""
     update invitations set generation = generation + 1, status = 'PENDING', sent_at = %(now)s, mailed_at = null,
         mail_problem = null, expires_at = %(now)s::timestamptz + life, due_at = %(now)s, attempt = 0
@@ -141,8 +142,8 @@ async def expire_invitation(tx: Transaction, *, project_id: UUID, id: UUID, now:
 
 
 # Store that the e-mail was sent, or finally failed with `problem`. `attempt` is that of the worker's claim;
-# `generation` is 1, and one more after each renewal. Returns False if the invitation was changed, renewed or claimed
-# again since the claim.
+# `generation` is 1, and one more after each renewal; the column `mailed` gets the generation whose e-mail this was.
+# Returns False if the invitation was changed, renewed or claimed again since the claim.
 @statement("""
     update invitations set mailed = %(generation)s, mailed_at = %(mailed_at)s, mail_problem = %(problem)s,
         due_at = %(due_at)s

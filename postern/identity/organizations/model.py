@@ -234,7 +234,7 @@ class AppOrganization(Record):
     """An organization as the operations under `/apps` return it."""
 
     id: UUID
-    app_id: UUID
+    app_id: UUID  # The id of the project; its older name in the API.
     name: str
     slug: str
     metadata: dict[str, Any]
@@ -337,7 +337,7 @@ class OrganizationInvitationRow(InvitationFields):
 class OrganizationInvitation(InvitationFields):
     """An invitation to join an organization."""
 
-    app_id: UUID
+    app_id: UUID  # The id of the project; its older name in the API.
     invited_by_end_user_id: UUID | None  # The id of a customer.
 
 

@@ -333,7 +333,7 @@ class AppSsoConnection(Record):
 
     id: UUID
     organization_id: UUID
-    app_id: UUID
+    app_id: UUID  # The id of the project; its older name in the API.
     name: str
     domain: str
     status: Status

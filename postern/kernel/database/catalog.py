@@ -143,7 +143,8 @@ async def dependent_rows(db: Queries, table: str) -> list[RowsToDelete]:
 async def delete_rows(db: Queries, rows: Sequence[RowsToDelete], **values: Any) -> bool:
     """Delete up to MAX_CHUNKS chunks of rows. Returns False if that limit was reached; call it again for the rest.
 
-    Returns True if a complete pass deleted no rows: either no rows are left, or other rows still reference them.
+    Returns True if a complete pass deleted no rows: either no rows are left, or the remaining ones are still referenced
+    by other rows.
 
     `values` are the parameters of the conditions, and must contain `project_id`.
 
@@ -152,7 +153,9 @@ async def delete_rows(db: Queries, rows: Sequence[RowsToDelete], **values: Any) 
     chunks = 0
     deleted_any = True
     while deleted_any:
-        deleted_any = False  # Deletions write other rows (counters), so the last pass must delete none.
+        # Triggers may insert rows, such as counters, into a table that this pass has already emptied. So passes are
+        # repeated until one of them deletes nothing.
+        deleted_any = False
         for rows_of_table in rows:
             while await delete_some(db, rows_of_table, values):
                 deleted_any = True

@@ -71,7 +71,7 @@ async def create_asset(call: Call, request: RawRequest, name: FileName = "Image"
     digest = sha256(image.content).digest()
     async with call.db.transaction() as tx:
         await tx.lock_quota("assets", call.project_id)
-        row = await store.asset_with_content(tx, project_id=call.project_id, sha256=digest)
+        row = await store.asset_with_sha256(tx, project_id=call.project_id, sha256=digest)
         if row is None:
             usage = await store.usage(tx, project_id=call.project_id)
             if usage.count >= ASSETS_PER_PROJECT or usage.size + len(image.content) > PROJECT_BYTES:

@@ -13,12 +13,12 @@ from postern.messaging.assets.model import AssetFile, AssetRow, AssetRowWithCont
 async def insert_asset(tx: Transaction, asset: AssetRowWithContent) -> AssetRow: ...
 
 
-# The image of a project with this content.
+# The image of a project whose content has this SHA-256 digest.
 @statement("""
     select project_id, id, token, name, content_type, size, width, height, created_at from assets
     where project_id = %(project_id)s and sha256 = %(sha256)s
 """)
-async def asset_with_content(tx: Transaction, *, project_id: UUID, sha256: bytes) -> AssetRow | None: ...
+async def asset_with_sha256(tx: Transaction, *, project_id: UUID, sha256: bytes) -> AssetRow | None: ...
 
 
 @statement("""

@@ -131,7 +131,7 @@ class Contact(Record):
     """A recipient of a project. The address is unique in the project, regardless of case."""
 
     id: UUID
-    app_id: UUID
+    app_id: UUID  # The id of the project; its older name in the API.
     email: str
     attributes: dict[str, Any]
     unsubscribed: bool
@@ -166,7 +166,7 @@ class ContactAttribute(Record):
     """An attribute of the project's contacts, and its type, by which CSV cells are read and written."""
 
     id: UUID
-    app_id: UUID
+    app_id: UUID  # The id of the project; its older name in the API.
     name: str
     """Name of the attribute: its key in a contact's `attributes`."""
     type: AttributeType
@@ -182,7 +182,7 @@ class Audience(Record):
     """A list of contacts: STATIC (added by callers) or DYNAMIC (chosen by rules)."""
 
     id: UUID
-    app_id: UUID
+    app_id: UUID  # The id of the project; its older name in the API.
     name: str
     type: AudienceType
     rules: dict[str, Any] | None
@@ -366,7 +366,7 @@ class ContactImport(Record):
     """
 
     id: UUID
-    app_id: UUID
+    app_id: UUID  # The id of the project; its older name in the API.
     status: ImportStatus
     mode: ImportMode
     bytes: int

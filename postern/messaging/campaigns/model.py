@@ -192,7 +192,7 @@ class CampaignFields(Record):
 class Campaign(CampaignFields):
     """A campaign."""
 
-    app_id: UUID
+    app_id: UUID  # The id of the project; its older name in the API.
 
 
 class VariantStats(Record):

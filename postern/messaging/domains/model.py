@@ -297,7 +297,7 @@ class Domain(DomainFields):
     """The selectors of the current and of the next DKIM key. Publish `<token>._domainkey.<domain>` for both."""
     records: list[DnsRecord]
     next_check_at: Moment | None
-    app_id: UUID
+    app_id: UUID  # The id of the project; its older name in the API.
 
 
 class KeysOfDomain(Record):

@@ -81,9 +81,8 @@ BATCH_BYTES = 50_000_000
 """The largest request body of a batch, in bytes."""
 SINGLE_BYTES = 36_000_000
 """The largest request body of one e-mail, in bytes: a message of 25 MB is 34 MB of base64 in JSON."""
-SEPARATE_BYTES = 50_000_000
-"""Maximum of message size in bytes times recipients of an `unsubscribable` e-mail, because a separate message is stored
-for each recipient."""
+SEPARATE_MESSAGES_BYTES = 50_000_000
+"""Maximum bytes of all messages together, if one request stores a separate message for each recipient."""
 BODY_CHARACTERS = 25_000_000
 """The most characters of html or of text that a message of 25 MB can contain."""
 VARIABLES_BYTES = 256_000

@@ -30,7 +30,7 @@ from postern.messaging.emails.model import (
     IDEMPOTENCY_WINDOW,
     RECIPIENTS_LIMIT,
     SCHEDULE_HORIZON,
-    SEPARATE_BYTES,
+    SEPARATE_MESSAGES_BYTES,
     VARIABLES_BYTES,
     DomainNotVerified,
     Email,
@@ -169,10 +169,10 @@ def split_by_recipient(new: NewSend) -> list[NewSend]:
     if not body.unsubscribable or len(recipients) == 1:
         return [new]
     size = len(body.html or "") + len(body.text or "") + sum(len(attachment.content) for attachment in body.attachments)
-    if size * len(recipients) > SEPARATE_BYTES:
+    if size * len(recipients) > SEPARATE_MESSAGES_BYTES:
         message = (
             "An unsubscribable e-mail becomes a separate message for each recipient; together, these messages can have"
-            f" at most {SEPARATE_BYTES // 1_000_000} MB. Send to fewer recipients at a time."
+            f" at most {SEPARATE_MESSAGES_BYTES // 1_000_000} MB. Send to fewer recipients at a time."
         )
         raise Invalid.at("/to", message, "too_large")
     return [_addressed_to(new, spec, text, new_id()) for spec, text in recipients.items()]

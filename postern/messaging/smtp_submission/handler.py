@@ -50,8 +50,8 @@ ACCEPTED_RECIPIENT = SmtpReply(250, "2.1.5", "OK")
 class SubmissionHandler:
     """Accepts messages for the projects of API keys, by the rules of `POST /projects/{projectId}/emails`.
 
-    A key is checked again for every message, as it is for every request. The envelope sender is ignored, because
-    bounces go to a return path of this service.
+    A key is checked again for every message, as it is for every request. The envelope sender is ignored: like all mail,
+    messages are sent with the return path that `delivery.return_path` chooses.
     """
 
     def __init__(self, world: "World") -> None:
@@ -59,7 +59,10 @@ class SubmissionHandler:
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
 
     async def authenticate(self, session: SmtpSession, user: str, password: str) -> SmtpReply:
-        """Check an API key. A valid key is accepted even after too many failures from the same network."""
+        """Check a log-in: the user must be `apikey`, the password a secret key with the permission `emails:send`.
+
+        A valid key is accepted even after too many failures from the same network.
+        """
         if user.strip().lower() != USER or not password.isascii():
             return self._wrong(session)
         try:

@@ -20,7 +20,7 @@ from postern.kernel.http.problems import (
 )
 from postern.kernel.untrusted_json import JsonRefused, read_untrusted_json
 from postern.kernel.values import to_json
-from postern.messaging.emails.model import RECIPIENTS_LIMIT, SEPARATE_BYTES, TAG_PAIR_SEPARATOR, Email
+from postern.messaging.emails.model import RECIPIENTS_LIMIT, SEPARATE_MESSAGES_BYTES, TAG_PAIR_SEPARATOR, Email
 from postern.messaging.emails.operations import EMAIL_DECODER
 from postern.messaging.emails.rules import check_tags
 from postern.protocols.mail.address import AddressInvalid, parse_address, parsed_address_key
@@ -79,7 +79,7 @@ def read_message(content: bytes, recipients: Sequence[str]) -> SubmittedMessage:
         raise Invalid(str(error)) from None
     tags = values.pop("tags")
     first, *others = _addresses_of(message, recipients)
-    if len(content) * (1 + len(others)) > SEPARATE_BYTES:
+    if len(content) * (1 + len(others)) > SEPARATE_MESSAGES_BYTES:
         sentence = (
             "A message without recipients in `To` and `Cc` is stored once for each recipient, and is too large for so "
             "many. Send to fewer recipients at a time."

@@ -120,7 +120,7 @@ class Template(TemplateFields):
     """An e-mail template."""
 
     app_id: UUID
-    """The id of the project."""
+    """The id of the project; its older name in the API."""
 
 
 class CompiledContent(msgspec.Struct, frozen=True, kw_only=True):

@@ -348,4 +348,5 @@ async def _compile_change(call: Call, row: StoredTemplate, data: TemplateChange)
 
 
 def _to_template(row: StoredTemplate) -> Template:
+    """Convert a row to a response body. In the API, `appId` is an older name of the project's id."""
     return build_view(Template, row, app_id=row.project_id)
