@@ -127,7 +127,7 @@ async def test_an_endless_head_does_not_fill_the_memory(start_server, start):
             sent += len(block)
         assert resident_kilobytes() - before < 20_000
         assert sent < 200_000_000, "the server read the whole head"
-        await eventually(lambda: not server.limits.protocols)
+        await eventually(lambda: not server.limits.connections)
 
 
 async def test_a_too_large_head_gets_431(start_server):
@@ -183,7 +183,7 @@ async def test_slow_heads_slow_bodies_and_silent_connections_are_closed(start_se
             assert response.startswith(b"HTTP/1.1 408 "), response
             assert b'"code":"request_too_slow"' in response
         await sending
-        await eventually(lambda: not server.limits.protocols)
+        await eventually(lambda: not server.limits.connections)
 
 
 async def test_a_connection_serves_many_requests_and_is_closed_after_the_idle_timeout(start_server):
@@ -215,7 +215,7 @@ async def test_a_connection_whose_response_is_not_read_is_closed(start_server):
         large_request = b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n"
         for _ in range(30):
             await peer.send(large_request)
-        await eventually(lambda: not server.limits.protocols)
+        await eventually(lambda: not server.limits.connections)
         peer.writer.transport.abort()
 
 
@@ -228,19 +228,19 @@ async def test_connections_are_limited_in_total_and_by_address(start_server):
     for limits, maximum in (({"connections": 5}, 5), ({}, 20)):
         async with start_server(**limits, **waits) as server:
             peers = [await server.connect() for _ in range(maximum)]
-            await eventually(lambda server=server, maximum=maximum: len(server.limits.protocols) == maximum)
+            await eventually(lambda server=server, maximum=maximum: len(server.limits.connections) == maximum)
             refused = await server.connect()
             response = await refused.read_all()
             assert response.startswith(b"HTTP/1.1 503 "), response
             assert b'"code":"too_many_connections"' in response
             peers.pop().writer.close()
-            await eventually(lambda server=server, maximum=maximum: len(server.limits.protocols) < maximum)
+            await eventually(lambda server=server, maximum=maximum: len(server.limits.connections) < maximum)
             accepted = await server.connect()
             await accepted.send(REQUEST)
             assert b"200 OK" in await accepted.reader.readuntil(b"\r\n\r\n")
             for peer in (*peers, accepted):
                 peer.writer.close()
-            await eventually(lambda server=server: not server.limits.protocols)
+            await eventually(lambda server=server: not server.limits.connections)
             assert not server.limits.by_address
 
 
@@ -253,7 +253,7 @@ async def test_half_open_connections_release_their_slots(start_server):
         peers = [await server.connect() for _ in range(300)]
         for peer in peers:
             await peer.send(b"GET / HT")
-        await eventually(lambda: not server.limits.protocols)
+        await eventually(lambda: not server.limits.connections)
         for peer in peers:
             peer.writer.close()
 

@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 
 from postern.compat.resend.errors import RESEND
-from postern.compat.resend.lists import ResendListQuery, read_sorted_list
+from postern.compat.resend.lists import ResendListQuery, read_list_by_query
 from postern.compat.resend.model import build_validated
 from postern.compat.resend.schedules import parse_schedule
 from postern.compat.resend.variables import CONTACT_NAMES, from_resend_variables, to_resend_variables
@@ -98,7 +98,7 @@ async def create_resend_broadcast(call: Call, data: ResendBroadcast) -> dict[str
 @get("/broadcasts", needs="campaigns:read", compatible_api=RESEND)
 async def list_resend_broadcasts(call: Call, query: ResendListQuery) -> dict[str, Any]:
     """The broadcasts, newest first."""
-    return await read_sorted_list(call, query, campaigns.list_campaigns, CountedListQuery, "campaigns", _summary)
+    return await read_list_by_query(call, query, campaigns.list_campaigns, CountedListQuery, "campaigns", _summary)
 
 
 @get("/broadcasts/{id}", needs="campaigns:read", compatible_api=RESEND)

@@ -11,7 +11,7 @@ from uuid import UUID
 import msgspec
 
 from postern.compat.resend.errors import RESEND
-from postern.compat.resend.lists import ResendListQuery, read_list, read_paged_list, read_sorted_list
+from postern.compat.resend.lists import ResendListQuery, read_list, read_list_by_query, read_paged_list
 from postern.compat.resend.model import build_validated
 from postern.kernel.http.call import Call
 from postern.kernel.http.compatible_api import NotOffered
@@ -117,7 +117,8 @@ async def list_resend_contacts(
     *,
     query: ResendListQuery,
 ) -> dict[str, Any]:
-    """The contacts, newest first."""
+    """The contacts, newest first; with `segment_id` those of the segment, which also needs the permission
+    `audiences:read`."""
     if segment_id is not None:
         return await list_resend_segment_contacts(call, as_id(segment_id), query)
     return await read_paged_list(call, query, contacts.list_contacts, "contacts||None", _contact)
@@ -213,7 +214,7 @@ async def create_resend_segment(call: Call, data: ResendSegment) -> dict[str, An
 @get("/segments", needs="audiences:read", compatible_api=RESEND)
 async def list_resend_segments(call: Call, query: ResendListQuery) -> dict[str, Any]:
     """The segments, newest first."""
-    return await read_sorted_list(call, query, audiences.list_audiences, CountedListQuery, "audiences", _segment)
+    return await read_list_by_query(call, query, audiences.list_audiences, CountedListQuery, "audiences", _segment)
 
 
 @get("/segments/{id}", needs="audiences:read", compatible_api=RESEND)

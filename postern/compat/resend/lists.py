@@ -37,9 +37,9 @@ async def read_list(
     scope: str,
     render: Callable[[Listed], dict[str, Any]],
 ) -> dict[str, Any]:
-    """The response for a part of the list that our operation `read` returns.
+    """The response for a part of the list that our operation `read` returns. `render` converts its items.
 
-    `scope` must be the scope of our list's own cursors. Raises Invalid if `after` or `before` is not an id, if both are
+    `scope` must be the scope of the cursors of `read`. Raises Invalid if `after` or `before` is not an id, if both are
     given, or if there is no item `before` in the list.
     """
 
@@ -50,7 +50,7 @@ async def read_list(
     return await _response(query, read_chunk, render)
 
 
-async def read_sorted_list(
+async def read_list_by_query(
     call: Call,
     query: ResendListQuery,
     read: Callable[..., Awaitable[LinkedList[Listed]]],
@@ -58,7 +58,8 @@ async def read_sorted_list(
     scope: str,
     render: Callable[[Listed], dict[str, Any]],
 ) -> dict[str, Any]:
-    """Like `read_list`, for an operation that takes a query of this type."""
+    """Like `read_list`, for an operation that takes its limit and cursor as `query`, an object of the type
+    `query_type`."""
 
     async def read_part(call: Call, limit: int, cursor: str | None) -> LinkedList[Listed]:
         return await read(call, query=query_type(limit=limit, cursor=cursor))

@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 
 from postern.compat.resend.errors import RESEND
-from postern.compat.resend.lists import ResendListQuery, read_sorted_list
+from postern.compat.resend.lists import ResendListQuery, read_list_by_query
 from postern.compat.resend.model import build_validated
 from postern.compat.resend.variables import fallbacks_of, from_resend_variables, to_resend_variables
 from postern.kernel.http.call import Call
@@ -71,7 +71,7 @@ async def create_resend_template(call: Call, data: ResendTemplate) -> dict[str, 
 @get("/templates", needs="templates:read", compatible_api=RESEND)
 async def list_resend_templates(call: Call, query: ResendListQuery) -> dict[str, Any]:
     """The templates, newest first, without their content."""
-    return await read_sorted_list(call, query, templates.list_templates, ListQuery, "templates", _summary)
+    return await read_list_by_query(call, query, templates.list_templates, ListQuery, "templates", _summary)
 
 
 @get("/templates/{id}", needs="templates:read", compatible_api=RESEND)

@@ -263,7 +263,8 @@ async def is_invited(db: Queries, project_id: UUID, email_key: str, now: Moment)
 async def join_by_invitation(tx: Transaction, call: Call, row: OrganizationInvitationRow, customer_id: UUID) -> None:
     """Add a customer as member with the invitation's role; an existing member gets the role in addition to others.
 
-    Raises the problems of `join`. The invitation itself does not change.
+    Records the event of a new member (see `join`), but none if an existing member gets the role. Raises the problems of
+    `join`. The invitation itself does not change.
     """
     if await join(tx, call, row.organization_id, customer_id, [row.role], "INVITATION"):
         return

@@ -44,7 +44,7 @@ async def mail_invitation(world: "World", row: OrganizationInvitationRow, organi
 
 
 def url_with_token(url: str, token: str) -> str:
-    """`url` with `token` added to its query."""
+    """`url` with the query parameter `token` added."""
     parts = urlsplit(url)
     query = "&".join(part for part in (parts.query, urlencode({"token": token})) if part)
     # Braces must be percent-encoded in URLs (RFC 3986 §2).

@@ -57,7 +57,8 @@ def metadata_of(urls: ConnectionUrls, sp_keys: Sequence[KeyRow]) -> bytes:
 def connection_settings(
     world: "World", row: ConnectionRow, sp_keys: Sequence[KeyRow], *, decrypting: bool
 ) -> SamlConnection:
-    """The settings to read and write SAML messages. Without `decrypting` they contain no private keys."""
+    """The settings to read and write SAML messages. With `decrypting`, they contain the private keys of `sp_keys`, to
+    decrypt assertions; otherwise `sp_keys` is not used."""
     urls = urls_of(world, row.id)
     return SamlConnection(
         sp_entity_id=urls.entity_id,

@@ -75,7 +75,7 @@ class ConnectionLimits:
     exempt: tuple[IPv4Network | IPv6Network, ...]
     """Trusted proxies, whose connections are not limited by address."""
     by_address: Counter[str] = field(default_factory=Counter[str])
-    protocols: "set[LimitedProtocol]" = field(default_factory=set["LimitedProtocol"])
+    connections: "set[LimitedProtocol]" = field(default_factory=set["LimitedProtocol"])
     _sweeping: bool = False
 
     @classmethod
@@ -90,28 +90,29 @@ class ConnectionLimits:
             exempt=settings.trusted_proxies,
         )
 
-    def admit(self, protocol: "LimitedProtocol", address: str) -> str | None:
-        """Count a new connection. Raises TooManyConnections.
+    def admit(self, connection: "LimitedProtocol", address: str) -> str | None:
+        """Count a new connection. Raises TooManyConnections if this process has too many connections, or too many from
+        the network of `address`. Also starts the regular check for slow clients (`end_if_late`).
 
         Returns the key to pass to `remove`: the network of the address, or None if the connection is not limited by
         address.
         """
-        if len(self.protocols) >= self.max_connections:
+        if len(self.connections) >= self.max_connections:
             raise TooManyConnections
         key = None if self._is_exempt(address) else network_of(address)
         if key is not None:
             if self.by_address[key] >= self.max_per_address:
                 raise TooManyConnections("There are too many connections from this address; close some of them.")
             self.by_address[key] += 1
-        self.protocols.add(protocol)
+        self.connections.add(connection)
         if not self._sweeping:
             self._sweeping = True
-            self._schedule_sweep(protocol.loop)
+            self._schedule_sweep(connection.loop)
         return key
 
-    def remove(self, protocol: "LimitedProtocol", key: str | None) -> None:
+    def remove(self, connection: "LimitedProtocol", key: str | None) -> None:
         """Remove a closed connection from the count."""
-        self.protocols.discard(protocol)
+        self.connections.discard(connection)
         if key is not None:
             self.by_address[key] -= 1
             if not self.by_address[key]:
@@ -129,9 +130,9 @@ class ConnectionLimits:
 
     def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
         now = loop.time()
-        for protocol in tuple(self.protocols):
-            protocol.end_if_late(now)
-        self._sweeping = bool(self.protocols)
+        for connection in tuple(self.connections):
+            connection.end_if_late(now)
+        self._sweeping = bool(self.connections)
         if self._sweeping:
             self._schedule_sweep(loop)
 
@@ -300,7 +301,11 @@ class LimitedProtocol(HttpToolsProtocol):
         self.transport.close()
 
     def end_if_late(self, now: float) -> None:
-        """Close the connection if the client is slower than the limits allow; `now` is the event loop's time."""
+        """Close the connection if the client is slower than the limits allow; `now` is the event loop's time.
+
+        A client that has begun a request gets the response 408 first. A client that does not read the response, or does
+        not close a connection that has ended, is disconnected without one. Idle time is not limited here.
+        """
         if self.transport.is_closing():
             if self._closing_since is None:
                 self._closing_since = now

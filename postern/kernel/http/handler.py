@@ -255,7 +255,10 @@ BEARER_LIMIT = 16_384
 
 
 def read_bearer(headers: Mapping[str, str]) -> str | None:
-    """The bearer token of a request (RFC 6750 §2.1), or None. Raises CredentialInvalid if the header is malformed."""
+    """The bearer token of a request (RFC 6750 §2.1); None without an `Authorization` header.
+
+    Raises CredentialInvalid if the header has another scheme, or if the token is empty, too long or not ASCII.
+    """
     text = headers.get("authorization")
     if text is None:
         return None

@@ -169,7 +169,8 @@ def document(
 
 
 def object_types(visible: Sequence[Operation[Any, Any]]) -> list[Any]:
-    """All Structs in the bodies and responses of `visible` operations; generic ones with their type arguments."""
+    """All Structs in the bodies and responses of `visible` operations, including nested ones and ProblemDocument;
+    generic ones with their type arguments."""
     types = [
         type_ for operation in visible for type_ in (operation.body, _response_type(operation)) if type_ is not None
     ]

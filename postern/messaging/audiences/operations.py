@@ -401,7 +401,8 @@ async def add_to_audience(
 ) -> list[UUID]:
     """Add contacts to a STATIC audience and record events; returns the ids of new members.
 
-    Call `require_static` before, in the same transaction. Ids without a contact are ignored.
+    Locks the contacts. Also updates the memberships in dynamic audiences whose rules refer to audiences, with their
+    events. Call `require_static` before, in the same transaction. Ids without a contact are ignored.
     """
     bulk = actor.bulk_events(now)
     added = await store.add_members(
@@ -421,7 +422,8 @@ async def remove_from_audience(
 ) -> bool:
     """Remove a contact from a STATIC audience and record the event; returns False if it was not a member.
 
-    Call `require_static` before, in the same transaction.
+    Locks the contact. Also updates its memberships in dynamic audiences whose rules refer to audiences, with their
+    events. Call `require_static` before, in the same transaction.
     """
     await lock_contacts(tx, project_id, [contact_id])
     if not await store.remove_member(tx, project_id=project_id, audience_id=id, contact_id=contact_id):
@@ -445,9 +447,10 @@ async def remove_from_audience(
 async def remove_many_from_audience(
     tx: Transaction, project_id: UUID, id: UUID, contact_ids: Sequence[UUID], now: Moment, actor: ChangeActor = SYSTEM
 ) -> list[UUID]:
-    """Remove the given contacts from a STATIC audience and record events; returns the ids of former members.
+    """Remove contacts from a STATIC audience and record events; returns the ids of those that were members.
 
-    Call `require_static` before, in the same transaction.
+    Locks the contacts. Also updates their memberships in dynamic audiences whose rules refer to audiences, with their
+    events. Call `require_static` before, in the same transaction.
     """
     await lock_contacts(tx, project_id, contact_ids)
     removed = await store.remove_members(tx, project_id=project_id, audience_id=id, ids=list(contact_ids))

@@ -68,7 +68,9 @@ class RecordSettings(NamedTuple):
 
 
 def parse_domain(text: str) -> str:
-    """The domain name in lower-case A-labels (`bücher.example` becomes `xn--bcher-kva.example`). Raises Invalid."""
+    """The name of a domain that can send mail, in lower-case A-labels: `bücher.example` becomes
+    `xn--bcher-kva.example`. Raises Invalid for anything else, also for a public suffix such as `co.uk` and a single
+    label."""
     name = text.strip().rstrip(".")
     try:
         ascii_name = idna.encode(name, uts46=True).decode().lower() if not name.isascii() else name.lower()

@@ -46,7 +46,10 @@ class TlsResults:
         self._flushing: asyncio.Task[None] | None = None
 
     def record(self, session: TlsSession) -> None:
-        """Count a session for the current day (UTC)."""
+        """Count a session for the current day (UTC), and make sure that the counters are added to the database soon.
+
+        Beyond MAX_COUNTERS different results, further ones are not counted.
+        """
         key = (self._world.clock().date(), self._with_public_address(session))
         if key not in self._counters and len(self._counters) >= MAX_COUNTERS:
             return

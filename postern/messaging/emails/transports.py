@@ -110,7 +110,10 @@ def transport_of(
 
 
 def configured_transports(world: "World", settings: ProjectSettings) -> list[str]:
-    """The names of a project's transports that are configured, in order. Raises NoSmartHost if there is none."""
+    """The names of a project's transports that are configured, in order.
+
+    If there is none, raises the subclass of NoSmartHost for the first transport of the project.
+    """
     names = [name for name in transport_names(world, settings) if name in KINDS]
     configured = [name for name in names if KINDS[name].is_configured(world, settings)]
     if not configured:

@@ -83,7 +83,7 @@ async def get_inbox_message(call: Call, id: UUID) -> InboxMessage:
     media_types=["message/rfc822"],
 )
 async def get_inbox_raw(call: Call, id: UUID) -> HttpResponse:
-    """The original message as an `.eml` file.
+    """A captured message as an `.eml` file.
 
     One-time codes and links are removed unless the caller has the permission `customers:impersonate`.
     """

@@ -158,7 +158,10 @@ async def show_html(request: RawRequest, project: str, message: str) -> Response
 
 @get("/inbox/{project:str}/{message:str}/raw")
 async def show_raw(request: RawRequest, project: str, message: str) -> Response[bytes]:
-    """The original message as an `.eml` file."""
+    """A captured message as an `.eml` file, without one-time codes and links for callers without SECRETS_PERMISSION.
+
+    Without a session, the sign-in page (401). Raises PermissionMissing without `inbox:read`.
+    """
     caller = await _signed_in_caller(request, as_id(project))
     if caller is None:
         return _sign_in_page(status=401)
@@ -169,7 +172,7 @@ async def show_raw(request: RawRequest, project: str, message: str) -> Response[
 
 @get("/inbox/{project:str}/{message:str}/attachments/{number:str}")
 async def show_attachment(request: RawRequest, project: str, message: str, number: str) -> Response[bytes]:
-    """An attachment, always as a download."""
+    """An attachment of a captured message, always as a download. Without a session, the sign-in page (401)."""
     caller = await _signed_in_caller(request, as_id(project))
     if caller is None:
         return _sign_in_page(status=401)

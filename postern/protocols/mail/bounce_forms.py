@@ -193,7 +193,10 @@ def recognize(message: ReceivedMessage) -> list[Failure]:
 
 
 def _recipients_by_flufl(message: ReceivedMessage, text: str) -> list[str]:
-    """The recipients that flufl.bounce finds. It gets the bounded text only, because its parser is not bounded."""
+    """The recipients that flufl.bounce finds, also those of temporary failures; [] if it fails.
+
+    It gets only four header fields and the text, whose length is limited, because its parser has no limits.
+    """
     copy = Message()
     for name in ("From", "To", "Subject", "X-Mailer"):
         copy[name] = message.field(name.lower()).translate(_LINE_BREAKS)[:200]

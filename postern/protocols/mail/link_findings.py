@@ -153,7 +153,8 @@ def shown_host(text: str) -> str | None:
 def shows_other_domain(shown: str, url: str) -> bool:
     """Whether a link that shows the host `shown` (in A-labels) leads to a host of another registered domain.
 
-    The list of public suffixes loads slowly the first time.
+    False if the host of the URL cannot be read, or if `shown` has no public suffix. The list of public suffixes loads
+    slowly the first time.
     """
     try:
         host = ascii_host((urlsplit(url).hostname or "").rstrip("."))

@@ -217,7 +217,8 @@ def parse_datetime(text: str | None) -> datetime | None:
 
 
 def decode_base64(value: str | bytes, trace: SamlTrace) -> bytes:
-    """Decode a base64 form field or parameter; white space is ignored (RFC 2045 §6.8). Raises SamlRejected."""
+    """Decode a base64 form field or parameter; white space is ignored (RFC 2045 §6.8). Raises SamlRejected if the value
+    is too large or not base64."""
     if len(value) > MAX_MESSAGE_BYTES * 2:
         raise trace.rejection(
             "size", SamlRejectionReason.TOO_LARGE, f"{len(value):,} characters; the limit for a message is 256 KB."

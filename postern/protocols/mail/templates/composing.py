@@ -270,7 +270,8 @@ def check_message(
 ) -> str:
     """Render a message as it would be sent and return its subject.
 
-    `attachment_octets` is the size of its attachments in base64, without line ends.
+    `report_part` is called with the part that is rendered next. `send_id` is the id of the send in tracking links and
+    the unsubscribe link. `attachment_octets` is the size of its attachments in base64, without line ends.
 
     Raises Invalid at the part that cannot be sent, or MessageTooLarge.
     """
