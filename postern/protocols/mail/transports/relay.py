@@ -200,9 +200,9 @@ async def _connect(peer: Peer, resolve: Resolve | None, _tenant: str | None) -> 
 
 
 LONGEST_QUEUE = 1_024
-"""Maximum messages that wait in memory for one relay or site; others stay in the database."""
+"""Maximum messages that wait in memory for one pool; others stay in the database."""
 BUSY_DELAY = timedelta(seconds=15)
-"""After this time, a message that had to wait too long is tried again if its site has finished no other message
+"""After this time, a message that had to wait too long is tried again if its pool has finished no other message
 meanwhile."""
 LONGEST_WAIT_SECONDS = 5.0
 """A message that the rate limit would delay for longer is deferred instead of waiting."""
@@ -217,7 +217,8 @@ SHORTEST_QUEUE = 250
 
 
 class ConnectionPool:
-    """The connections to one relay or site, with its rate limit and circuit breaker."""
+    """The connections to one relay, or to one destination of the direct transport, with its rate limit and circuit
+    breaker."""
 
     def __init__(
         self,
@@ -231,7 +232,7 @@ class ConnectionPool:
         control: SiteControl | None = None,
     ) -> None:
         """`dial` opens a connection for a tenant. `lease` leases a span of the rate that processes share, see `Lease`.
-        `control` has the limits that the pools of all processes share."""
+        `control` has the limits of the site (see `shaping`), which all its pools in all processes share."""
         self.control = control
         self._lease = lease if limits.per_second else None
         self._leased = (0.0, 0.0)
@@ -691,7 +692,7 @@ BURST_SECONDS = 0.05
 
 
 class RateShaper:
-    """The current limits of connections and messages per second of a relay or site, and its circuit breaker.
+    """The current limits of connections and messages per second of a pool, and its circuit breaker.
 
     It slows down at once and recovers slowly. The argument `now` is the time in seconds of any monotonic clock.
     """
