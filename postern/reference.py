@@ -377,7 +377,7 @@ FIELDS: Mapping[str, str] = {
     "isWinner": "Whether this variant won the A/B test.",
     "stats": "Statistics so far.",
     "progress": "Progress of the campaign.",
-    "evidence": "Results by which the winner was chosen; null before that.",
+    "evidence": "How the winner was chosen; null before that.",
     "expected": "Number of contacts that will get a message.",
     "audience": "Number of contacts in the audience.",
     "waiting": "Number of waiting sends.",

@@ -289,7 +289,7 @@ async def _deliver(world: "World", job: DeliveryJob, prepared: PreparedMessage, 
                 retry_after=delay,
             )
         queue = queues(world).of(transport, send.lane)
-        async with queue.holding(turn):
+        async with queue.keeping_queued(turn):
             outcome = await _deliver_through(transport, prepared, turn, queue)
         if not outcome.transport:
             outcome = msgspec.structs.replace(outcome, transport=names[0])

@@ -132,7 +132,7 @@ class SendQueue:
         return len(self._waiting)
 
     @asynccontextmanager
-    async def holding(self, turn: SendTurn) -> AsyncIterator[None]:
+    async def keeping_queued(self, turn: SendTurn) -> AsyncIterator[None]:
         """Keep the attempt in the queue while the block runs, or until it is admitted."""
         if not self._waiting:  # The rate is only measured while messages wait.
             self._admitted_count, self._counting_since = 0, asyncio.get_running_loop().time()

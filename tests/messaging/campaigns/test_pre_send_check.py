@@ -222,7 +222,7 @@ async def test_a_mark_that_is_needed_during_a_check_is_written_by_the_next_one(m
     turn = pre_send_check.SendTurn(
         cast(Any, SimpleNamespace(id=uuid4())), cast(Any, []), skip_unsubscribed=False, needs_mark=False
     )
-    async with queue.holding(turn):
+    async with queue.keeping_queued(turn):
         turn.result, turn.checked_at = "GO", asyncio.get_running_loop().time()
         queue._begin_check([turn])
         await asyncio.sleep(0)
@@ -251,7 +251,7 @@ async def test_an_attempt_ends_after_the_check_that_may_commit_its_mark(monkeypa
     )
 
     async def defer_during_the_check():
-        async with queue.holding(turn):
+        async with queue.keeping_queued(turn):
             queue._begin_check([turn])
 
     attempt = asyncio.create_task(defer_during_the_check())
@@ -281,11 +281,11 @@ async def test_messages_to_a_slow_server_do_not_take_the_place_of_others_in_chec
     slow = [new_turn(f"slow {number}") for number in range(pre_send_check.AHEAD_AT_LEAST)]
     async with AsyncExitStack() as stack:
         for turn in slow:
-            await stack.enter_async_context(queue.holding(turn))
+            await stack.enter_async_context(queue.keeping_queued(turn))
         for number in range(4):
             turns = [new_turn(f"fast {number}"), new_turn(f"next {number}")]
             for turn in turns:
-                await stack.enter_async_context(queue.holding(turn))
+                await stack.enter_async_context(queue.keeping_queued(turn))
             await queue.admit(turns[0])
             queue._waiting.pop(turns[1])
     assert all(turn.checks == pre_send_check.MAX_UNUSED_CHECKS for turn in slow)
