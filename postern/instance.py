@@ -138,8 +138,8 @@ async def instance_metrics(world: "World", works: Sequence[Work[Any]]) -> bytes:
 
     These are: whether the database responds, the number of workers, how long the oldest due row of each of `works` has
     waited (`postern_due_seconds`, which grows if there are too few workers), the number of reports that could not be
-    processed, the counters of the SMTP servers, which run in other processes, and addresses that are warming up. If the
-    database does not respond, only the first.
+    processed, the counters of the SMTP servers, which run in other processes, and the source IP addresses in warm-up.
+    If the database does not respond, only the first.
     """
     lines = [
         "# HELP postern_database_up Whether the database responds.",
@@ -161,7 +161,7 @@ async def instance_metrics(world: "World", works: Sequence[Work[Any]]) -> bytes:
         "# HELP postern_due_seconds How long the oldest row that is due has waited for a worker.",
         "# TYPE postern_due_seconds gauge",
         *(f'postern_due_seconds{{work="{name}"}} {wait.total_seconds():.3f}' for name, wait in waits),
-        "# HELP postern_reports_unprocessed_total Reports about mail that could not be processed.",
+        "# HELP postern_reports_unprocessed_total Reports about sent mail, such as bounces, that were not processed.",
         "# TYPE postern_reports_unprocessed_total counter",
         *(f'postern_reports_unprocessed_total{{kind="{kind}"}} {counted.get(kind, 0)}' for kind in UNPROCESSED_KINDS),
         *_smtp_lines(smtp_processes),
@@ -194,14 +194,17 @@ def _smtp_lines(processes: Sequence[instance_store.SmtpProcess]) -> Iterator[str
 
 
 SOURCE_METRICS = {
-    "ceiling": ("postern_source_ceiling", "Maximum messages that an address in warm-up may send today."),
-    "used": ("postern_source_messages", "Messages that count towards the ceiling of an address in warm-up today."),
+    "ceiling": ("postern_source_ceiling", "Maximum messages that a source IP address in warm-up may send today."),
+    "used": (
+        "postern_source_messages",
+        "Messages that count towards the ceiling of a source IP address in warm-up today.",
+    ),
 }
-"""Name and description of each metric of addresses with a warm-up plan, keyed by its field of SourceState."""
+"""Name and description of each metric of source IP addresses with a warm-up plan, keyed by its field of SourceState."""
 
 
 def _source_lines(sources: Sequence[SourceState]) -> Iterator[str]:
-    """The metrics of the addresses that are warming up."""
+    """The metrics of the source IP addresses in warm-up."""
     active = {source.address: source for source in sources if source.status == "ACTIVE"}
     for field, (metric, description) in SOURCE_METRICS.items() if active else ():
         yield f"# HELP {metric} {description}"

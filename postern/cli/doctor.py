@@ -287,10 +287,10 @@ async def _check_policies(resolver: "Resolver", settings: Settings, domain: str)
     """The results for the SPF and DMARC records of a sending domain."""
     from postern.messaging.domains.dns_check import check_records
     from postern.messaging.domains.rules import spf_terms
-    from postern.messaging.domains.verification import record_settings_from
+    from postern.messaging.domains.verification import dns_record_settings
 
     # Without a zone, the SPF record is a TXT record of the sending domain itself.
-    record_settings = record_settings_from(settings)._replace(zone=None)
+    record_settings = dns_record_settings(settings)._replace(zone=None)
     dns_check = await check_records(resolver, domain, [], record_settings)
     by_purpose = {check.purpose: check for check in dns_check.checks}
     terms = " ".join(spf_terms(record_settings)) or "the IP addresses that send your mail"
@@ -316,7 +316,7 @@ async def _check_dkim(resolver: "Resolver", settings: Settings, domain: str) -> 
     from postern.cli.data_folder import connect_database, has_schema
     from postern.kernel.database.embedded import EmbeddedError
     from postern.messaging.domains.dns_check import check_records
-    from postern.messaging.domains.verification import record_settings_from
+    from postern.messaging.domains.verification import dns_record_settings
 
     add_domain = (
         f'add it to your project: POST /projects/{{id}}/domains {{"domain": "{domain}"}}, and publish its records'
@@ -330,7 +330,7 @@ async def _check_dkim(resolver: "Resolver", settings: Settings, domain: str) -> 
         return CheckResult("problem", "DKIM", f"no project has the sending domain {domain}", add_domain)
     checks: list[RecordCheck] = []
     for project_keys in keys:
-        dns_check = await check_records(resolver, domain, project_keys, record_settings_from(settings))
+        dns_check = await check_records(resolver, domain, project_keys, dns_record_settings(settings))
         if dns_check.verdict("DKIM"):
             return CheckResult("ok", "DKIM", f"the key of {domain} is published")
         checks = [check for check in dns_check.checks if check.purpose == "DKIM"]

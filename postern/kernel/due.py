@@ -6,8 +6,8 @@ result only if `attempt` is unchanged, so that a worker whose lease has expired 
 (fencing).
 
 Fairness: a worker finds the lanes with due rows (one index probe per lane) and claims up to `Work.claim_size` rows of
-each. A lane is a partition (the rows of one tenant: of a project for most work), or one value of `Work.group_column`
-within a partition.
+each. A lane is all rows of one tenant, which is a project for most work, or those with one value of
+`Work.group_column` among them. A tenant is called a partition, because the column of its id partitions the table.
 """
 
 import asyncio
@@ -173,7 +173,7 @@ def _due_query(work: Work[Any]) -> Composed:
 
 
 async def claim(db: Database, work: Work[Row], lane: Lane, now: datetime, limit: int) -> list[Row]:
-    """Claim up to `limit` due rows of one lane, and return them by id; empty if other workers hold all of them.
+    """Claim up to `limit` due rows of one lane; empty if other workers hold all of them. Returns them ordered by id.
 
     Moves their `due_at` one lease ahead, increments their `attempt` and commits.
     """
@@ -385,7 +385,7 @@ class DueNotifier:
     def notify_due(self, table: str) -> None:
         """Notify the workers after INTERVAL, once for all calls in that time.
 
-        Only the database calls this; other code calls `tx.mark_due`.
+        Only the class Database calls this; other code calls `tx.mark_due`.
         """
         if table not in self._waiting:
             self._waiting.add(table)

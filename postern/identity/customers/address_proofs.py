@@ -67,7 +67,7 @@ async def register_customer(
 async def find_or_create_verified(
     tx: Transaction, call: Call, project: Project, email: str, email_key: str
 ) -> CustomerRow:
-    """Find the customer who has this address, or create one; the address is verified afterwards. The row is locked.
+    """Find the customer who has this address, or create one, and mark the address as verified. The row is locked.
 
     Call this only after the secret link of an invitation that was mailed to the address was used: a new customer is
     recorded with the sign-up method INVITATION. For an existing one, see `verify_address`. Raises CustomerEmailTaken if

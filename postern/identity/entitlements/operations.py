@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 ENTITLEMENTS = "/projects/{project_id}/b2b/organizations/{organization_id}/entitlements"
 CONCURRENT_STATEMENTS = 2
-"""Maximum number of check statements that one process runs concurrently."""
+"""Maximum number of SQL statements that look up entitlements for `check_entitlement`, which one process runs
+concurrently."""
 CHECK_CALLERS: frozenset[Kind] = frozenset((*SERVER_KINDS, "customer"))
 
 
@@ -104,7 +105,7 @@ async def _implied_organization(call: Call, data: EntitlementCheck) -> UUID | No
     if call.caller.kind != "customer":
         return requested_id
     assert call.caller.actor_id is not None
-    # If an organization is requested, only its id is returned.
+    # With `requested_id`, `organizations_of` returns no other id.
     organization_ids = await organizations_of(call.db, call.project_id, call.caller.actor_id, requested_id)
     if requested_id is not None and requested_id not in organization_ids:
         raise OrganizationMissing
@@ -146,7 +147,8 @@ async def set_entitlement_override(
         feature = await _require_feature(tx, call, feature_key)
         require_limit_allowed(feature.type, data.limit, "/limit")
         record_ids = {"id": new_id(), "organization_id": organization_id, "feature_id": feature.id}
-        # One, and one more for a replaced override that had expired: see `store.set_override`.
+        # The version advances by one step for the new override, and by another if it replaces one that had expired: see
+        # `store.set_override`.
         version_steps = await store.set_override(tx, data, project_id=call.project_id, **record_ids, now=call.now)
         await advance_entitlements_version(tx, call.project_id, organization_id, version_steps)
         if data.expires_at:

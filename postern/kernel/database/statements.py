@@ -86,7 +86,7 @@ def first_id_at(moment: datetime, shift: timedelta) -> SqlLiteral:
 
 
 class Queries:
-    """Where a statement can run: the pool (Database), with one transaction per statement, or an open Transaction."""
+    """What runs statements: the pool (Database), with one transaction per statement, or an open Transaction."""
 
     _hooks: "Hooks | None"
     _caches: dict[type, Any]
@@ -400,7 +400,7 @@ def _declare(
                 raise TypeError(f"{name}: the parameter {parameter.name} is neither keyword-only nor a Struct.")
             readers = _field_readers(struct, used, many=many)
             converters.append(bind(_read_arrays if many else _read_fields, readers))
-            # If no field of the Struct is used, its own name makes the comparison below report it.
+            # If the SQL uses no field of the Struct, the parameter's own name makes `declared` differ from `used`.
             fields = {field for field, _ in readers} or {parameter.name}
             left_out = {field.name for field in msgspec.structs.fields(struct)} - fields
             if is_insert and left_out and not partial:

@@ -30,7 +30,7 @@ from postern.messaging.domains.model import (
     TooManyDomains,
 )
 from postern.messaging.domains.rules import RecordSettings, may_rotate, parse_domain, records_of, rotate
-from postern.messaging.domains.verification import check_domain, record_check, record_settings_from
+from postern.messaging.domains.verification import check_domain, dns_record_settings, record_check
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
@@ -219,7 +219,7 @@ async def _record_settings(call: Call) -> RecordSettings:
     """The settings that the DNS records of this project's domains depend on."""
     loaded = getattr(call.caller.project, "settings", None)  # Set if authentication has loaded the whole project.
     settings = loaded or (await projects.require_project(call.db, call.project_id)).settings
-    return record_settings_from(call.world.settings, used_relays(settings))
+    return dns_record_settings(call.world.settings, used_relays(settings))
 
 
 def _to_domain(row: StoredDomain, settings: RecordSettings) -> Domain:

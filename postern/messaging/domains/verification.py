@@ -33,7 +33,7 @@ VERSIONED_COLUMNS = (
 """Columns whose change updates `updated_at`, and with it the ETag."""
 
 
-def record_settings_from(settings: Settings, relays: Sequence[ProjectRelay] | None = None) -> RecordSettings:
+def dns_record_settings(settings: Settings, relays: Sequence[ProjectRelay] | None = None) -> RecordSettings:
     """The settings that expected DNS records depend on; `relays` are the project's own SMTP relays, if it has any."""
     host = urlsplit(settings.public_url).hostname or ""
     return RecordSettings(
@@ -55,7 +55,7 @@ async def check_domain(world: "World", domain: StoredDomain, *, fresh: bool = Fa
         # If the operator configured DNS servers, only those are queried.
         resolver = await resolver.authoritative(domain.domain)
     project = await projects.require_project(world.db, domain.project_id)
-    record_settings = record_settings_from(world.settings, used_relays(project.settings))
+    record_settings = dns_record_settings(world.settings, used_relays(project.settings))
     return await check_records(resolver, domain.domain, domain.keys, record_settings)
 
 

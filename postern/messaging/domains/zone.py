@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from postern.kernel.config import BOUNCE_LABEL
 from postern.messaging.domains import store
 from postern.messaging.domains.rules import TRACKING_LABEL, dkim_target, dkim_value, spf_value
-from postern.messaging.domains.verification import record_settings_from
+from postern.messaging.domains.verification import dns_record_settings
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -24,7 +24,7 @@ async def zone_lines(world: "World") -> AsyncIterator[str]:
     links. If this server receives mail, the return path has an MX record; otherwise the operator adds one. There are no
     lines if `POSTERN_DNS_ZONE` is not set.
     """
-    settings = record_settings_from(world.settings)
+    settings = dns_record_settings(world.settings)
     if settings.zone is None:
         return
     bounce_name = f"{BOUNCE_LABEL}.{settings.zone}"

@@ -64,8 +64,9 @@ if TYPE_CHECKING:
     from postern.world import World
 
 
-CHECKED_CHARACTERS = 1_000_000
-"""Content with more characters is always checked by a render process, because it may be too large after encoding."""
+MAX_CHARACTERS_WITHOUT_ENGINE = 1_000_000
+"""A render process checks content with more characters even if it needs no template engine, because the content may be
+too large after encoding."""
 
 
 class NewSend(msgspec.Struct, frozen=True, kw_only=True):
@@ -296,7 +297,7 @@ def _check_size(attachments: list[StoredAttachment], content: MessageTemplates) 
 
 def _attachment(index: int, data: EmailAttachment) -> StoredAttachment:
     # RFC 2045 §6.8: base64 may be broken into lines.
-    encoded = data.content.translate(_NO_LINE_BREAKS) if "\n" in data.content or "\r" in data.content else data.content
+    encoded = data.content.translate(_NO_WHITESPACE) if "\n" in data.content or "\r" in data.content else data.content
     try:
         content = b64decode(encoded, validate=True)
     except (Base64Error, ValueError):
@@ -318,7 +319,7 @@ def _attachment(index: int, data: EmailAttachment) -> StoredAttachment:
     return StoredAttachment(data.filename, encoded, attachment.content_type, data.content_id)
 
 
-_NO_LINE_BREAKS = str.maketrans("", "", "\r\n\t ")
+_NO_WHITESPACE = str.maketrans("", "", "\r\n\t ")
 
 
 async def render_check(call: Call, new: NewSend) -> NewSend:
@@ -354,7 +355,7 @@ def _subject_without_engine(body: SendBody) -> str | None:
     check the message."""
     html = body.html or ""
     parts = [part for part in (body.subject, body.html, body.text) if part is not None]
-    if sum(map(len, parts)) > CHECKED_CHARACTERS:
+    if sum(map(len, parts)) > MAX_CHARACTERS_WITHOUT_ENGINE:
         return None
     if len(html) > LINKS_LIMIT and html.count("<a") + html.count("<A") > LINKS_LIMIT:
         return None
@@ -429,7 +430,8 @@ def parse_key(call: Call, route: str, header: str | None, data: Any) -> Idempote
     try:
         canonical: bytes = msgspec.json.encode(msgspec.json.decode(encoded), order="sorted")
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        canonical = encoded  # An invalid e-mail of a batch is compared byte for byte.
+        # Items of a batch are raw JSON, which can be malformed: then only an identical request is a repetition.
+        canonical = encoded
     return IdempotencyKey(
         project_id=call.project_id,
         route=route if call.caller.environment == "LIVE" else f"{route}?test",
@@ -587,11 +589,11 @@ def with_secrets(world: "World", new: NewSend, secrets: list[str]) -> NewSend:
 
 
 SEARCHED_SUBJECT = 1_000
-"""The number of characters of a subject that the filter `q` of the log searches."""
+"""The number of characters of a subject that the filter `q` of the e-mail log (`GET …/emails/logs`) searches."""
 
 
 def search_text(send: Send) -> str:
-    """The text that the filter `q` of the log searches: recipients, Message-ID and subject, in lower case."""
+    """The text that the filter `q` of the e-mail log searches: recipients, Message-ID and subject, in lower case."""
     recipients = " ".join([*send.to_addresses, *(send.cc_addresses or []), *(send.bcc_addresses or [])])
     return f"{recipients} {send.message_id} {send.subject[:SEARCHED_SUBJECT]}".lower()
 

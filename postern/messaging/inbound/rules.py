@@ -1,4 +1,5 @@
-"""The sends that the addresses of a received message name, and the signals of a report about a send. Pure functions."""
+"""Pure functions: to which sends the recipient addresses of a received message belong, and which signals a report about
+a send contains."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -90,12 +91,12 @@ def is_own_address(world: "World", address: str) -> bool:
 
 
 def unsubscribed_send(world: "World", address: str) -> UUID | None:
-    """The send whose recipient unsubscribes by mail to this signed address; None for other addresses."""
+    """The send to whose unsubscribe address (signed) a message was sent; None for other addresses."""
     verified = verify_address(world, address)
     return verified.send_id if verified is not None and verified.kind is AddressKind.UNSUBSCRIBE else None
 
 
 def reported_send(world: "World", address: str) -> UUID | None:
-    """The send that reports to this signed address are about; None for other addresses."""
+    """The send to whose return path (signed) a report about it was sent; None for other addresses."""
     verified = verify_address(world, address)
     return verified.send_id if verified is not None and verified.kind is AddressKind.REPORTS else None

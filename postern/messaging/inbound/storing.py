@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 STORED_TOGETHER, STORED_TOGETHER_OCTETS = 64, 65_536
-"""Maximum number of messages that are stored in one transaction, and maximum octets of each of them. Transactions wait
-for one another if they store messages of the same project, because these are counted in one row."""
+"""Maximum number of messages that are stored in one transaction, and maximum octets of each of them. They are stored
+together, because transactions of one project would wait for one another: each updates the counters of the project."""
 EVENT_ADDRESSES = 20
 """Maximum number of addresses of To that an event contains."""
 _SEND_ID = re.compile(r"<([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})@[^>]+>", re.IGNORECASE)
@@ -203,9 +203,9 @@ async def _insert(tx: Transaction, rows: list[InboundRowWithMessage]) -> list[UU
 
 
 async def _replied_sends(tx: Transaction, messages: Sequence[_CheckedMessage]) -> list[dict[UUID, UUID]]:
-    """For each message, the send of each project to which it replies, keyed by project id.
+    """For each message, the sends to which it is a reply, keyed by project id.
 
-    If a message refers to several sends of a project, that is the last one in its references.
+    If a message refers to several sends of one project, the last one in its references counts.
     """
     references = {reference for message in messages for reference in message.content.references}
     send_ids = {reference: UUID(match[1]) for reference in references if (match := _SEND_ID.fullmatch(reference))}

@@ -28,7 +28,7 @@ COUNTERS_DELETED_AT_ONCE = 10_000
 SERIES_DAYS = 90
 """The longest series of days that a request returns."""
 
-WARM_UP_STEPS = 90
+MAX_WARM_UP_STEPS = 90
 """Maximum number of days of a warm-up plan."""
 WARM_UP_CEILING = 10_000_000
 """The highest ceiling of a day."""
@@ -165,11 +165,11 @@ class WarmUpPlan(Body):
 
     start: date | None = None
     """The first day, in UTC; default: today."""
-    steps: Annotated[list[Ceiling], msgspec.Meta(min_length=1, max_length=WARM_UP_STEPS)] | None = None
+    steps: Annotated[list[Ceiling], msgspec.Meta(min_length=1, max_length=MAX_WARM_UP_STEPS)] | None = None
     """The ceiling of each day: no step is lower than the one before."""
     target_per_day: Ceiling | None = None
     """The ceiling of the last day. The first day has a ceiling of 50; it doubles each day, unless `days` is set."""
-    days: Annotated[int, msgspec.Meta(ge=2, le=WARM_UP_STEPS)] | None = None
+    days: Annotated[int, msgspec.Meta(ge=2, le=MAX_WARM_UP_STEPS)] | None = None
     """With `targetPerDay`: the number of days. The ceiling then grows by the same factor each day."""
 
 

@@ -13,10 +13,10 @@ from postern.kernel.values import Moment
 from postern.messaging.reputation.model import (
     DAILY_GROWTH,
     FIRST_CEILING,
+    MAX_WARM_UP_STEPS,
     MIN_BOUNCE_MESSAGES,
     MIN_COMPLAINT_MESSAGES,
     START_HORIZON,
-    WARM_UP_STEPS,
     RateThresholds,
     ReputationCounts,
     ReputationState,
@@ -104,7 +104,7 @@ def steps_of(plan: WarmUpPlan) -> list[int]:
     steps = [first]
     while steps[-1] < target:
         steps.append(min(steps[-1] * DAILY_GROWTH, target))
-    assert len(steps) <= WARM_UP_STEPS
+    assert len(steps) <= MAX_WARM_UP_STEPS
     return steps
 
 
@@ -131,7 +131,9 @@ def advance(row: Progress, now: Moment, state: ReputationState) -> Progress:
     COMPLETED after its last step. The row is returned unchanged before the first day, on the same day, and if the plan
     is COMPLETED or CANCELLED.
 
-    `state` is the present state of the domain's rates; for an address of the server, WARNING if it is on a blocklist.
+    `state` is the present state of the domain's rates. A plan can also belong to a source IP address of the server;
+    `state` is then WARNING while the address is on a blocklist.
+
     The step of a day on which nothing was sent, or after which `state` is not HEALTHY, is repeated. Days that passed
     without a call count as days on which nothing was sent.
     """

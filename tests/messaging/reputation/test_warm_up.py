@@ -11,7 +11,7 @@ from postern.kernel.http.problems import Invalid
 from postern.messaging.emails.domain_limits import admitted
 from postern.messaging.emails.work import SENDS, deliver_batch
 from postern.messaging.reputation import rules
-from postern.messaging.reputation.model import WARM_UP_STEPS, StoredWarmUp, WarmUpPlan
+from postern.messaging.reputation.model import MAX_WARM_UP_STEPS, StoredWarmUp, WarmUpPlan
 from tests.messaging.campaigns.test_campaigns import get_campaign, request_action
 from tests.messaging.campaigns.test_stopping import claim_due, create_sends
 from tests.messaging.emails.test_relay import MAIL, entry
@@ -237,7 +237,7 @@ INVALID = {
     "descending": ({"steps": [5, 4]}, "/steps/1"),
     "zero": ({"steps": [0]}, "/steps/0"),
     "no steps": ({"steps": []}, "/steps"),
-    "too many": ({"steps": [1] * (WARM_UP_STEPS + 1)}, "/steps"),
+    "too many": ({"steps": [1] * (MAX_WARM_UP_STEPS + 1)}, "/steps"),
     "too high": ({"targetPerDay": 10_000_001}, "/targetPerDay"),
     "one day": ({"targetPerDay": 5, "days": 1}, "/days"),
     "past": ({"targetPerDay": 5, "start": "2020-01-01"}, "/start"),
@@ -270,7 +270,7 @@ def test_the_ceilings_follow_from_the_plan(plan, steps):
 
 
 def test_the_highest_target_has_a_plan():
-    assert len(rules.steps_of(WarmUpPlan(target_per_day=10_000_000))) <= WARM_UP_STEPS
+    assert len(rules.steps_of(WarmUpPlan(target_per_day=10_000_000))) <= MAX_WARM_UP_STEPS
     with pytest.raises(Invalid):
         rules.steps_of(WarmUpPlan())
 
