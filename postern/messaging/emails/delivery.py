@@ -370,7 +370,8 @@ async def prepare_all(
 async def prepare_marketing(
     world: "World", jobs: list[DeliveryJob]
 ) -> list[PreparedMessage | SendOutcome | CampaignPaused | BaseException]:
-    """Like `prepare_all`, but in separate batches for marketing mail, so that a password reset does not wait for it."""
+    """The same as `prepare_all`, for marketing mail. `world.batcher` batches each function separately, so a password
+    reset does not wait for marketing mail."""
     return await prepare_all(world, jobs)
 
 

@@ -1,7 +1,8 @@
-"""Marketing mail that waits because of its sending domain: its rates of bounces and complaints, or its warm-up plan.
+"""Marketing mail that waits because of its sending domain: the domain is held while its rates of bounces or complaints
+are too high, or its warm-up plan allows no more today.
 
 A worker that has claimed such sends gives them the time until which they wait as their `due_at`, so each is claimed
-once per hold or day. When a hold ends early, the sends with exactly this time become due.
+once per hold or day. When a hold ends early, the sends with exactly that `due_at` become due.
 """
 
 from collections.abc import Sequence

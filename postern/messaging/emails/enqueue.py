@@ -139,7 +139,7 @@ def _send_of(
 
 
 async def _subjects(world: "World", project_id: UUID, requests: list[MailRequest]) -> list[str]:
-    """The rendered subjects, for the log. A transaction is open, so rendering may take SUBJECTS_TIMEOUT at most.
+    """The rendered subjects, for the e-mail log. A transaction is open, so rendering may take at most SUBJECTS_TIMEOUT.
 
     A subject that cannot be rendered in that time stays a template in the log until the delivery, which renders it or
     fails with the reason. Subjects of a project with its own render process are not rendered here, because its slow
@@ -213,6 +213,6 @@ async def exceeds_cap(
 
 
 def cap_reason(cap: int) -> str:
-    """The reason of a send that the frequency cap suppressed, for the log."""
+    """The reason of a send that the frequency cap suppressed, for the e-mail log."""
     number = "message" if cap == 1 else "messages"
     return f"Frequency cap: the contact got {cap} marketing {number} within the last 24 hours."

@@ -36,7 +36,7 @@ Recipient = Annotated[
 ]
 
 COMMON_STATUSES = frozenset[SendStatus](("SENT", "DELIVERED"))
-"""The statuses that almost all sends have in the end; no index has these sends."""
+"""The statuses that almost all sends have in the end; the index on rare statuses leaves these sends out."""
 
 
 class LogFilter(QueryString, omit_defaults=True):
@@ -212,12 +212,12 @@ def _has_status(statuses: list[SendStatus]) -> Composable:
         return condition
     # No index has just the QUEUED sends. A QUEUED send is due or held by its campaign; there is an index for each case.
     others = [status for status in statuses if status != "QUEUED"]
-    places = SQL(
+    indexed_cases = SQL(
         "(s.lane = 0 and s.due_at is not null or s.lane = 1 and s.due_at is not null "
         "or s.campaign_id is not null and s.status = 'QUEUED' "
         "or s.status = any({others}::text[]) and s.status not in ('QUEUED', 'SENT', 'DELIVERED'))"
     )
-    return SQL("{} and {}").format(condition, places.format(others=Literal(others)))
+    return SQL("{} and {}").format(condition, indexed_cases.format(others=Literal(others)))
 
 
 def _since(moment: datetime) -> Composable:
@@ -243,7 +243,8 @@ def _contains(project_id: UUID, q: str) -> Composable:
 def _contains_each(project_id: UUID, q: str) -> Composable:
     """The same condition as `_contains`, in a form that is evaluated for one send after the other.
 
-    PostgreSQL would turn `exists` into a scan of all search texts and contacts; it does not with a value of a row.
+    PostgreSQL would turn `exists` into a scan of all search texts and contacts. It cannot do so with these subqueries,
+    which give a value for each send.
     """
     condition = SQL(
         "coalesce(case when s.campaign_id is null "

@@ -64,8 +64,8 @@ AWAITING_ATTEMPT: tuple[str, ...] = ("QUEUED", "DELAYED")
 sooner."""
 
 ContentState = Literal["GOING", "HELD", "STOPPED"]
-"""State of the content that sends of a campaign share: they can be delivered (GOING), must wait (HELD), or are never
-delivered (STOPPED)."""
+"""State of content that the sends of a campaign share: these sends can be delivered (GOING), must wait (HELD), or are
+never delivered (STOPPED)."""
 
 TRANSACTIONAL, MARKETING = 0, 1
 """The values of `Send.lane`. Each lane has its own background work, so that a campaign never delays a password
@@ -197,8 +197,8 @@ class Email(Body):
     with their own unsubscribe link."""
     require_tls: bool | None = None
     """Whether the message is sent only over TLS, and only to servers with a valid certificate that offer REQUIRETLS
-    (RFC 8689). Otherwise it bounces: with 5.7.10 if TLS or a valid certificate is missing, with 5.7.30 if REQUIRETLS is
-    not offered. Null: the setting of the project."""
+    (RFC 8689). To any other server it bounces: with 5.7.10 if TLS or a valid certificate is missing, with 5.7.30 if
+    REQUIRETLS is not offered. Null: the setting of the project."""
 
 
 class EmailBatch(Body):
@@ -283,7 +283,7 @@ class SendEvent(Record):
 
 
 class EmailLogEntry(Record):
-    """A send in the log."""
+    """A send in the e-mail log."""
 
     id: UUID
     status: SendStatus
@@ -303,7 +303,7 @@ class EmailLogEntry(Record):
     ambiguous_attempts: int
     """Attempts that ended before the server's reply, so that it is unknown whether the message arrived (RFC 1047)."""
     test: bool
-    """Whether a TEST key sent it; then it is only captured in the inbox view."""
+    """Whether a TEST key sent it; then it is not delivered, but captured for the inbox view."""
     scheduled_at: Moment | None
     expires_at: Moment | None
     sent_at: Moment | None
@@ -337,11 +337,12 @@ class EmailWaiting(Record):
     cause: WaitingCause
     """SCHEDULE: its scheduled time has not come. QUEUE: a worker will take it, or is sending it. CAMPAIGN_PAUSED: its
     campaign is paused. WARM_UP: its domain, or the IP addresses of the server, may send no more marketing mail today.
-    REPUTATION: the bounce or complaint rate of its domain is too high. SITE_SUSPENDED: its site is suspended (see the
-    list of delivery sites). SITE_SLOWED: its site has asked for less mail. SITE_UNREACHABLE: its site could not be
-    reached several times in a row. CAPACITY: earlier messages are sent first. TLS: encryption that the recipient's
-    domain or the relay's settings require has failed. DEFERRED: a server asked to try again later, or could not be
-    reached. SETUP: the server has no transport for it, or is overloaded."""
+    REPUTATION: the bounce or complaint rate of its domain is too high. SITE_SUSPENDED: its site (the group of mail
+    servers to which it goes, see the list of delivery sites) is suspended. SITE_SLOWED: its site has asked for less
+    mail. SITE_UNREACHABLE: its site could not be reached several times in a row. CAPACITY: earlier messages are sent
+    first. TLS: encryption that the recipient's domain or the relay's settings require has failed. DEFERRED: a mail
+    server asked to try again later, or could not be reached. SETUP: Postern has no transport for it, or is
+    overloaded."""
     until: Moment | None = None
     """When it will be tried; null if that is not known, for example if a suspension has no end."""
     site: str | None = None
@@ -367,7 +368,7 @@ class SendAttempt(Record):
     attempt: int
     outcome: Literal["ACCEPTED", "DEFERRED", "REJECTED", "AMBIGUOUS", "FAILED"]
     transport: str | None
-    """`capture`, `relay` or `ses`; null if no transport was used, or if that is not known."""
+    """`direct`, `relay`, `ses` or `capture`; null if no transport was used, or if that is not known."""
     host: str
     results: list[dict[str, Any]]
     dialogue: list[str]
@@ -376,7 +377,8 @@ class SendAttempt(Record):
 
 
 SignalKind = Literal["DELIVERED", "DELAYED", "BOUNCED", "COMPLAINED"]
-"""What a report about a send says. DELAYED reports that a later server still tries to deliver; it is not a status."""
+"""What a report about a send says. DELAYED: the server that accepted the message still tries to deliver it, and the
+status of the send does not change."""
 
 
 class SendReport(Record):
@@ -517,9 +519,9 @@ class DeliverySite(Record):
     last_reply_at: Moment | None
     """When that reply came."""
     waiting: int
-    """Messages that were tried or postponed and wait for it, counted up to 10,000."""
+    """Messages that wait for the site after an attempt or a postponement, counted up to 10,000."""
     oldest_waiting_at: Moment | None
-    """When the oldest of them was created."""
+    """When the oldest waiting message was created."""
     delivered: int
     """Recipients for whom it accepted a message in the last 24 hours."""
     deferred: int
@@ -540,7 +542,7 @@ class ProjectSite(Record):
     id: UUID
     name: str
     scope: UUID
-    """The project whose own relays or addresses are used; NO_ID for those that all projects share."""
+    """The project whose own relays or IP addresses are used; NO_ID for those that all projects share."""
     suspended_at: Moment | None
     suspended_until: Moment | None
     suspended_by: str | None
@@ -588,7 +590,7 @@ class InstanceSite(Record):
     """A site for the operator of the server, with numbers of all projects."""
 
     project_id: UUID
-    """The project whose own relays or addresses are used; NO_ID for those that all projects share."""
+    """The project whose own relays or IP addresses are used; NO_ID for those that all projects share."""
     name: str
     transport: str
     provider: str | None
@@ -668,7 +670,7 @@ class Send(Record):
     site: str | None = None
     """The name of the site for which it waits; None before the first attempt, and if it is settled."""
     waits_for: str | None = None
-    """Why it waits until `due_at`, a WaitCause; None before the first attempt, and if it is settled."""
+    """Why it waits until `due_at`: a WaitCause of `transport`. None before the first attempt, and if it is settled."""
     retries_since: Moment | None = None
     """From when its retry period counts, if that is later than `created_at` and `scheduled_at`; see
     `rules.retries_since`."""
@@ -686,7 +688,7 @@ class Postponement(Record):
     """The new `Send.retries_since`; None for no change."""
     site: str | None = None
     waits_for: str
-    """A WaitCause."""
+    """The new `Send.waits_for`."""
     reason: str
 
 

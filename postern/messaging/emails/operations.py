@@ -475,8 +475,8 @@ async def send_project_mail(
 
     The send is committed before this returns, and transmitted in the background. Raises the problems of `send_email`.
     No template engine renders it, so template tags in names that people choose have no effect. `secrets` are the
-    one-time codes and tokens in html and text; they are only stored encrypted. `request_id` is for the log. A mail that
-    a TEST key caused (`test`) is captured.
+    one-time codes and tokens in html and text; they are only stored encrypted. A mail that a TEST key caused (`test`)
+    is captured.
     """
     project = await projects.require_project(world.db, project_id)
     call = Call(

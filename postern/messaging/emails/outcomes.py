@@ -117,9 +117,9 @@ async def _settle(tx: Transaction, attempts: list[FinishedAttempt], now: Moment)
         for finished in attempts
     ]
     rows_without_nulls = [{name: value for name, value in row.items() if value is not None} for row in rows]
-    project_id = sorted({finished.send.project_id for finished in attempts})
+    project_ids = sorted({finished.send.project_id for finished in attempts})
     return await store.settle(
-        tx, project_id=project_id, rows=Jsonb(rows_without_nulls), allowed=SETTLING_TRANSITIONS, now=now
+        tx, project_id=project_ids, rows=Jsonb(rows_without_nulls), allowed=SETTLING_TRANSITIONS, now=now
     )
 
 
@@ -158,8 +158,8 @@ async def _write_attempts(tx: Transaction, attempts: list[FinishedAttempt], now:
             rows[finished.send.id, unsettled] = _unsettled_row(finished, unsettled)
     if not rows:
         return
-    project_id = sorted({row["project_id"] for row in rows.values()})
-    await store.insert_attempts(tx, project_id=project_id, rows=Jsonb(list(rows.values())), now=now)
+    project_ids = sorted({row["project_id"] for row in rows.values()})
+    await store.insert_attempts(tx, project_id=project_ids, rows=Jsonb(list(rows.values())), now=now)
 
 
 def _attempt_row(finished: FinishedAttempt, outcome: DeliveryOutcome) -> dict[str, Any]:
@@ -208,8 +208,8 @@ def _transmitted_columns(parts: TransmittedParts) -> dict[str, str]:
 
 
 def dialogue_of(outcome: DeliveryOutcome) -> list[str]:
-    """The SMTP dialogue of an attempt as the log shows it: a line each, `C: …` of the client and `S: …` of the server,
-    and `TLS: …` with the parameters of TLS.
+    """The lines of the SMTP dialogue of an attempt, as the e-mail log shows them: `C: …` of the client, `S: …` of the
+    server, and `TLS: …` with the parameters of TLS.
 
     Does not contain the message itself.
     """

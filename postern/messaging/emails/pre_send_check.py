@@ -10,8 +10,8 @@ queue: as many as will probably get a connection while the result is fresh. A me
 checked again. With a relay that replies slowly, few messages are checked ahead. With a fast relay, the next check
 begins before all checked messages are sent, so that no connection waits for it.
 
-Code that holds or cancels messages then awaits `wait_until_stopped`: when that returns, results from before are no
-longer used.
+Code that holds or cancels messages awaits `wait_until_stopped` after its commit: when that returns, no result from
+before the commit is used any more.
 """
 
 import asyncio

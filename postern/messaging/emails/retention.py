@@ -22,7 +22,7 @@ RETENTION_DAYS = 30
 SITES_KEPT = timedelta(days=30)
 """How long a site is kept that is not used any more."""
 SITE_COUNTS_KEPT = timedelta(days=2)
-"""How long the results at a site are kept."""
+"""How long the hourly counts of the results at a site are kept."""
 BATCH = 2_000
 """Maximum rows that one statement changes; of content and captured messages, for each project."""
 KEYS_BATCH = 10_000

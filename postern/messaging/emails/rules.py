@@ -57,7 +57,8 @@ CAMPAIGN_CANCELLED = "The campaign was cancelled."
 class SendOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """The state of a send after an attempt, and what is recorded with that state.
 
-    `sent`, `delivered`, `bounced` and `complained`: whether the time of this is stored, if it was not stored before.
+    `sent`, `delivered`, `bounced` and `complained`: whether the current time is stored for it (`Send.sent_at` and so
+    on), unless the send has that time already.
     """
 
     status: SendStatus

@@ -232,7 +232,7 @@ def _outcome(send: Send, signal: DeliverySignal, recipient: str | None, now: Mom
 
 
 def _status_of_send(send: Send, kind: SendStatus, statuses: list[SendStatus]) -> SendStatus:
-    """The status of a send after one recipient got the status `kind`, so that its recipients have these statuses.
+    """The status of a send after one recipient got the status `kind`; all its recipients now have `statuses`.
 
     A send that still waits for other recipients keeps its status.
     """

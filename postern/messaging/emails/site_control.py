@@ -46,7 +46,7 @@ async def operate(
     A suspension for all projects is separate from the suspensions of single projects and does not change these.
 
     Returns how many projects are affected. If a site is suspended or resumed for all projects, returns instead how many
-    sites have this name: the shared one, and one for each project with a relay or addresses of its own.
+    sites have this name: the shared one, and one for each project with its own relay or IP addresses.
     """
     async with db.transaction() as tx:
         project_sites = await site_store.projects_of_site(tx, name=name)

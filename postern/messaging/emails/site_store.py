@@ -19,6 +19,7 @@ class SharedSite(Record):
     """The state of a site that all processes share, and the share of one process."""
 
     project_id: UUID
+    """The project whose own relays or IP addresses are used; NO_ID for those that all projects share."""
     name: str
     factor: float
     """The part of its limits that the site has at present, above 0 and at most 1."""
@@ -271,6 +272,8 @@ async def list_sites(
 ) -> list[ListedSite]: ...
 
 
+# The number of sites that meet the conditions of `clause`, up to `limit`. `counted` and `since` have no effect: they
+# are here because `sorted_list` passes the same parameters to `list_sites`.
 @statement(f"""
     select count(*)::int from (
         select from ({LISTED}) as listed where listed.project_id = %(project_id)s and {{clause}} limit %(limit)s

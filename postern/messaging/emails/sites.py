@@ -80,7 +80,7 @@ RECOVERY_PERIOD = timedelta(seconds=30)
 
 
 class Sites:
-    """The sites of a process; see `SiteControls`."""
+    """The sites of a process. Implements `SiteControls` and `SiteObserver` of `transports.shaping`."""
 
     def __init__(self, world: "World") -> None:
         self._world = world

@@ -419,8 +419,8 @@ async def hold_sends(
 async def postpone(db: Queries, sends: list[Postponement], *, project_id: UUID, now: Moment) -> None: ...
 
 
-# The end of a domain's hold; None if it is not held. The share lock makes a concurrent release wait for the end of the
-# transaction, so that it finds every send that was postponed in it.
+# Until when the marketing mail of a domain is held because of its reputation; None if it is not held. The share lock
+# makes a concurrent release wait for the end of the transaction, so that it finds every send that was postponed in it.
 @statement("""
     select held_until from domain_reputations
     where project_id = %(project_id)s and id = %(domain_id)s and state = 'HELD' for share

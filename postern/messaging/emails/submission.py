@@ -65,8 +65,7 @@ if TYPE_CHECKING:
 
 
 MAX_CHARACTERS_WITHOUT_ENGINE = 1_000_000
-"""A render process checks content with more characters even if it needs no template engine, because the content may be
-too large after encoding."""
+"""Content with more characters is always checked by a render process, because it may be too large after encoding."""
 
 
 class NewSend(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,7 +116,8 @@ async def check_email(
     render: bool = True,
     require_domain: bool = True,
 ) -> NewSend:
-    """Validate an e-mail completely and return its send and content, not yet stored. Raises a Problem with the path.
+    """Validate an e-mail completely and return its send and content, not yet stored. Raises a Problem that names the
+    invalid field by its path.
 
     `deliver_now`: this process delivers the e-mail right after the commit, unless it is scheduled. `context` caches
     lookups across the e-mails of a request. With `render=False` the caller must call `render_check`, with
@@ -296,8 +296,9 @@ def _check_size(attachments: list[StoredAttachment], content: MessageTemplates) 
 
 
 def _attachment(index: int, data: EmailAttachment) -> StoredAttachment:
-    # RFC 2045 §6.8: base64 may be broken into lines.
-    encoded = data.content.translate(_NO_WHITESPACE) if "\n" in data.content or "\r" in data.content else data.content
+    # RFC 2045 §6.8: base64 may be broken into lines. Content in one line is not copied.
+    has_lines = "\n" in data.content or "\r" in data.content
+    encoded = data.content.translate(_WITHOUT_WHITESPACE) if has_lines else data.content
     try:
         content = b64decode(encoded, validate=True)
     except (Base64Error, ValueError):
@@ -319,7 +320,7 @@ def _attachment(index: int, data: EmailAttachment) -> StoredAttachment:
     return StoredAttachment(data.filename, encoded, attachment.content_type, data.content_id)
 
 
-_NO_WHITESPACE = str.maketrans("", "", "\r\n\t ")
+_WITHOUT_WHITESPACE = str.maketrans("", "", "\r\n\t ")
 
 
 async def render_check(call: Call, new: NewSend) -> NewSend:
@@ -408,7 +409,7 @@ def _how_to_verify(project_id: UUID, name: str, domain: domains.SendingDomain | 
 
 
 def _schedule(call: Call, data: Email) -> Moment | None:
-    """When the e-mail is sent; None for now. Raises Invalid if that is too late, or if the e-mail expires before."""
+    """When the e-mail is sent; None: at once. Raises Invalid if that is too late, or if the e-mail expires before."""
     if data.scheduled_at is not None and data.scheduled_at > call.now + SCHEDULE_HORIZON:
         raise Invalid.at("/scheduledAt", "The time can be at most 30 days in the future.", "too_far")
     send_at = max(data.scheduled_at or call.now, call.now)
@@ -430,8 +431,7 @@ def parse_key(call: Call, route: str, header: str | None, data: Any) -> Idempote
     try:
         canonical: bytes = msgspec.json.encode(msgspec.json.decode(encoded), order="sorted")
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        # Items of a batch are raw JSON, which can be malformed: then only an identical request is a repetition.
-        canonical = encoded
+        canonical = encoded  # The e-mails of a batch are raw JSON. If one is malformed, the bytes are compared.
     return IdempotencyKey(
         project_id=call.project_id,
         route=route if call.caller.environment == "LIVE" else f"{route}?test",
@@ -569,9 +569,8 @@ async def _insert(tx: Transaction, new_sends: list[NewSend]) -> dict[UUID, UUID 
         }
         for send, body, sealed in ((new_send.send, new_send.body, new_send.sealed) for new_send in new_sends)
     ]
-    inserted = await store.insert_sends(
-        tx, project_id=sorted({new_send.send.project_id for new_send in new_sends}), rows=Jsonb(rows)
-    )
+    project_ids = sorted({new_send.send.project_id for new_send in new_sends})
+    inserted = await store.insert_sends(tx, project_id=project_ids, rows=Jsonb(rows))
     return {row.id: row.contact_id for row in inserted}
 
 
@@ -588,14 +587,14 @@ def with_secrets(world: "World", new: NewSend, secrets: list[str]) -> NewSend:
     return replace(new, body=body, sealed=seal_body(world, new.send.id, body))
 
 
-SEARCHED_SUBJECT = 1_000
-"""The number of characters of a subject that the filter `q` of the e-mail log (`GET …/emails/logs`) searches."""
+SEARCHED_SUBJECT_CHARACTERS = 1_000
+"""The number of characters of a subject that the filter `q` of the e-mail log searches."""
 
 
 def search_text(send: Send) -> str:
     """The text that the filter `q` of the e-mail log searches: recipients, Message-ID and subject, in lower case."""
     recipients = " ".join([*send.to_addresses, *(send.cc_addresses or []), *(send.bcc_addresses or [])])
-    return f"{recipients} {send.message_id} {send.subject[:SEARCHED_SUBJECT]}".lower()
+    return f"{recipients} {send.message_id} {send.subject[:SEARCHED_SUBJECT_CHARACTERS]}".lower()
 
 
 async def store_responses(world: "World", finished: list[IdempotencyKey]) -> list[None]:

@@ -143,8 +143,8 @@ async def add_suppression(call: Call, data: NewSuppression) -> Suppression:
 async def add_suppressions_in_bulk(call: Call, data: NewSuppressions) -> SuppressionBulkResult:
     """Suppress up to 1,000 addresses.
 
-    Addresses that are invalid, repeated, or already suppressed for this or a stronger reason are skipped. `upgraded` of
-    the added addresses were suppressed for a weaker reason before.
+    Addresses that are invalid, repeated, or already suppressed for this or a stronger reason are skipped. `upgraded`
+    counts the added addresses that were suppressed for a weaker reason before.
     """
     addresses: list[str] = []
     for text in data.addresses:

@@ -58,7 +58,7 @@ NOTE_CHARACTERS = 500
 
 
 class SendingResult(Enum):
-    """What became of a report at one address."""
+    """What became of a report at one of the addresses (`mailto:` or `https:` URIs) that its domain names."""
 
     SENT = auto()
     REFUSED = auto()

@@ -12,7 +12,7 @@ from postern.kernel.values import Moment
 UnattributedKind = Literal["complaint", "delivery", "ses"]
 """A complaint or a delivery report that names no e-mail of this server, or an unreadable notification of SES."""
 UnprocessedKind = UnattributedKind | Literal["unrecognized", "dmarc"]
-"""Also those that are kept with their project: a message to a return path that is not a report (`unrecognized`), and a
+"""Also the kinds that are kept with a project: a message to a return path that is not a report (`unrecognized`), and a
 DMARC report that could not be added."""
 
 
