@@ -72,7 +72,7 @@ async def get_inbox_message(call: Call, id: UUID) -> InboxMessage:
     is true, unless the caller has the permission `customers:impersonate`. Owners and admins have it, and API keys to
     which it was granted.
     """
-    row = await require_message(call.world, call.project_id, id, secrets=call.caller.may(SECRETS_PERMISSION))
+    row = await require_message(call.world, call.project_id, id, show_secrets=call.caller.may(SECRETS_PERMISSION))
     return await asyncio.to_thread(parse_captured, row)
 
 
@@ -87,7 +87,7 @@ async def get_inbox_raw(call: Call, id: UUID) -> HttpResponse:
 
     One-time codes and links are removed unless the caller has the permission `customers:impersonate`.
     """
-    row = await require_message(call.world, call.project_id, id, secrets=call.caller.may(SECRETS_PERMISSION))
+    row = await require_message(call.world, call.project_id, id, show_secrets=call.caller.may(SECRETS_PERMISSION))
     return HttpResponse(
         row.message,
         media_type="message/rfc822",
@@ -103,13 +103,13 @@ async def get_inbox_raw(call: Call, id: UUID) -> HttpResponse:
 )
 async def get_inbox_attachment(call: Call, id: UUID, number: str) -> HttpResponse:
     """An attachment by its number, as a download."""
-    row = await require_message(call.world, call.project_id, id, secrets=call.caller.may(SECRETS_PERMISSION))
+    row = await require_message(call.world, call.project_id, id, show_secrets=call.caller.may(SECRETS_PERMISSION))
     return attachment_of(row, number)
 
 
 @delete("/projects/{project_id}/inbox/{id}", needs="emails:write", problems=[CapturedMissing])
 async def delete_inbox_message(call: Call, id: UUID) -> Deleted:
-    """Delete a captured message. Its send stays in the log."""
+    """Delete a captured message. Its send stays in the e-mail log."""
     async with call.db.transaction() as tx:
         if not await delete_captured(tx, call.project_id, id):
             raise CapturedMissing
@@ -143,16 +143,16 @@ async def captured_messages(
     return rows, total
 
 
-async def require_message(world: "World", project_id: UUID, id: UUID, *, secrets: bool) -> CapturedRow:
+async def require_message(world: "World", project_id: UUID, id: UUID, *, show_secrets: bool) -> CapturedRow:
     """A captured message. Raises CapturedMissing.
 
-    `secrets`: whether `message` is complete, for callers with SECRETS_PERMISSION; otherwise it lacks one-time codes and
-    links.
+    `show_secrets`: whether `message` of the row is complete, for callers with SECRETS_PERMISSION; otherwise it lacks
+    one-time codes and links.
     """
     row = require_found(await store.get_message(world.db, project_id=project_id, id=id), CapturedMissing)
     if row.sealed is None:
         return row
-    if not secrets:
+    if not show_secrets:
         return msgspec.structs.replace(row, redacted=True)
     message = open_captured(world, row.send_id, row.sealed)
     return msgspec.structs.replace(row, message=message, size=len(message))

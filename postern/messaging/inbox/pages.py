@@ -184,8 +184,10 @@ async def show_attachment(request: RawRequest, project: str, message: str, numbe
 
 
 async def _require_message(request: RawRequest, caller: Caller, project: str, message: str) -> CapturedRow:
-    secrets = caller.may(inbox.SECRETS_PERMISSION)
-    return await inbox.require_message(request.app.state.world, as_id(project), as_id(message), secrets=secrets)
+    show_secrets = caller.may(inbox.SECRETS_PERMISSION)
+    return await inbox.require_message(
+        request.app.state.world, as_id(project), as_id(message), show_secrets=show_secrets
+    )
 
 
 async def _signed_in_caller(request: RawRequest, project_id: UUID | None) -> Caller | None:

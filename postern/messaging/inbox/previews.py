@@ -62,7 +62,7 @@ class PreviewTicket(msgspec.Struct, frozen=True, array_like=True):
     developer_id: UUID
     session_id: UUID
     images: bool
-    secrets: bool
+    show_secrets: bool
     """Whether one-time codes and links are shown."""
     expires_at: datetime
 
@@ -82,7 +82,7 @@ async def preview_email(call: Call, send_id: UUID, data: PreviewOptions) -> Mail
     session that has created it ends.
     """
     await message_of(call, send_id)
-    return _preview(call, "SEND", send_id, data.images, secrets=False)
+    return _preview(call, "SEND", send_id, data.images, show_secrets=False)
 
 
 @post(
@@ -99,9 +99,9 @@ async def preview_inbox_message(call: Call, id: UUID, data: PreviewOptions) -> M
     codes and links are replaced by `[removed]`, unless the caller has the permission `customers:impersonate`. A
     preview does not count as an open. The URL stops working when the session that has created it ends.
     """
-    secrets = call.caller.may(inbox.SECRETS_PERMISSION)
-    await inbox.require_message(call.world, call.project_id, id, secrets=secrets)
-    return _preview(call, "CAPTURED", id, data.images, secrets=secrets)
+    show_secrets = call.caller.may(inbox.SECRETS_PERMISSION)
+    await inbox.require_message(call.world, call.project_id, id, show_secrets=show_secrets)
+    return _preview(call, "CAPTURED", id, data.images, show_secrets=show_secrets)
 
 
 @get(f"{PREVIEW_PATH}/{{ticket}}", public=True, ignore_unknown_query=True, hidden=True)
@@ -127,12 +127,14 @@ async def show_html(request: RawRequest) -> HttpResponse:
     return framed_html(fields.get("html", ""), images=fields.get("images") == "1")
 
 
-def _preview(call: Call, kind: Literal["SEND", "CAPTURED"], id: UUID, images: bool, *, secrets: bool) -> MailPreview:
+def _preview(
+    call: Call, kind: Literal["SEND", "CAPTURED"], id: UUID, images: bool, *, show_secrets: bool
+) -> MailPreview:
     caller, expires_at = call.caller, Moment.of(call.now + PREVIEW_LIFE)
     assert caller.actor_id
     assert caller.credential_id
     ticket = PreviewTicket(
-        kind, call.project_id, id, caller.actor_id, caller.credential_id, images, secrets, expires_at
+        kind, call.project_id, id, caller.actor_id, caller.credential_id, images, show_secrets, expires_at
     )
     content = to_json(ticket)
     text = base64.urlsafe_b64encode(content).rstrip(b"=").decode()
@@ -153,7 +155,7 @@ async def _show(call: Call, text: str) -> HttpResponse:
         send_id = ticket.id
         message = await message_of(replace(call, project_id=ticket.project_id), send_id)
     else:
-        row = await inbox.require_message(call.world, ticket.project_id, ticket.id, secrets=ticket.secrets)
+        row = await inbox.require_message(call.world, ticket.project_id, ticket.id, show_secrets=ticket.show_secrets)
         send_id, message = row.send_id, row.message
     return framed_html(await asyncio.to_thread(inbox.shown_html, message, send_id), images=ticket.images)
 

@@ -44,8 +44,8 @@ WRITTEN_BY_SERVICE = frozenset(
         *("received-spf", "delivered-to", "x-original-to", "envelope-to", "dkim-signature"),
     ]
 )
-"""Header fields that are left out, because the service writes its own or because they describe earlier steps of the
-message."""
+"""Header fields that are left out, because the service writes its own or because they describe earlier deliveries
+of the message."""
 _LEFT_OUT_PREFIXES = ("content-", "arc-", OPTION_PREFIX)
 MAPPED = frozenset(("from", "to", "cc", "reply-to", "subject", "sender", IDEMPOTENCY_FIELD))
 """Header fields that become fields of the e-mail; each may occur once (RFC 5322 §3.6)."""
@@ -77,7 +77,7 @@ def read_message(content: bytes, recipients: Sequence[str]) -> SubmittedMessage:
         values = _values_of(message)
     except MimeInvalid as error:
         raise Invalid(str(error)) from None
-    tags = values.pop("tags")
+    tags = values.pop("tags")  # Set below: they may have characters that the tags of an Email must not have.
     first, *others = _addresses_of(message, recipients)
     if len(content) * (1 + len(others)) > SEPARATE_MESSAGES_BYTES:
         sentence = (
@@ -334,7 +334,7 @@ _FIELDS: dict[str, str] = {
 
 
 def field_of_path(path: str) -> str:
-    """Convert a JSON pointer into an e-mail to the part of the submitted message that has the value.
+    """Convert `path`, a JSON pointer within an Email, to the part of the submitted message that has the value.
 
     For example, `/replyTo/0` becomes `/Reply-To`.
     """

@@ -147,10 +147,10 @@ class StoredTemplate(TemplateFields):
 
 
 class ListedTemplate(StoredTemplate):
-    """A row of a list without its content, which is null, and the size of the content."""
+    """A row of `templates` in a list. Its html, text and builder document are null; only their size is known."""
 
     content_octets: int
-    """The size of html, text and builder document."""
+    """The size of html, text and builder document together."""
 
 
 class TemplateVersion(Record):

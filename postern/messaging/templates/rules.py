@@ -80,7 +80,7 @@ async def preview(
 ) -> TemplatePreview:
     """Render content with `values` as one recipient would get it. Raises RenderFailed.
 
-    `unsubscribe_url` is the value of the unsubscribe link.
+    `unsubscribe_url` is the URL to which an unsubscribe link in the content leads.
     """
     size = sum(len(part) for part in (content.subject, content.html, content.text) if part is not None)
     subject, html, text = await rendering.call(

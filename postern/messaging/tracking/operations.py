@@ -29,7 +29,7 @@ GIF = bytes.fromhex("47494638396101000100800000ffffff00000021f90401000000002c000
 NO_STORE_HEADERS = {"Cache-Control": "no-store, no-cache, must-revalidate, private", "Referrer-Policy": "no-referrer"}
 UNSUBSCRIBE_BODY_LIMIT = 8_192
 """Maximum bytes of the body of an unsubscribe request: `List-Unsubscribe=One-Click` and perhaps a signature."""
-HEAD_LIMIT = 512
+PARSED_HEADER_CHARACTERS = 512
 """Maximum characters that are parsed of a `Content-Type` and of the header of a multipart body part."""
 _BOUNDARY = re.compile(r';\s*boundary="?([^\s";]{1,70})', re.IGNORECASE)
 _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
@@ -162,12 +162,12 @@ def _multipart_signature_in(body: bytes, content_type: str) -> str | None:
     Python's `email` parser is not used, because it takes quadratic time on hostile input and overflows its stack on
     nested parts.
     """
-    boundary = _BOUNDARY.search(content_type[:HEAD_LIMIT])
+    boundary = _BOUNDARY.search(content_type[:PARSED_HEADER_CHARACTERS])
     if boundary is None:
         return None
     for part in body.split(b"--" + boundary[1].encode("latin-1", "replace"))[1:]:
         head, *content = _BLANK_LINE.split(part, maxsplit=1)
-        if content and _DISPOSITION_OF_S.search(head[:HEAD_LIMIT]):
+        if content and _DISPOSITION_OF_S.search(head[:PARSED_HEADER_CHARACTERS]):
             return content[0].decode("utf-8", "replace").strip()
     return None
 

@@ -116,7 +116,7 @@ async def test_forged_and_altered_tickets_are_refused(project, world, stranger, 
     other = await new_project()
     for changes in (
         {"images": True},
-        {"secrets": True},
+        {"show_secrets": True},
         {"kind": "CAPTURED"},
         {"project_id": other.id},
         {"id": str(uuid4())},
