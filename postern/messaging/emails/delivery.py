@@ -105,7 +105,7 @@ class RecipientDecision(msgspec.Struct, frozen=True, kw_only=True):
     request: ComposeRequest
     settings: ProjectSettings
     fixed_results: tuple[Result, ...] = ()
-    """The fixed results of test addresses, which are not passed to a transport."""
+    """The fixed results of test addresses (in `rules.TEST_DOMAIN`), which are not passed to a transport."""
     complained: bool = False
     """Whether one of the recipients is the test address for complaints."""
     warms_up: bool = False
@@ -354,7 +354,8 @@ async def prepare_all(
 
     A message that must not be sent or cannot be composed gives a SendOutcome. An exception as a result is an error of
     the project (it was just deleted, or its DKIM key cannot be decrypted), or MustUseSlowLane for a message that must
-    be rendered in the slow lane. Raises only errors of the database connection.
+    be rendered in the slow lane (a render process for expensive templates). Raises only errors of the database
+    connection.
     """
     project_ids = {job.send.project_id for job in jobs}
     contexts = {project_id: await _context_or_failure(world, project_id, jobs) for project_id in project_ids}
@@ -432,7 +433,7 @@ class DeliveryContext(msgspec.Struct, frozen=True, kw_only=True):
     single_senders: frozenset[str]
     """The confirmed single senders, in lower case."""
     captures: bool
-    """Whether the project's LIVE mail is captured."""
+    """Whether the project's LIVE mail is captured: stored for the inbox view instead of being sent."""
     transports: tuple[str, ...]
     """The names of the transports of the project's LIVE mail."""
     secrets: Secrets

@@ -30,7 +30,8 @@ async def tracked_sends(db: Queries, ids: list[UUID]) -> list[TrackedSend]:
 async def sends_with_provider_ids(
     db: Queries, project_ids: list[UUID], ids: list[str]
 ) -> dict[str, list[ProviderMessage]]:
-    """The sends of projects to which a provider gave these ids, by id; unknown ids are left out."""
+    """The sends of these projects, keyed by the id that a provider such as Amazon SES gave to their message. Unknown
+    ids are left out."""
     messages: dict[str, list[ProviderMessage]] = {}
     for message in await store.sends_with_provider_ids(db, project_id=project_ids, provider_ids=sorted(set(ids))):
         messages.setdefault(message.provider_id, []).append(message)

@@ -19,7 +19,8 @@ async def erase_address(
 
     Returns the ids of the sends. Sends that have the address in cc, bcc or the subject are erased too. Statuses and
     times stay, except that waiting sends are cancelled. Also erases the data of webhook events of these sends, the
-    address in stored responses, and the suppression and the soft bounces of the address. Records no events.
+    address in the responses of idempotency keys, and the suppression and the soft bounces of the address. Records no
+    events.
     """
     ids = await store.sends_to_erase(
         tx,

@@ -16,8 +16,8 @@ class MailHistoryEntry(Record):
     created_at: Moment
 
 
-# Single sends to the address and campaign sends to the contact, newest first. Only sends older than the pair `before`
-# (creation time) and `before_id`; all if `before` is null. Without a contact, only single sends.
+# Sends to the address that belong to no campaign, and campaign sends to the contact, newest first. Only sends older
+# than the pair `before` (creation time) and `before_id`; all if `before` is null. Without a contact, no campaign sends.
 @statement("""
     (
         select id, status, subject, message_id, created_at from sends

@@ -26,8 +26,8 @@ Search = Annotated[
     str, msgspec.Meta(max_length=320, description="Part of a recipient (to, cc or bcc), the subject or the message id.")
 ]
 Statuses = Annotated[list[SendStatus], msgspec.Meta(description="One or several statuses, separated by commas.")]
-From = Annotated[Timestamp, msgspec.Meta(description="Only sends that were created at this time or later.")]
-To = Annotated[Timestamp, msgspec.Meta(description="Only sends that were created before this time.")]
+CreatedFrom = Annotated[Timestamp, msgspec.Meta(description="Only sends that were created at this time or later.")]
+CreatedBefore = Annotated[Timestamp, msgspec.Meta(description="Only sends that were created before this time.")]
 TagName = Annotated[str, msgspec.Meta(max_length=256, description="Only sends with this tag.")]
 CampaignId = Annotated[str, msgspec.Meta(max_length=36, description="Only the sends of this campaign.")]
 DomainId = Annotated[str, msgspec.Meta(max_length=36, description="Only sends from this sending domain, by its id.")]
@@ -44,8 +44,8 @@ class LogFilter(QueryString, omit_defaults=True):
 
     status: Statuses | None = None
     q: Search | None = None
-    since: Annotated[From | None, QueryParameter("from")] = None
-    until: Annotated[To | None, QueryParameter("to")] = None
+    since: Annotated[CreatedFrom | None, QueryParameter("from")] = None
+    until: Annotated[CreatedBefore | None, QueryParameter("to")] = None
     tag: TagName | None = None
     campaign_id: CampaignId | None = None
     domain_id: DomainId | None = None

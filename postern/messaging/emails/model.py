@@ -93,7 +93,7 @@ IDEMPOTENCY_WINDOW = timedelta(hours=24)
 """How long an idempotency key is remembered."""
 IDEMPOTENCY_LEASE = timedelta(seconds=60)
 """How long a request with an idempotency key counts as still being processed if no response was stored for it."""
-SUPPRESSIONS_BULK = 1_000
+SUPPRESSIONS_BULK_LIMIT = 1_000
 """Maximum addresses of one bulk addition to the suppression list."""
 
 
@@ -392,7 +392,8 @@ class SendReport(Record):
     """How it arrived: `dsn` (RFC 3464), `bounce` (a bounce in another form), `arf` (RFC 5965), or the name of a
     provider such as `ses`."""
     type: str | None
-    """The kind of bounce: `hard`, `soft`, `block` or `policy`; null for other reports."""
+    """The kind of bounce: `hard` (the recipient can never be reached), `soft` (not at present), `block` (bad
+    reputation of the sender) or `policy` (the message violates a rule of the server); null for other reports."""
     code: int
     """SMTP reply code (RFC 5321); 0 if the report has none."""
     enhanced_code: str
@@ -416,9 +417,9 @@ OPERATOR = "OPERATOR"
 """The value of `suspended_by` if the operator of the server has suspended the site."""
 SITE_NAME_CHARACTERS = 300
 SITE_REASON_CHARACTERS = 500
-SITE_WAITING_COUNTED = 10_000
+SITE_WAITING_COUNT_LIMIT = 10_000
 """The largest number of waiting messages that is counted for a site."""
-SITE_COUNTS_SHOWN = timedelta(hours=24)
+SITE_COUNTS_PERIOD = timedelta(hours=24)
 """The period before now whose results are shown for a site."""
 
 SiteState = Literal["OPEN", "SLOWED", "SUSPENDED"]
@@ -553,6 +554,8 @@ class ProjectSite(Record):
     """When the task was requested. BOUNCE gives up only messages that were created until then."""
     task_reason: str | None
     attempt: int
+    """Fencing number of the task. Each claim and each new task increases it; a worker with another number stores
+    nothing."""
 
 
 class ListedSite(ProjectSite):
@@ -577,7 +580,7 @@ class ListedSite(ProjectSite):
     delivered: int
     deferred: int
     bounced_count: int
-    """Permanent failures in the last SITE_COUNTS_SHOWN."""
+    """Permanent failures in the last SITE_COUNTS_PERIOD."""
     bounced: int
     """Messages that the last task BOUNCE has given up."""
     bounce_started_at: Moment | None
@@ -607,8 +610,11 @@ class InstanceSite(Record):
     deferred: int
     bounced: int
     projects: int
+    """How many projects use the site."""
     suspended_projects: int
+    """How many of these projects have a suspension of the site, by themselves or by the operator for them alone."""
     processes: int
+    """How many processes send to the site at present."""
 
 
 class Send(Record):
@@ -759,7 +765,7 @@ class TrackedSend(Record):
 
 
 class FirstEngagement(Record):
-    """When a send was first opened and clicked, by anyone and by a person."""
+    """When a send was first opened and clicked, and when by a person (`human_…`) and not by a machine."""
 
     id: UUID
     opened_at: Moment | None

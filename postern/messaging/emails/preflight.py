@@ -317,6 +317,7 @@ async def _authentication_findings(call: Call, sender: Address, domain: domains.
     dmarc_findings, policy = await inspect_dmarc(world.resolver, sender.domain)
     findings = list(checked.findings if checked else dmarc_findings)
     findings = [finding for finding in findings if finding.severity != "ADVICE"]
+    # Verdicts are None if the lookup failed; then nothing is reported about the record here.
     has_dkim = checked.verdict("DKIM") if checked and domain and domain.may_send else False
     envelope_domain = world.settings.return_path_domain or sender.domain
     if envelope_domain != sender.domain:  # Receivers look up SPF for the envelope sender only.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from postern.world import World
 
 RETURN_PATH_PURPOSE = "return-path"
-"""The purpose of the key of the signatures."""
+"""The purpose of the key that signs the addresses (`Secrets.key`)."""
 SIGNATURE_OCTETS = 10
 """The length of a signature: 80 bits of HMAC-SHA256, which are 16 characters of base32 (RFC 4648 §6)."""
 _LOCAL_PART = re.compile(r"([bu])-([0-9a-f]{32})-([a-z2-7]{16})", re.ASCII)
@@ -42,7 +42,7 @@ def signed_address(key: bytes, kind: AddressKind, send_id: UUID, domain: str) ->
 
 
 def verify_address(world: "World", address: str) -> SignedAddress | None:
-    """What a signed address is for; None for any other address. Compares the signature in constant time.
+    """The kind and the send of a signed address; None for any other address. Compares signatures in constant time.
 
     The domain does not matter: mail arrives here for every domain whose MX or CNAME record leads here.
     """

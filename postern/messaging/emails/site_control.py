@@ -14,8 +14,8 @@ from postern.kernel.values import Moment
 from postern.messaging.emails import site_store
 from postern.messaging.emails.model import (
     OPERATOR,
-    SITE_COUNTS_SHOWN,
-    SITE_WAITING_COUNTED,
+    SITE_COUNTS_PERIOD,
+    SITE_WAITING_COUNT_LIMIT,
     InstanceSite,
     ProjectSite,
 )
@@ -27,7 +27,7 @@ SiteOperation = Literal["suspended", "resumed", "bounced"]
 async def sites_of_instance(db: Database, now: Moment, limit: int) -> list[InstanceSite]:
     """Up to `limit` sites, those with the most waiting messages first. Messages of all projects are counted."""
     return await site_store.sites_of_instance(
-        db, counted=SITE_WAITING_COUNTED, since=now - SITE_COUNTS_SHOWN, limit=limit, now=now
+        db, counted=SITE_WAITING_COUNT_LIMIT, since=now - SITE_COUNTS_PERIOD, limit=limit, now=now
     )
 
 

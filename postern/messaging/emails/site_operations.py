@@ -19,8 +19,8 @@ from postern.messaging.emails import rules, site_store, store
 from postern.messaging.emails.model import (
     AWAITING_ATTEMPT,
     OPERATOR,
-    SITE_COUNTS_SHOWN,
-    SITE_WAITING_COUNTED,
+    SITE_COUNTS_PERIOD,
+    SITE_WAITING_COUNT_LIMIT,
     DeliverySite,
     DeliverySiteBounce,
     DeliverySiteSuspension,
@@ -79,8 +79,8 @@ async def list_delivery_sites(
         site_store.SEARCH_TEXT,
         site_store.list_sites,
         site_store.count_sites,
-        counted=SITE_WAITING_COUNTED,
-        since=call.now - SITE_COUNTS_SHOWN,
+        counted=SITE_WAITING_COUNT_LIMIT,
+        since=call.now - SITE_COUNTS_PERIOD,
         now=call.now,
     )
     return page.convert_items(lambda site: _shown(call.world, site))
@@ -102,7 +102,7 @@ async def suspend_delivery_site(call: Call, site: SiteName, data: NewSiteSuspens
     """Send no mail of this project to a site, until it is resumed or until a time.
 
     Messages to the site wait, and fail only if their `expiresAt` passes. The time of the suspension does not count in
-    their retry period. Within two seconds, no process begins to send further messages to the site.
+    their retry period. At most two seconds later, no process begins to send further messages to the site.
     """
     if data.until is not None and data.until <= call.now:
         raise Invalid.at("/until", "The time is in the past.", "in_past")
@@ -211,8 +211,8 @@ async def _site(call: Call, name: str) -> DeliverySite:
         project_id=call.project_id,
         clause=site_store.named(name),
         limit=1,
-        counted=SITE_WAITING_COUNTED,
-        since=call.now - SITE_COUNTS_SHOWN,
+        counted=SITE_WAITING_COUNT_LIMIT,
+        since=call.now - SITE_COUNTS_PERIOD,
         now=call.now,
     )
     return _shown(call.world, require_found(rows[0] if rows else None, SiteMissing))

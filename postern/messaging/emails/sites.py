@@ -8,8 +8,9 @@ other processes leave, so that together they never exceed the limit. A process t
 its lease ends. The rate is divided by the number of processes. So no message waits for a lock, and a process queries
 the database only when it begins to use a site, every few seconds after that, and when a site asks for less mail.
 
-A site that asks for less mail gets half of its limits, and after the second time a pause, which doubles each time. When
-it accepts mail again, it gets back a tenth of its limits at a time.
+A site asks for less mail by a reply that says so, or by many deferrals in a short time. It then gets half of its
+limits, and after the second time a pause, which doubles each time. When it accepts mail again, it gets back a tenth of
+its limits at a time.
 """
 
 import asyncio
@@ -57,8 +58,8 @@ SHARE_LEASE = timedelta(seconds=15)
 """After this time, other processes get the connections of a process that died."""
 USED_SECONDS = 30.0
 """A process that has had no connections and messages for a site for so long gives up its share of the site."""
-SITES_IN_MEMORY = 4_000
-DOMAINS_IN_MEMORY = 20_000
+MAX_SITES_IN_MEMORY = 4_000
+MAX_DOMAINS_IN_MEMORY = 20_000
 LEARNED_SECONDS = 60.0
 """How long the site of a domain is known before a message looks up its mail servers again."""
 SEEN_EVERY = timedelta(hours=1)
@@ -120,7 +121,7 @@ class Sites:
         return control
 
     def _drop_old(self) -> None:
-        while len(self._controls) > SITES_IN_MEMORY:
+        while len(self._controls) > MAX_SITES_IN_MEMORY:
             key = next(iter(self._controls))
             if self._is_used(self._controls[key]):
                 return
@@ -131,7 +132,7 @@ class Sites:
         key = (tenant or "", domain)
         self._learned.pop(key, None)
         self._learned[key] = (asyncio.get_running_loop().time() + LEARNED_SECONDS, control)
-        if len(self._learned) > DOMAINS_IN_MEMORY:
+        if len(self._learned) > MAX_DOMAINS_IN_MEMORY:
             self._learned.popitem(last=False)
 
     async def get_share(self, control: SiteControl) -> None:

@@ -87,7 +87,7 @@ class SourceWarmUps:
         """The addresses whose plan may not have ended."""
 
     def pool(self, tenant: str | None, *, bulk: bool) -> tuple[str, ...]:
-        """The addresses for mail of a project and lane."""
+        """The addresses for the mail of a project (`tenant`), for its marketing mail if `bulk`."""
         selected = select_sources(self._sources, tenant=tenant, bulk=bulk)
         return tuple(dict.fromkeys(source.address for source in selected))
 

@@ -860,7 +860,7 @@ async def captured_message(db: Queries, *, project_id: UUID, send_id: UUID) -> b
 async def tracked_sends(db: Queries, *, ids: list[UUID]) -> list[TrackedSend]: ...
 
 
-# The sends of projects whose attempts have these ids of a provider.
+# The sends of these projects that have an attempt with one of these ids of a provider.
 @statement("""
     select distinct project_id, send_id, provider_id from send_attempts
     where provider_id = any (%(provider_ids)s) and provider_id is not null and project_id = any (%(project_id)s)

@@ -369,6 +369,10 @@ def _subject_without_engine(body: SendBody) -> str | None:
 async def _require_domain_id(
     call: Call, sender: Address, settings: ProjectSettings, context: SubmissionContext
 ) -> UUID | None:
+    """The id of the sender's sending domain. Raises DomainNotVerified.
+
+    None if the sender is a confirmed single sender, or if the mail is captured and the project has no such domain.
+    """
     if sender.domain not in context.domains:
         context.domains[sender.domain] = await call.world.batcher(domains.sending_domains_all)(
             (call.project_id, sender.domain)

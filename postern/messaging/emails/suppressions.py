@@ -16,7 +16,7 @@ from postern.kernel.values import Body, Record, new_id
 from postern.messaging.emails import store
 from postern.messaging.emails.model import (
     SUPPRESSION_STRENGTH,
-    SUPPRESSIONS_BULK,
+    SUPPRESSIONS_BULK_LIMIT,
     Suppression,
     SuppressionEntry,
     SuppressionMissing,
@@ -44,7 +44,7 @@ class NewSuppression(Body):
 class NewSuppressions(Body):
     """Several addresses to suppress."""
 
-    addresses: Annotated[list[AddressText], msgspec.Meta(min_length=1, max_length=SUPPRESSIONS_BULK)]
+    addresses: Annotated[list[AddressText], msgspec.Meta(min_length=1, max_length=SUPPRESSIONS_BULK_LIMIT)]
     reason: SuppressionReason = "MANUAL"
 
 

@@ -1,4 +1,4 @@
-"""System mail: mail of the server to developers. It belongs to no project, so no project's log contains it."""
+"""System mail: mail of the server to developers. It belongs to no project, so no e-mail log contains it."""
 
 import asyncio
 import email

@@ -10,7 +10,8 @@ from postern.kernel.values import Moment, Record
 from postern.protocols.mail.tls_report import TlsResult
 
 ReportStatus = Literal["WAITING", "SENT", "NOT_WANTED", "FAILED", "OFF"]
-"""SENT: at least one address got it. NOT_WANTED: the domain asks for no reports. OFF: this server sends none."""
+"""SENT: at least one address got it. NOT_WANTED: the domain asks for no reports. OFF: this server does
+not send it, because it sends no reports or enough others about that day and registered domain."""
 
 
 class CountedResult(TlsResult, frozen=True, kw_only=True):

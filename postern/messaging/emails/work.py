@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
-GROUP_OCTETS = 4 * 1024 * 1024
+MAX_GROUP_OCTETS = 4 * 1024 * 1024
 """Maximum octets of content and attachments that a worker loads at a time for one batch. A worker processes twelve
 batches at a time and holds each message in up to three forms. The limit bounds its memory even if each message has its
 own attachments."""
 BATCH_SECONDS = 8.0
 """After this time, the last deliveries of a batch go on in the background."""
-LAST_DELIVERIES = 64
+MAX_LAST_DELIVERIES = 64
 """How many deliveries of a batch may go on in the background."""
-BACKGROUND_DELIVERIES = 1_000
+MAX_BACKGROUND_DELIVERIES = 1_000
 """How many deliveries of all batches may go on in the background of one process."""
-BACKGROUND_OCTETS = 64 * 1024 * 1024
+MAX_BACKGROUND_OCTETS = 64 * 1024 * 1024
 """How many octets of content and attachments these deliveries may hold in memory."""
 
 
@@ -63,7 +63,7 @@ async def deliver_batch(world: "World", sends: list[Send]) -> None:
 
 
 def group_by_size(sends: Sequence[Send], sizes: Mapping[UUID, int]) -> Iterator[list[Send]]:
-    """Split sends, in their order, into groups of at most GROUP_OCTETS; a send that is larger is a separate group.
+    """Split sends, in their order, into groups of at most MAX_GROUP_OCTETS; a send that is larger is a separate group.
 
     `sizes` in octets are keyed by the id of the shared content, or of the send if it has no shared content.
     """
@@ -71,7 +71,7 @@ def group_by_size(sends: Sequence[Send], sizes: Mapping[UUID, int]) -> Iterator[
     octets = 0
     for send in sends:
         size = sizes.get(send.content_id or send.id, 0)
-        if group and octets + size > GROUP_OCTETS:
+        if group and octets + size > MAX_GROUP_OCTETS:
             yield group
             group, octets = [], 0
         group.append(send)
@@ -106,7 +106,7 @@ async def _deliver_together(
         background = world.resource(BackgroundDeliveries, lambda: BackgroundDeliveries(world))
         while remaining:
             last = {task: deliveries[task].send for task in remaining}
-            if len(last) <= LAST_DELIVERIES and background.take_over(last, octets):
+            if len(last) <= MAX_LAST_DELIVERIES and background.take_over(last, octets):
                 return
             _, remaining = await asyncio.wait(remaining, return_when=asyncio.FIRST_COMPLETED)
     except asyncio.CancelledError:
@@ -137,9 +137,9 @@ class BackgroundDeliveries:
 
     def take_over(self, deliveries: Mapping[asyncio.Task[None], Send], octets: int) -> bool:
         """Let running deliveries, with `octets` of content, go on; returns False if there are too many already."""
-        if self._count + len(deliveries) > BACKGROUND_DELIVERIES:
+        if self._count + len(deliveries) > MAX_BACKGROUND_DELIVERIES:
             return False
-        if self._octets and self._octets + octets > BACKGROUND_OCTETS:
+        if self._octets and self._octets + octets > MAX_BACKGROUND_OCTETS:
             return False
         self._count += len(deliveries)
         self._octets += octets

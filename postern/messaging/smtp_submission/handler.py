@@ -35,7 +35,7 @@ FAILURES = RateLimit("smtp-failures", 30, timedelta(minutes=10))
 LARGE_OCTETS: Final = 262_144
 """From this size on, a message is parsed in a thread."""
 LARGE_AT_ONCE: Final = 2
-"""Large messages that are processed at the same time, because each takes several times its size in memory."""
+"""How many large messages are processed at the same time, because each takes several times its size in memory."""
 HELLO_CHARACTERS: Final = 100
 
 WELCOME = SmtpReply(235, "2.7.0", "Authenticated.")

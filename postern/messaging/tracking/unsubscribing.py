@@ -12,7 +12,8 @@ from postern.platform.events import operations as events
 async def unsubscribe_recipient_of(tx: Transaction, send: TrackedSend, now: Moment, *, source: str) -> bool:
     """Unsubscribe the contact of a send, and suppress its recipient with the reason UNSUBSCRIBE.
 
-    `source` is stored as the origin of the suppression. Idempotent. A test copy changes nothing, and returns False.
+    `source` is stored as the origin of the suppression. Idempotent. A test copy of a campaign changes nothing, and
+    returns False. A message of a TEST key changes nothing either, but returns True.
     """
     if TEST_COPY_TAG in (send.tags or []):
         return False

@@ -162,7 +162,7 @@ async def test_a_stalled_site_does_not_delay_another(sender, internet, world, ru
 
 async def test_the_share_of_background_deliveries_is_limited(sender, internet, run_due_work, monkeypatch):
     monkeypatch.setattr(work, "BATCH_SECONDS", 0.05)
-    monkeypatch.setattr(work, "BACKGROUND_DELIVERIES", 0)
+    monkeypatch.setattr(work, "MAX_BACKGROUND_DELIVERIES", 0)
     stalled = await internet.mail_server("slow.test", Behaviour(stall_at="GREETING"))
     await sender.client.post("/emails/batch", {"emails": [{**MAIL, "to": ["a@slow.test"]}]})
     running = asyncio.create_task(run_due_work())

@@ -97,7 +97,7 @@ async def test_a_long_queue_gets_several_but_never_all_claims_of_a_worker(projec
 
 
 async def test_large_messages_are_sent_in_groups_that_fit_into_memory(project, world, run_due_work, monkeypatch):
-    monkeypatch.setattr(work, "GROUP_OCTETS", 100_000)
+    monkeypatch.setattr(work, "MAX_GROUP_OCTETS", 100_000)
     # Random octets cannot be compressed, so the base64 has 40,000 octets in the database too.
     invoice = base64.b64encode(random.Random(1).randbytes(30_000)).decode()
     large = {**MAIL, "subject": "Large", "attachments": [{"filename": "invoice.pdf", "content": invoice}]}
