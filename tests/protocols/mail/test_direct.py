@@ -1,4 +1,5 @@
-"""Direct delivery to mail servers on this machine: routes, several hosts and sites, TLS, sources, slow servers."""
+"""Direct delivery to mail servers on this machine: routes, several hosts and destinations, TLS, sources, and slow
+servers."""
 
 import asyncio
 import hashlib
@@ -229,10 +230,10 @@ async def test_the_number_of_tried_addresses_is_limited(lab, monkeypatch):
     assert last.connections == 0
 
 
-# Several sites ---------------------------------------------------
+# Several destinations ---------------------------------------------------
 
 
-async def test_each_recipient_has_one_result_and_each_site_one_transaction(lab):
+async def test_each_recipient_has_one_result_and_each_destination_one_transaction(lab):
     one = await lab.internet.mail_server("one.test")
     two = await lab.internet.mail_server("two.test", Behaviour(replies={"RCPT": b"451 4.7.1 Greylisted"}))
     lab.zone.add("same.test", "MX", "10 mx.one.test.")
@@ -246,7 +247,7 @@ async def test_each_recipient_has_one_result_and_each_site_one_transaction(lab):
     assert sum(line.startswith("C: MAIL") for line in lines) == 2
 
 
-async def test_a_hook_that_fails_for_one_site_does_not_lose_the_results_of_others(lab):
+async def test_a_hook_that_fails_for_one_destination_does_not_lose_the_results_of_others(lab):
     one = await lab.internet.mail_server("one.test")
     two = await lab.internet.mail_server("two.test")
     calls = []
@@ -267,7 +268,7 @@ async def test_a_hook_that_fails_for_one_site_does_not_lose_the_results_of_other
         await lab.transport().deliver(envelope("a@one.test", "b@two.test"), MESSAGE, DeliveryHooks(admit=refuse))
 
 
-async def test_a_lost_reply_of_one_site_is_ambiguous(lab):
+async def test_a_lost_reply_of_one_destination_is_ambiguous(lab):
     await lab.internet.mail_server("one.test", Behaviour(drop_after_dot=1.0))
     await lab.internet.mail_server("two.test")
     outcome = await lab.deliver("a@one.test", "b@two.test")
@@ -275,7 +276,7 @@ async def test_a_lost_reply_of_one_site_is_ambiguous(lab):
     assert [type(result) for result in outcome.results] == [Deferred, Accepted]
 
 
-async def test_a_stalled_site_does_not_delay_others(lab):
+async def test_a_stalled_destination_does_not_delay_others(lab):
     stalled = await lab.internet.mail_server("slow.test", Behaviour(stall_at="GREETING"))
     good = await lab.internet.mail_server("good.test")
     limits = msgspec.structs.replace(DESTINATION_LIMITS, longest_wait_seconds=0.1)
@@ -295,7 +296,7 @@ async def test_a_stalled_site_does_not_delay_others(lab):
     await asyncio.wait(waiting)
 
 
-async def test_an_unreachable_site_counts_as_a_failed_attempt(lab):
+async def test_an_unreachable_destination_counts_as_a_failed_attempt(lab):
     """Otherwise its mail would be tried for ever, because `no_server_contacted` is no attempt."""
     lab.zone.add("b.test", "MX", "10 mx.b.test.")
     lab.zone.add("mx.b.test", "A", lab.internet.new_address())
@@ -359,7 +360,7 @@ async def test_slow_servers_of_one_tenant_leave_connections_to_the_others(lab, m
     await asyncio.wait(slow)
 
 
-async def test_unused_sites_are_dropped(lab, monkeypatch):
+async def test_unused_destinations_are_dropped(lab, monkeypatch):
     monkeypatch.setattr(direct_module, "MAX_DESTINATIONS", 2)
     transport = lab.transport()
     sinks = [await lab.internet.mail_server(f"d{n}.test") for n in range(4)]
@@ -778,7 +779,7 @@ def test_hostile_certificates_match_nothing():
     assert dane_error([record], ["mx.b.test"], datetime.now(UTC), []) is not None
 
 
-# What is the fault of a message or of a policy, and not of the site ---------------------------------------------------
+# Failures that a message or a policy causes, and not the destination ---------------------------------------------------
 
 MANY = 5
 """More failures in a row than open a circuit breaker."""
@@ -844,7 +845,7 @@ async def test_a_domain_with_an_unsigned_name_never_uses_the_connections_of_a_si
         (Behaviour(), {"recipients": ("no address@b.test",)}, "5.1.3"),
     ],
 )
-async def test_faults_of_a_message_are_not_those_of_the_site(lab, behaviour, fields, enhanced):
+async def test_faults_of_a_message_are_not_those_of_the_destination(lab, behaviour, fields, enhanced):
     await lab.internet.mail_server("b.test", behaviour)
     transport = lab.transport()
     for _ in range(MANY):
@@ -854,7 +855,7 @@ async def test_faults_of_a_message_are_not_those_of_the_site(lab, behaviour, fie
     assert codes(await transport.deliver(envelope(), b"A: b\r\n\r\nshort")) == [("Accepted", 250, "2.0.0")]
 
 
-async def test_a_site_with_a_failing_policy_that_cannot_be_reached_is_still_left_alone(lab, authority):
+async def test_a_destination_with_a_failing_policy_that_cannot_be_reached_is_still_left_alone(lab, authority):
     """Failures to connect count, whatever the policy: trying them again costs time and connections."""
     sink = await lab.internet.mail_server("b.test", Behaviour(tls=authority.server("mx.b.test")[0]))
     lab.policies["b.test"] = ENFORCED
