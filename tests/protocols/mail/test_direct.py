@@ -779,7 +779,7 @@ def test_hostile_certificates_match_nothing():
     assert dane_error([record], ["mx.b.test"], datetime.now(UTC), []) is not None
 
 
-# Failures that a message or a policy causes, and not the destination ---------------------------------------------------
+# Failures that a message or a policy causes, and not the destination --------------------------------------------------
 
 MANY = 5
 """More failures in a row than open a circuit breaker."""

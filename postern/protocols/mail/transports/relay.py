@@ -27,7 +27,7 @@ from postern.protocols.mail.smtp import (
 )
 from postern.protocols.mail.transports.shaping import (
     RATE_WAIT_SECONDS,
-    RESERVED_SHARE,
+    RESERVED_ONE_IN,
     SLOW_DOWN_CODES,
     SiteControl,
     SiteControls,
@@ -593,7 +593,7 @@ class ConnectionPool:
             allowed = min(allowed, self.control.most_connections(self.shaper.limits.max_connections))
         if self._slots_taken >= allowed or (self.control and not self.control.has_slot(bulk=bulk)):
             return False
-        reserved = 0 if allowed == 1 else max(1, allowed // RESERVED_SHARE)
+        reserved = 0 if allowed == 1 else max(1, allowed // RESERVED_ONE_IN)
         return not bulk or self._bulk_slots_taken < allowed - reserved
 
     async def _acquire_slot_in_time(self, bulk: bool) -> bool:

@@ -249,11 +249,11 @@ MAX_IN_MEMORY = 1_024
 MIN_IN_MEMORY = 4
 """As many messages of a site may be in the memory of a process, however slow the site is."""
 WINDOW_SECONDS = 10.0
-"""The period over which the share of deferred messages is measured."""
+"""The period over which the ratio of deferred messages is measured."""
 WINDOW_MESSAGES = 10
-"""The share is not measured with fewer messages in a window."""
-DEFERRED_SHARE = 0.5
-"""With this share of deferred messages, a site is slowed down, whatever the text of its replies."""
+"""The ratio is not measured with fewer messages in a window."""
+DEFERRED_RATIO = 0.5
+"""If this part of the messages is deferred, a site is slowed down, whatever the text of its replies."""
 SLOW_DOWN_CODES = frozenset({421, 450, 451, 452})
 NOT_OVERLOADED = frozenset(
     {
@@ -265,7 +265,7 @@ NOT_OVERLOADED = frozenset(
     }
 )
 """Reasons of deferrals that say nothing about the rate of mail."""
-RESERVED_SHARE = 5
+RESERVED_ONE_IN = 5
 """One in this many connections, and at least one, is reserved for mail that is not bulk mail."""
 SUSPENDED_CHECK = timedelta(hours=1)
 """The longest time after which a message to a suspended site is tried again."""
@@ -472,7 +472,7 @@ class SiteControl:
             return True
         if self.has_expired:
             return False
-        reserved = 0 if allowed == 1 else max(1, allowed // RESERVED_SHARE)
+        reserved = 0 if allowed == 1 else max(1, allowed // RESERVED_ONE_IN)
         return self._slots_taken < allowed and not (bulk and self._bulk_slots_taken >= allowed - reserved)
 
     def count_slots(self, bulk: bool, change: int) -> None:
@@ -493,11 +493,11 @@ class SiteControl:
             keep -= pool.shed(keep)
 
     def make_room(self) -> None:
-        """Begin to close idle connections if the share does not allow to open one more."""
+        """Begin to close idle connections if `connections_share` does not allow one more."""
         self._close_idle(more=1)
 
     def _close_idle(self, more: int = 0) -> None:
-        """Begin to close idle connections until the share allows to open `more` others."""
+        """Begin to close idle connections until `connections_share` allows `more` others."""
         share = self.connections_share
         while share is not None and self.open - len(self._closing) + more > share and self.idle_pools:
             if not next(iter(self.idle_pools)).close_idle():
@@ -563,7 +563,8 @@ class SiteControl:
         return self.transport != "relay" or self.rules.limits != SiteLimits()
 
     def _detect_overload(self, result: Result, retry_after: timedelta | None) -> None:
-        """Report the site if this result asks for less mail, or if it has deferred DEFERRED_SHARE of its messages."""
+        """Report the site if this result asks for less mail, or if the site has deferred too many messages
+        (DEFERRED_RATIO)."""
         is_deferral = isinstance(result, Deferred) and result.code in SLOW_DOWN_CODES
         if isinstance(result, Deferred):
             reply = readable_reply(result)
@@ -582,7 +583,7 @@ class SiteControl:
             self._begin_window()
         self._window_deferrals += 1
         total = self._window_deferrals + self._window_others
-        if total >= WINDOW_MESSAGES and self._window_deferrals / total >= DEFERRED_SHARE:
+        if total >= WINDOW_MESSAGES and self._window_deferrals / total >= DEFERRED_RATIO:
             self._observer.throttled(self, readable_reply(result), timedelta())
             self._begin_window()
 
