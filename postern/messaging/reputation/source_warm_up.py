@@ -173,10 +173,10 @@ class Ceilings:
             self.rows[address] = replace(row, used=row.used + 1)
 
     def choose(self, family: Sequence[str], message_id: str, chance: Callable[[], float]) -> tuple[str, ...]:
-        """The addresses from which a message may be sent: one with a ceiling, or all without one; empty if no address
-        has a place left. Takes the place.
+        """The addresses of `family` from which a message may be sent: one with a ceiling, at which the message is
+        reserved, or all without a ceiling. Empty if all have reached their ceilings.
 
-        Each address gets the same share of the mail until its ceiling. Empty if all have reached their ceilings.
+        Each address gets the same part of the mail until its ceiling.
         """
         for address in family:
             if self.has_reservation(address, message_id):

@@ -31,9 +31,9 @@ class Reservations(msgspec.Struct, frozen=True, kw_only=True):
     reserved: frozenset[UUID]
     """The sends that have a reservation for today."""
     wait_until: Moment
-    """When the next day begins, for which sends without a place wait."""
+    """When the next day begins, for which sends without a reservation wait."""
     reason: str
-    """Why sends without a place wait."""
+    """Why sends without a reservation wait."""
 
 
 async def change_day(world: "World", row: StoredWarmUp) -> None:
