@@ -160,7 +160,7 @@ def read_header(
     """Parse the header from `start`, the first bytes of the file.
 
     `declared` is the encoding from the caller; `is_utf8`, the result of the detection, is used if there is neither a
-    declared encoding nor a byte order mark. `mapping` maps column names to targets, as the caller asked. Faults of
+    declared encoding nor a byte order mark. `mapping` maps column names to targets, as the caller asked. Errors in
     single columns become notices. Raises ImportFileInvalid if the header cannot be parsed, and Invalid if `mapping`
     names a column that does not exist.
     """

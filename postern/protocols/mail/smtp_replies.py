@@ -197,7 +197,7 @@ def _any_of(*parts: str) -> re.Pattern[str]:
 
 
 _SENDER_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
-    # Failures that the recipient does not cause: greylisting, or a fault of the sender or the message. They must never
+    # Failures that the recipient does not cause: greylisting, or an error in the sender or the message. They must never
     # suppress the recipient, so they are checked before the codes. `_reason` has the exceptions.
     (
         _any_of(
