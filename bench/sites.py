@@ -1,4 +1,5 @@
 """The rate of mail to good sites while a bad site defers 80 % of its messages (451), compared with the rate without it.
+A site is a group of mail servers that are limited together; here, each domain has one of its own.
 
 Run: python -m bench.sites [rounds]
 

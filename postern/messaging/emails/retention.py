@@ -1,5 +1,6 @@
 """Deletion of expired data: content and captured messages after each project's retention, idempotency keys after a day,
-MTA-STS policies after their lifetime, sites a month after their last use, results of TLS after 30 days.
+MTA-STS policies after their lifetime, sites (groups of mail servers, see `sites`) a month after their last use, results
+of TLS after 30 days.
 
 Each worker runs it every ten minutes, in batches of bounded size. Several workers can run it at the same time.
 """
@@ -20,7 +21,7 @@ RETENTION_EVERY = timedelta(minutes=10)
 RETENTION_DAYS = 30
 """Default number of days for which content and captured messages are kept."""
 SITES_KEPT = timedelta(days=30)
-"""How long a site is kept that is not used any more."""
+"""How long a site is kept after its last use."""
 SITE_COUNTS_KEPT = timedelta(days=2)
 """How long the hourly counts of the results at a site are kept."""
 BATCH = 2_000

@@ -1,4 +1,5 @@
-"""Shaping: the limits of sites, and operations on the messages that wait for them; with mail servers on loopback."""
+"""Shaping: the limits of sites (groups of mail servers that are limited together), and operations on the messages that
+wait for them; with mail servers on loopback."""
 
 import asyncio
 import json
