@@ -1,9 +1,14 @@
-"""`script/setup` reports the cause of a failure."""
+"""`script/setup` reports the cause of a failure, and installs every package that the tests import."""
 
+import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -71,3 +76,37 @@ def test_a_missing_system_package_is_reported(tmp_path: Path, pip: int, mirror: 
     result = set_up(tmp_path, pip=pip, **({"PIP_INDEX_URL": mirror} if mirror else {}))
     assert result.returncode == 1
     assert "apt-get install python3-" in result.stderr.strip().splitlines()[-1]
+
+
+INSTALLED_OTHERWISE = {"postern", "tests", "bench", "sdk", "postern_sdk", "psycopg_pool", "pip", "spid_sp_test"}
+"""Modules of this repository, an extra of psycopg, pip (for `script/pins.py`), and a program in `tests/peers`."""
+PROGRAMS = ("tests", "bench", "script", "sdk/generator", "sdk/python")
+
+
+def test_packages_that_tests_and_programs_import_are_declared() -> None:
+    """A package that is only a dependency of another package disappears when that package no longer needs it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    requirements = chain(
+        project["project"]["dependencies"],
+        *project["project"]["optional-dependencies"].values(),
+        project["dependency-groups"]["dev"],
+    )
+    declared = {re.sub("[_.]", "-", re.split(r"[^\w.-]", text)[0].lower()) for text in requirements}
+    distributions = packages_distributions()
+    undeclared = {
+        (module, file.relative_to(ROOT).as_posix())
+        for folder in PROGRAMS
+        for file in (ROOT / folder).rglob("*.py")
+        if not {"packages", "node_modules"}.intersection(file.parts)
+        for module in modules_imported(file) - INSTALLED_OTHERWISE - sys.stdlib_module_names
+        if declared.isdisjoint(re.sub("[_.]", "-", name.lower()) for name in distributions.get(module, []))
+    }
+    assert undeclared == set()
+
+
+def modules_imported(file: Path) -> set[str]:
+    """The top-level names of the modules that a file imports."""
+    nodes = list(ast.walk(ast.parse(file.read_text())))
+    plain = {name.name for node in nodes if isinstance(node, ast.Import) for name in node.names}
+    plain |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level}
+    return {module.partition(".")[0] for module in plain}
