@@ -1,30 +1,28 @@
 """Records in which files of postern/ functions are called for one request. `script/measure-code` runs this file.
 
 The test suite does not run it. Each flow is run a few times before it is recorded, so that calls that happen once per
-process are not counted.
+process are not counted. Every thread and the render processes are recorded. The requests get to the application without
+a socket, so the limits of a connection (`kernel/http/connections.py`) are not part of a flow.
 """
 
 import asyncio
 import sys
+import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import msgspec
 import pytest
 
 from postern.kernel.outbound.ssrf import read_networks
+from tests.call_recorder import CALLS, SWITCH, record_calls, record_calls_of_children
 from tests.conftest import PASSWORD
 from tests.messaging.domains.test_domains import publish
 from tests.peers.smtp_sink import Sink
 
-ROOT = Path(__file__).parent.parent / "postern"
-RENDER_PROCESS_FILES = "render_process_files"
-"""The file to which the render processes write the names of their files."""
 MAIL = {
     "from": "Acme <hello@example.com>",
-    "subject": "Hello {{name}}",
     "html": '<p>Dear {{name}}, <a href="https://acme.example/offer">look</a></p>',
     "variables": {"name": "Ada"},
 }
@@ -32,21 +30,20 @@ WARM_UP = 3
 
 
 class Recorder:
-    """Collects the files in which functions are called while `on` is True, in this thread and those started later."""
+    """Records the files in which functions are called between `begin` and `report`."""
 
-    def __init__(self) -> None:
-        self.on = False
-        self.files: set[str] = set()
-        threading.setprofile(self._called)
-        sys.setprofile(self._called)
+    def __init__(self, folder: Path) -> None:
+        self._switch, self._calls = folder / SWITCH, folder / CALLS
 
-    def _called(self, frame: FrameType, event: str, argument: Any) -> None:
-        code = frame.f_code
-        if self.on and event == "call" and code.co_filename.startswith(str(ROOT)) and code.co_name != "<module>":
-            self.files.add(code.co_filename)
+    def begin(self) -> None:
+        """Start to record."""
+        self._switch.touch()
 
-    def report(self, flow: str, other_files: set[str] = frozenset()) -> None:  # pyright: ignore[reportArgumentType]
-        files = sorted(str(Path(file).relative_to(ROOT)) for file in self.files | other_files)
+    def report(self, flow: str) -> None:
+        """Stop, and print the number and the names of the files."""
+        self._switch.unlink()
+        files = sorted(set(self._calls.read_text().splitlines()))
+        self._calls.unlink()
         print(f"\nFLOW {flow} {len(files)} {' '.join(files)}")
 
 
@@ -55,17 +52,18 @@ def settings(settings):
     return msgspec.structs.replace(settings, outbound_allow=tuple(read_networks("127.0.0.0/8")))
 
 
-@pytest.fixture
-def recorder():
-    recorder = Recorder()
-    yield recorder
-    sys.setprofile(None)
-    threading.setprofile(None)  # pyright: ignore[reportArgumentType]
+@pytest.fixture(scope="module", autouse=True)
+def recorder() -> Iterator[Recorder]:
+    """Of the module, so that it exists before other fixtures start threads and processes."""
+    with tempfile.TemporaryDirectory() as name:
+        record_calls_of_children(Path(name))
+        record_calls(Path(name))
+        yield Recorder(Path(name))
+        sys.setprofile(None)
+        threading.setprofile(None)  # pyright: ignore[reportArgumentType]
 
 
-async def test_a_send_from_http_to_the_final_dot(project, zone, recorder, tmp_path):
-    render_files = Path(RENDER_PROCESS_FILES)
-    render_files.unlink(missing_ok=True)
+async def test_a_send_from_http_to_the_final_dot(project, zone, recorder):
     async with Sink() as sink:
         domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
         publish(zone, domain)
@@ -74,14 +72,16 @@ async def test_a_send_from_http_to_the_final_dot(project, zone, recorder, tmp_pa
         changed = await project.developer.patch("", {"settings": {"transport": "relay", "relays": relays}})
         assert changed.status_code == 200, changed.text
         for number in range(WARM_UP + 1):
-            recorder.on = number == WARM_UP
-            sent = await project.client.post("/emails", {**MAIL, "to": [f"a{number}@example.org"]})
+            if number == WARM_UP:
+                recorder.begin()
+            # Processes keep compiled templates, so each e-mail has its own.
+            mail = {**MAIL, "subject": f"Hello {{{{name}}}} {number}", "to": [f"a{number}@example.org"]}
+            sent = await project.client.post("/emails", mail)
             assert sent.status_code == 201, sent.text
             while len(sink.messages) <= number:
                 await asyncio.sleep(0.01)
             await asyncio.sleep(0.2)  # Until the outcome is recorded.
-        recorder.on = False
-    recorder.report("send", set(render_files.read_text().split()) if render_files.exists() else set())
+        recorder.report("send")
 
 
 async def test_a_sign_in_of_a_customer(project, stranger, recorder):
@@ -89,10 +89,10 @@ async def test_a_sign_in_of_a_customer(project, stranger, recorder):
     created = await project.client.post("/customers", {"email": address, "password": PASSWORD})
     assert created.status_code == 201, created.text
     for number in range(WARM_UP + 1):
-        recorder.on = number == WARM_UP
+        if number == WARM_UP:
+            recorder.begin()
         signed_in = await stranger.post(
             f"/projects/{project.id}/auth/sign-in", {"email": address, "password": PASSWORD}
         )
         assert signed_in.status_code == 200, signed_in.text
-    recorder.on = False
     recorder.report("sign-in")
