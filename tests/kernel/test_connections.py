@@ -17,7 +17,8 @@ import uvicorn
 from prometheus_client import generate_latest
 
 from postern.cli.processes import uvicorn_config
-from postern.kernel.http.connections import ConnectionLimits, ReadOnlyTask
+from postern.kernel.http.connections import ConnectionLimits
+from postern.kernel.http.middleware import ReadOnlyTask
 from postern.kernel.limits import RateLimit, RateLimiter, TooManyRequests, network_of
 from tests.conftest import PASSWORD
 from tests.peers.ports import listening_socket

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from postern.kernel.config import Settings
+from postern.kernel.http.middleware import ReadOnlyTask
 from postern.kernel.http.problems import BadRequest, Problem, Unavailable
 from postern.kernel.http.responses import problem_document
 from postern.kernel.limits import network_of
@@ -135,36 +136,6 @@ class ConnectionLimits:
         self._sweeping = bool(self.connections)
         if self._sweeping:
             self._schedule_sweep(loop)
-
-
-class ReadOnlyTask:
-    """The task that responds to a GET request, if the operation only reads the database.
-
-    It is cancelled when the client closes the connection: otherwise, a client that repeats a request would occupy the
-    database with results that nobody waits for. Of pipelined requests, only the task of the last one is cancelled.
-    """
-
-    def __init__(self) -> None:
-        self.is_abandoned = False
-        """Whether the task was cancelled because the client has left."""
-        self._task: asyncio.Task[Any] | None = None
-        self._has_client = True
-
-    def begin(self) -> None:
-        """Declare that the current task only reads from here on, so that it can be cancelled when the client leaves.
-
-        Cancels it at once if the client has left already.
-        """
-        self._task = asyncio.current_task()
-        if not self._has_client:
-            self.abandon()
-
-    def abandon(self) -> None:
-        """Cancel the task, and with it the statement that the database executes for it."""
-        self._has_client = False
-        if self._task is not None and not self._task.done():
-            self.is_abandoned = True
-            self._task.cancel()
 
 
 class LimitedProtocol(HttpToolsProtocol):

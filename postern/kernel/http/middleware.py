@@ -1,4 +1,5 @@
-"""The outermost middleware: request ids, the access log, metrics, and headers of every response."""
+"""The outermost middleware: request ids, the access log, metrics, headers of every response, and the cancellation of
+reads whose client has left."""
 
 import asyncio
 import re
@@ -11,7 +12,6 @@ import structlog
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from prometheus_client import Counter, Histogram
 
-from postern.kernel.http.connections import ReadOnlyTask
 from postern.kernel.http.problems import BadRequest, Forbidden
 from postern.kernel.http.responses import RequestIncomplete, send_problem
 from postern.kernel.values import is_loopback, new_id
@@ -50,6 +50,36 @@ class HttpsRequired(Forbidden):
 
 PLAIN_PATHS = ("/.well-known/acme-challenge/", "/.well-known/postern/", "/healthz", "/readyz", "/metrics", "/zone")
 """Prefixes of the paths that are also served without TLS, to certificate authorities, proxies and the operator."""
+
+
+class ReadOnlyTask:
+    """The task that responds to a GET request, if the operation only reads the database.
+
+    It is cancelled when the client closes the connection: otherwise, a client that repeats a request would occupy the
+    database with results that nobody waits for. Of pipelined requests, only the task of the last one is cancelled.
+    """
+
+    def __init__(self) -> None:
+        self.is_abandoned = False
+        """Whether the task was cancelled because the client has left."""
+        self._task: asyncio.Task[Any] | None = None
+        self._has_client = True
+
+    def begin(self) -> None:
+        """Declare that the current task only reads from here on, so that it can be cancelled when the client leaves.
+
+        Cancels it at once if the client has left already.
+        """
+        self._task = asyncio.current_task()
+        if not self._has_client:
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Cancel the task, and with it the statement that the database executes for it."""
+        self._has_client = False
+        if self._task is not None and not self._task.done():
+            self.is_abandoned = True
+            self._task.cancel()
 
 
 class HttpMiddleware:
