@@ -30,7 +30,6 @@ from postern.messaging.emails.model import MARKETING, MESSAGE_GONE, CapturedMail
 from postern.messaging.emails.outcomes import FinishedAttempt, settle_all
 from postern.messaging.emails.pre_send_check import ContentChanged, LeaseLost, SendQueue, SendTurn, queues
 from postern.messaging.emails.redaction import redact_outcome, redacted_body, seal_captured
-from postern.messaging.emails.references import send_reference
 from postern.messaging.emails.return_addresses import RETURN_PATH_PURPOSE, AddressKind, signed_address
 from postern.messaging.emails.rules import SendOutcome
 from postern.messaging.emails.transports import (
@@ -594,7 +593,7 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
         ignore_tls_policy=not body.require_tls and _declines_tls(body.headers),
         tenant=str(send.project_id),
         sources=job.sources,
-        reference=send_reference(context.secrets, send.project_id, send.id),
+        reference=rules.send_reference(context.secrets, send.project_id, send.id),
     )
     return RecipientDecision(
         envelope=envelope,

@@ -1,4 +1,5 @@
-"""Pure functions on sends: the state of a send after a delivery attempt, and the rates that statistics show."""
+"""Pure functions on sends: their identifiers in messages, the state of a send after a delivery attempt, and the rates
+that statistics show."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -40,6 +41,7 @@ from postern.protocols.mail.transports.transport import (
     Result,
     WaitCause,
 )
+from postern.security.secrets import Secrets
 
 Chance = Callable[[], float]
 """Returns a random number 0 ≤ x < 1."""
@@ -50,6 +52,11 @@ NO_SERVER_DELAY = timedelta(seconds=15)
 """The delay of the first retry after no server could be contacted."""
 MAX_DELAY_DOUBLINGS = 6
 """How many times NO_SERVER_DELAY doubles while no server can be contacted, so it grows to 16 minutes."""
+
+REFERENCE_PURPOSE = "send-reference"
+"""The purpose of the key that signs references (`Secrets.key`)."""
+UUID_HEX_CHARACTERS = 32
+"""Characters of a UUID without hyphens."""
 
 CAMPAIGN_CANCELLED = "The campaign was cancelled."
 
@@ -114,6 +121,23 @@ def new_send(project_id: UUID, sender: Address, recipient: str, now: Moment) -> 
 def message_id_of(send_id: UUID, sender: Address) -> str:
     """The Message-ID of a send, the same in all attempts."""
     return f"<{send_id}@{sender.domain}>"
+
+
+def send_reference(secrets: Secrets, project_id: UUID, send_id: UUID) -> str:
+    """The reference of a send, by which a provider's notifications are attributed to it: project, send and signature,
+    as letters, digits, `-` and `_`."""
+    text = f"{project_id.hex}-{send_id.hex}"
+    return f"{text}-{secrets.sign(REFERENCE_PURPOSE, text.encode())}"
+
+
+def read_reference(secrets: Secrets, text: str) -> tuple[UUID, UUID] | None:
+    """The project and the send of a reference; None if this server did not make it."""
+    project, send, signature = [*text.split("-", 2), "", ""][:3]
+    if len(project) != UUID_HEX_CHARACTERS or len(send) != UUID_HEX_CHARACTERS:
+        return None
+    if not secrets.verify(REFERENCE_PURPOSE, f"{project}-{send}".encode(), signature):
+        return None
+    return UUID(project), UUID(send)
 
 
 def check_tags(tags: Iterable[str], path: str) -> list[str]:

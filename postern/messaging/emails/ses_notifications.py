@@ -19,7 +19,7 @@ from postern.kernel.http.responses import HttpResponse
 from postern.kernel.limits import RateLimit, TooManyRequests
 from postern.kernel.outbound.client import OutboundResponse
 from postern.kernel.values import Moment
-from postern.messaging.emails.references import read_reference
+from postern.messaging.emails.rules import read_reference
 from postern.messaging.emails.signals import DeliverySignal, SendInTransmission, apply_signals
 from postern.messaging.emails.unattributed import keep_unattributed
 from postern.platform.projects import operations as projects

@@ -11,7 +11,7 @@ import dkim
 import msgspec
 import pytest
 
-from postern.messaging.emails.references import read_reference
+from postern.messaging.emails.rules import read_reference
 from postern.messaging.emails.sites import Sites
 from postern.messaging.emails.transports import NoSesAccount, transport_of
 from postern.platform.projects import operations as projects

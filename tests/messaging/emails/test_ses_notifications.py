@@ -10,7 +10,7 @@ import pytest
 
 from postern.kernel.limits import RateLimiter
 from postern.kernel.outbound.client import default_tls
-from postern.messaging.emails.references import send_reference
+from postern.messaging.emails.rules import send_reference
 from postern.messaging.emails.ses_notifications import CERTIFICATE_RATE, MAX_AGE, MAX_AHEAD
 from tests.conftest import Client
 from tests.kernel.test_outbound import create_certificate
