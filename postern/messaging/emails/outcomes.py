@@ -84,8 +84,10 @@ async def _settle_together(world: "World", attempts: list[FinishedAttempt]) -> l
         await _erase_secrets(tx, latest)
         await suppress_failing_recipients(tx, latest, now, source="reply", is_reported=False)
         await _count_skipped(tx, latest)
-        await reputation.count_failures(tx, failures_of(latest, now), now)
-        await reputation.count_transactional(tx, _warming_up(latest), now)
+        if failures := failures_of(latest, now):
+            await reputation.count_failures(tx, failures, now)
+        if warming_up := _warming_up(latest):
+            await reputation.count_transactional(tx, warming_up, now)
         await events.record_all(tx, [event for finished in latest for event in events_of(finished, now)])
     return [settled.get(finished.send.id, finished.send.status) for finished in attempts]
 

@@ -158,7 +158,8 @@ async def apply_signals_in(tx: Transaction, signals: Sequence[DeliverySignal], n
         await outcomes.suppress_failing_recipients(tx, attempts, now, source=source, is_reported=True)
     await _suppress_complaining(tx, complaints, now)
     attempts = [attempt for _, attempt in finished]
-    await reputation.count_failures(tx, [*outcomes.failures_of(attempts, now), *_complaints_of(attempts, now)], now)
+    if failures := [*outcomes.failures_of(attempts, now), *_complaints_of(attempts, now)]:
+        await reputation.count_failures(tx, failures, now)
     await events.record_all(tx, [event for _, attempt in finished for event in outcomes.events_of(attempt, now)])
     return results
 

@@ -48,29 +48,27 @@ async def limit_status(db: Queries, project_id: UUID, domain_id: UUID) -> LimitS
 
 
 async def count_failures(tx: Transaction, failures: Sequence[MailFailure], now: Moment) -> None:
-    """Count bounces and complaints, and make the evaluation of their domains due in EVALUATION_DELAY.
+    """Count one or more bounces and complaints, and make the evaluation of their domains due in EVALUATION_DELAY.
 
     The caller passes each bounce and each complaint only once.
     """
-    if failures:
-        await store.count_failures(
-            tx,
-            project_id=sorted({failure.project_id for failure in failures}),
-            rows=Jsonb([msgspec.structs.asdict(failure) for failure in failures]),
-            now=now,
-            soon=Moment.of(now + EVALUATION_DELAY),
-        )
-        tx.mark_due("domain_reputations")
+    await store.count_failures(
+        tx,
+        project_id=sorted({failure.project_id for failure in failures}),
+        rows=Jsonb([msgspec.structs.asdict(failure) for failure in failures]),
+        now=now,
+        soon=Moment.of(now + EVALUATION_DELAY),
+    )
+    tx.mark_due("domain_reputations")
 
 
 async def count_transactional(tx: Transaction, sent: Sequence[tuple[UUID, UUID]], now: Moment) -> None:
-    """Count sent transactional messages, given as pairs of project and domain id, for today's ceilings of the warm-up
-    plans of their domains."""
-    if sent:
-        await store.add_used(
-            tx,
-            project_id=sorted({project_id for project_id, _ in sent}),
-            project_ids=[project_id for project_id, _ in sent],
-            domain_ids=[domain_id for _, domain_id in sent],
-            day=now.date(),
-        )
+    """Count one or more sent transactional messages, given as pairs of project and domain id, for today's ceilings of
+    the warm-up plans of their domains."""
+    await store.add_used(
+        tx,
+        project_id=sorted({project_id for project_id, _ in sent}),
+        project_ids=[project_id for project_id, _ in sent],
+        domain_ids=[domain_id for _, domain_id in sent],
+        day=now.date(),
+    )
