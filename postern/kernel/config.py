@@ -285,18 +285,18 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Whether projects can use the transport `direct`: the operator has chosen it, or set addresses for it."""
         return "direct" in self.transports or bool(self.sources)
 
-    @property
+    @cached_property
     def receives_mail(self) -> bool:
         """Whether this server receives mail by SMTP."""
         return bool(self.inbound_port)
 
-    @property
+    @cached_property
     def has_inbound_zone(self) -> bool:
         """Whether this server receives the bounces to return paths of sending domains: they are CNAMEs of a name in
         `dns_zone`."""
         return self.receives_mail and self.dns_zone is not None
 
-    @property
+    @cached_property
     def bounce_domain(self) -> str | None:
         """The domain of signed return paths: `return_path_domain`, or `bounce.<dns_zone>` if this server receives mail;
         None if there is neither."""
