@@ -1,11 +1,11 @@
 """The dependencies of a process, which tests can replace: settings, database, clock, network clients, caches."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from random import Random, SystemRandom
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from postern.kernel.batching import BackgroundTasks, Batchers
 from postern.kernel.config import Settings
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from postern.platform.projects.sso_check import HasWorkingSso
     from postern.platform.webhooks.model import WebhookFormat
     from postern.platform.webhooks.operations import WritePayloads
-
-Resource = TypeVar("Resource")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,22 +85,15 @@ class World:
     """Set when the process begins to shut down: responses that would take minutes end then."""
     transports: dict[str, Any] = field(default_factory=dict[str, Any])
     """Open transports of mail, keyed by name."""
-    resources: dict[Any, Any] = field(default_factory=dict[Any, Any])
-    """Objects that features keep for the lifetime of the process, keyed by type; closed with the world."""
     run_in_background: BackgroundTasks = field(default_factory=BackgroundTasks)
     """Starts tasks that may outlive the request. `aclose` waits for them, at most `settings.drain`."""
 
     def __post_init__(self) -> None:
         self.batcher = Batchers(self)
         """`await world.batcher(do)(item)` adds `item` to the next batch of `do(world, items)` in this process."""
-
-    def resource(self, kind: type[Resource], create: Callable[[], Resource]) -> Resource:
-        """The object of the type `kind` that a feature keeps for the lifetime of the process; the first call creates
-        it."""
-        resource = self.resources.get(kind)
-        if resource is None:
-            resource = self.resources[kind] = create()
-        return resource
+        self.resources = Resources(self)
+        """`world.resources[Kind]` is the object of the class `Kind` that a feature keeps for the lifetime of the
+        process: `Kind(world)`, created on first use, and closed with the world."""
 
     async def aclose(self) -> None:
         """Wait for running tasks for at most `settings.drain`, then close transports and other resources."""
@@ -115,6 +106,19 @@ class World:
     def hooks(self) -> Hooks:
         """The hooks of this world's database."""
         return self.db.hooks
+
+
+class Resources(dict[type[Any], Any]):
+    """Objects that features keep for the lifetime of the process, keyed by their class, which is called with the world
+    on first use."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__()
+        self._world = world
+
+    def __missing__(self, kind: type[Any]) -> Any:
+        resource = self[kind] = kind(self._world)
+        return resource
 
 
 @asynccontextmanager

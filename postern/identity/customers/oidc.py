@@ -7,7 +7,7 @@ accepted only if it names the configured issuer, and an ID token only if all cla
 import base64
 import re
 from collections import OrderedDict
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
@@ -50,19 +50,21 @@ class ProviderTrouble(Unavailable):
 class ProviderDocuments:
     """A cache of provider documents, per process."""
 
-    def __init__(self) -> None:
+    def __init__(self, world: "World") -> None:
+        self._world = world
         self._documents: OrderedDict[str, tuple[Moment, dict[str, Any]]] = OrderedDict()
 
-    def get(self, url: str, *, newer_than: datetime, now: Moment) -> dict[str, Any] | None:
-        """The cached document of a URL; None if it was not fetched, or not after `newer_than`."""
+    def get(self, url: str, life: timedelta) -> dict[str, Any] | None:
+        """The cached document of a URL; None if it was not fetched, or longer than `life` ago."""
         if url not in self._documents:
             return None
+        now = self._world.clock()
         fetched_at, document = self._documents[url]
-        return document if newer_than < fetched_at <= now else None
+        return document if now - life < fetched_at <= now else None
 
-    def put(self, url: str, document: dict[str, Any], now: Moment) -> None:
+    def put(self, url: str, document: dict[str, Any], fetched_at: Moment) -> None:
         """Cache a document; evicts the oldest above `MAX_DOCUMENTS`."""
-        self._documents[url] = now, document
+        self._documents[url] = fetched_at, document
         if len(self._documents) > MAX_DOCUMENTS:
             self._documents.popitem(last=False)
 
@@ -181,10 +183,10 @@ async def verify_id_token(
 
 async def _document(world: "World", url: str, life: timedelta) -> dict[str, Any]:
     """A document of a provider, from the cache if it is not older than `life`."""
-    documents = world.resource(ProviderDocuments, ProviderDocuments)
-    now = world.clock()
-    document = documents.get(url, newer_than=now - life, now=now)
+    documents: ProviderDocuments = world.resources[ProviderDocuments]
+    document = documents.get(url, life)
     if document is None:
+        now = world.clock()
         document = _json_of(await world.outbound.get(_endpoint_url(world, url), keep=DOCUMENT_LIMIT))
         documents.put(url, document, now)
     return document

@@ -243,7 +243,7 @@ async def preview_contact_import(
         await require_declarable(tx, call.project_id, types)
         known = await known_types(tx, call.project_id)
     known |= {name: KnownType(kind, inferred=False) for name, kind in types.items()}
-    previews = call.world.resource(Previews, Previews)
+    previews: Previews = call.world.resources[Previews]
     with previews.counted(call.project_id):
         try:
             file = await _receive(request, options, store_chunk=None)
@@ -260,7 +260,7 @@ class Previews:
     one is computed at a time.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, _world: object) -> None:
         self.semaphore = asyncio.Semaphore(1)
         self._running: Counter[UUID] = Counter()
 

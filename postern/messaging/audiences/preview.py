@@ -52,9 +52,8 @@ class PreviewSlots:
     """Limits how many previews run at the same time in this process: one per project, and in total one for every
     CONNECTIONS_PER_PREVIEW database connections."""
 
-    def __init__(self, connections: int) -> None:
-        """`connections` is the size of the connection pool."""
-        self._all = asyncio.Semaphore(max(1, connections // CONNECTIONS_PER_PREVIEW))
+    def __init__(self, world: "World") -> None:
+        self._all = asyncio.Semaphore(max(1, world.db.size // CONNECTIONS_PER_PREVIEW))
         self._by_project: WeakValueDictionary[UUID, asyncio.Semaphore] = WeakValueDictionary()
 
     def of(self, project_id: UUID) -> tuple[asyncio.Semaphore, asyncio.Semaphore]:
@@ -111,7 +110,4 @@ async def _require_audiences(tx: Transaction, project_id: UUID, rules: Rules) ->
 
 
 def _slots(world: "World") -> PreviewSlots:
-    slots = world.resources.get(PreviewSlots)
-    if slots is None:
-        slots = world.resources[PreviewSlots] = PreviewSlots(world.db.size)
-    return slots
+    return world.resources[PreviewSlots]

@@ -113,7 +113,7 @@ UNREACHABLE: Final = "unreachable"
 
 def authority_of(world: "World") -> CertificateAuthority:
     """The authority of this process."""
-    return world.resource(CertificateAuthority, lambda: CertificateAuthority(world))
+    return world.resources[CertificateAuthority]
 
 
 def authority_tls(file: object) -> ssl.SSLContext:

@@ -789,4 +789,4 @@ class LeaseKeeper:
 
 def lease_keeper(world: "World") -> LeaseKeeper:
     """The lease keeper of this process, created on first use."""
-    return world.resource(LeaseKeeper, lambda: LeaseKeeper(world))
+    return world.resources[LeaseKeeper]

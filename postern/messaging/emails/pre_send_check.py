@@ -317,4 +317,4 @@ class SendQueues:
 
 def queues(world: "World") -> SendQueues:
     """The queues of this process, created on first use."""
-    return world.resource(SendQueues, lambda: SendQueues(world))
+    return world.resources[SendQueues]

@@ -219,4 +219,4 @@ class SigningKeys:
 
 def signing_keys(world: "World") -> SigningKeys:
     """The keys that this process keeps, created on first use."""
-    return world.resource(SigningKeys, lambda: SigningKeys(world))
+    return world.resources[SigningKeys]

@@ -480,4 +480,4 @@ def _default_table() -> ShapingTable:
 
 def sites(world: "World") -> Sites:
     """The sites of this process, created on first use."""
-    return world.resource(Sites, lambda: Sites(world))
+    return world.resources[Sites]

@@ -101,7 +101,7 @@ class SourceWarmUps:
 
 def source_warm_ups(world: "World") -> SourceWarmUps:
     """The plans of this process, created on first use."""
-    return world.resource(SourceWarmUps, lambda: SourceWarmUps(world))
+    return world.resources[SourceWarmUps]
 
 
 async def grant_sources(world: "World", requests: list[SourceRequest]) -> list[SourceGrant]:

@@ -158,4 +158,4 @@ def _failure_of(response: object) -> TlsFailure:
 
 def sts_policies(world: "World") -> StsPolicies:
     """The policies of this process, created on first use."""
-    return world.resource(StsPolicies, lambda: StsPolicies(world))
+    return world.resources[StsPolicies]

@@ -139,4 +139,4 @@ def _counted(day: date, session: TlsSession, sessions: int) -> CountedResult:
 
 def tls_results(world: "World") -> TlsResults:
     """The counters of this process, created on first use."""
-    return world.resource(TlsResults, lambda: TlsResults(world))
+    return world.resources[TlsResults]

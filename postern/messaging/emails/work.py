@@ -103,7 +103,7 @@ async def _deliver_together(
     remaining = set(deliveries)
     try:
         _, remaining = await asyncio.wait(remaining, timeout=BATCH_SECONDS)
-        background = world.resource(BackgroundDeliveries, lambda: BackgroundDeliveries(world))
+        background: BackgroundDeliveries = world.resources[BackgroundDeliveries]
         while remaining:
             last = {task: deliveries[task].send for task in remaining}
             if len(last) <= MAX_LAST_DELIVERIES and background.take_over(last, octets):

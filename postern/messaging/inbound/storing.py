@@ -134,7 +134,7 @@ async def store_message(
     content = await asyncio.to_thread(read_content, arrival.content)
     if content.hops > HOPS_LIMIT:
         raise InboundMessageLoops
-    checks = world.resource(MessageChecks, lambda: MessageChecks(world))
+    checks: MessageChecks = world.resources[MessageChecks]
     message = _CheckedMessage(arrival, routes, content, _storable(await checks.check(arrival)), caller)
     if len(arrival.content) <= STORED_TOGETHER_OCTETS:
         batcher = world.batcher(store_messages, max_batch_size=STORED_TOGETHER, max_concurrent=2)

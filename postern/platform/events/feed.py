@@ -20,7 +20,6 @@ import structlog
 from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
 
-from postern.kernel.database.statements import Database
 from postern.kernel.http.problems import RateLimited
 from postern.kernel.values import NO_ID, new_id, to_json
 from postern.platform.events import store
@@ -185,9 +184,8 @@ def position_before(moment: datetime) -> UUID:
 class EventFeed:
     """Distributes the new events of projects to the streams of this process."""
 
-    def __init__(self, db: Database, stopping: asyncio.Event) -> None:
-        """`stopping` is set when the process begins to shut down; the streams are woken then."""
-        self._db, self.stopping = db, stopping
+    def __init__(self, world: "World") -> None:
+        self._db, self.stopping = world.db, world.stopping
         self._projects: dict[UUID, FollowedProject] = {}
         self._subscriptions: WeakSet[FeedSubscription] = WeakSet()
         self._lock = asyncio.Lock()
@@ -307,7 +305,4 @@ class EventFeed:
 
 def event_feed(world: "World") -> EventFeed:
     """The feed of this process."""
-    feed = world.resources.get(EventFeed)
-    if feed is None:
-        feed = world.resources[EventFeed] = EventFeed(world.db, world.stopping)
-    return feed
+    return world.resources[EventFeed]

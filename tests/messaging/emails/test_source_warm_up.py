@@ -71,7 +71,7 @@ def use(world):
         )
         world.settings = msgspec.structs.replace(world.settings, sources=text)
         world.transports.pop("direct", None)
-        world.resource(SourceWarmUps, lambda: None).__init__(world)
+        world.resources[SourceWarmUps].__init__(world)
 
     return set_sources
 

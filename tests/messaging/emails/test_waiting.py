@@ -130,7 +130,7 @@ async def test_the_ceiling_of_an_address_and_of_a_domain_are_causes(sender, inte
     await run_due_work()
     world.settings = msgspec.structs.replace(world.settings, sources=f"{new_address()}=mx1.example.com?warm-up=1,5")
     world.transports.pop("direct", None)
-    world.resource(SourceWarmUps, lambda: SourceWarmUps(world)).__init__(world)
+    world.resources[SourceWarmUps].__init__(world)
     await start_campaign(sender, 2)
     await run_due_work()
     assert await waiting(sender, await campaign_send(sender)) == {"cause": "WARM_UP", "until": midnight, "site": None}
