@@ -91,7 +91,7 @@ def test_mismatched_parameter_names_fail_at_import():
 
 
 async def test_an_insert_takes_a_struct_as_a_whole(database_url):
-    @statement("insert into part {part}")
+    @statement("insert into part {row}")
     async def insert(tx: Transaction, part: Part) -> None: ...
 
     @statement("insert into part (color) values (%(color)s)", partial=True)
@@ -106,3 +106,17 @@ async def test_an_insert_takes_a_struct_as_a_whole(database_url):
         await insert(tx, Part(color="red", sizes=[1, 2]))
         await insert_color(tx, Part(color="blue", sizes=[3]))
         assert await parts(tx) == [Part(color="red", sizes=[1, 2]), Part(color="blue")]
+
+
+async def test_an_insert_takes_the_keyword_parameters_that_its_sql_does_not_use_elsewhere(database_url):
+    @statement("insert into part {row} returning cardinality(sizes) + %(more)s")
+    async def insert(tx: Transaction, part: Part, *, weight: int, more: int) -> int: ...
+
+    @statement("select weight from part where color = %(color)s")
+    async def weight_of(tx: Transaction, *, color: str) -> int: ...
+
+    async with open_database(database_url, size=1) as db, db.transaction() as tx:
+        async with tx.connection() as connection:
+            await connection.execute("create temp table part (color text, sizes int[], weight int) on commit drop")
+        assert await insert(tx, Part(color="red", sizes=[1, 2]), weight=7, more=10) == 12
+        assert await weight_of(tx, color="red") == 7

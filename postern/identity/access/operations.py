@@ -82,7 +82,7 @@ async def create_permission(call: Call, data: NewPermission) -> Permission:
         if await store.count_permissions(tx, project_id=call.project_id) >= PERMISSIONS_PER_PROJECT:
             raise TooManyPermissions
         row = await store.insert_permission(
-            tx, project_id=call.project_id, id=new_id(), key=data.key, description=data.description, now=call.now
+            tx, project_id=call.project_id, id=new_id(), key=data.key, description=data.description, created_at=call.now
         )
         if row is None:
             raise PermissionExists

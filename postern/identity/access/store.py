@@ -14,13 +14,12 @@ from postern.kernel.values import Moment
 
 # Returns None if the project has declared this permission already.
 @statement("""
-    insert into access_permissions (project_id, id, key, description, created_at)
-    values (%(project_id)s, %(id)s, %(key)s, %(description)s, %(now)s)
+    insert into access_permissions {row}
     on conflict (project_id, key) do nothing
     returning id, key, description, created_at
 """)
 async def insert_permission(
-    tx: Transaction, *, project_id: UUID, id: UUID, key: str, description: str | None, now: Moment
+    tx: Transaction, *, project_id: UUID, id: UUID, key: str, description: str | None, created_at: Moment
 ) -> PermissionRow | None: ...
 
 

@@ -14,6 +14,7 @@ from postern.identity.customers.operations import (
 )
 from postern.identity.customers.rules import caller_for
 from postern.identity.customers.sessions import end_sessions
+from postern.identity.customers.store import NewCustomerRow
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.platform.events import operations as events
@@ -38,19 +39,14 @@ async def register_customer(
     `email_key` is the lookup key of `email`. Raises PlanLimitReached.
     """
     await require_quota(tx, call, "customers")
-    customer = await insert_customer(
-        tx,
-        call,
-        external_id=None,
+    row = NewCustomerRow(
         email=email,
         email_key=email_key,
-        verified=verified,
-        phone=None,
+        email_verified_at=call.now if verified else None,
         name=name,
-        metadata={},
-        roles=[],
         password_hash=password_hash,
     )
+    customer = await insert_customer(tx, call, row)
     if customer is not None:
         event = events.make_event_by(
             caller_for(call, customer.id),

@@ -174,7 +174,7 @@ async def link_identity(tx: Transaction, call: Call, customer: CustomerRow, iden
     if (await store.has_other_subject(tx, identity, project_id=call.project_id, customer_id=customer.id)).found:
         raise OtherAccountLinked
     if not await store.insert_identity(
-        tx, identity, project_id=call.project_id, id=new_id(), customer_id=customer.id, now=call.now
+        tx, identity, project_id=call.project_id, id=new_id(), customer_id=customer.id, created_at=call.now
     ):
         raise IdentityTaken
     _, key = _address_of(identity)

@@ -111,21 +111,24 @@ async def request_identity(
     Nothing happens if the customer has a request for this account or `REQUESTS_PER_CUSTOMER` requests. Commits in a
     separate transaction, because the transaction of the refused sign-in is rolled back. Raises CustomerMissing.
     """
+    held = IdentityRequest(
+        id=new_id(),
+        customer_id=customer_id,
+        provider=identity.provider,
+        connection_id=connection_id,
+        issuer=identity.issuer,
+        subject=identity.subject,
+        email=identity.email,
+        name=identity.name[:200] if identity.name else None,
+        status="PENDING",
+        created_at=call.now,
+        decided_at=None,
+    )
     async with call.db.transaction() as tx:
         await lock_customer(tx, call, customer_id)
-        added = await store.insert_identity_request(
-            tx,
-            identity,
-            project_id=call.project_id,
-            id=new_id(),
-            customer_id=customer_id,
-            connection_id=connection_id,
-            email=identity.email,
-            name=identity.name[:200] if identity.name else None,
-            max_requests=REQUESTS_PER_CUSTOMER,
-            now=call.now,
-        )
-        if added:
+        if await store.insert_identity_request(
+            tx, held, project_id=call.project_id, max_requests=REQUESTS_PER_CUSTOMER
+        ):
             await events.record(tx, call, "customer.identity_held", customer_id, provider=identity.provider)
 
 

@@ -68,7 +68,8 @@ async def enqueue_security_mail(
         id=mail_id,
         customer_id=customer_id,
         sealed=call.world.secrets.seal(msgspec.json.encode(content), f"customer_mail:{mail_id}"),
-        now=call.now,
+        created_at=call.now,
+        due_at=call.now,
     )
     tx.mark_due("customer_mails")
 

@@ -43,6 +43,7 @@ from postern.identity.customers.model import (
     TooManyCustomerRoles,
 )
 from postern.identity.customers.sessions import end_session, end_sessions, session_view
+from postern.identity.customers.store import NewCustomerRow
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import camel, get, patch, post, put
@@ -463,42 +464,22 @@ async def lock_customer(tx: Transaction, call: Call, id: UUID) -> CustomerRow:
 async def insert_customer(
     tx: Transaction,
     call: Call,
-    *,
-    external_id: str | None,
-    email: str | None,
-    email_key: str | None,
-    verified: bool,
-    phone: str | None,
-    name: str | None,
-    metadata: dict[str, Any],
-    roles: list[str],
-    password_hash: str | None,
+    row: NewCustomerRow,
 ) -> CustomerRow | None:
     """Insert a customer's row; None if another customer has the address (also as a secondary one) or the external id.
 
-    Records no event and does not check the quota. `verified` marks the address as verified now.
+    Records no event and does not check the quota.
     """
+    key, project_id = row.email_key, call.project_id
+    identifier = rules.address_hash(call.world.secrets, project_id, key) if key else None
     customer = await store.insert_customer(
-        tx,
-        project_id=call.project_id,
-        id=new_id(),
-        external_id=external_id,
-        email=email,
-        email_key=email_key,
-        identifier=rules.address_hash(call.world.secrets, call.project_id, email_key) if email_key else None,
-        email_verified_at=call.now if verified and email_key else None,
-        phone=phone,
-        name=name,
-        metadata=Jsonb(metadata),
-        roles=roles,
-        password_hash=password_hash,
-        now=call.now,
+        tx, row, project_id=project_id, id=new_id(), identifier=identifier, created_at=call.now, updated_at=call.now
     )
     # Checked after the insert: it may have waited for a merge that added the address to the other addresses.
     if (
         customer is not None
-        and email_key is not None
-        and await store.other_address(tx, project_id=call.project_id, email_key=email_key) is not None
+        and key is not None
+        and await store.other_address(tx, project_id=project_id, email_key=key) is not None
     ):
         await store.delete_customer(tx, project_id=call.project_id, id=customer.id)
         return None
@@ -537,7 +518,7 @@ async def add_other_address(
         email=email,
         identifier=rules.address_hash(call.world.secrets, call.project_id, email_key),
         verified_at=verified_at,
-        now=call.now,
+        created_at=call.now,
     )
 
 
@@ -551,19 +532,18 @@ async def add_customer(tx: Transaction, call: Call, data: NewCustomer, password_
         raise Invalid.at("/phoneVerified", "Send the phone number that is verified.", "required")
     address, key = rules.read_email(data.email) if data.email is not None else (None, None)
     await access.require_roles(tx, call.project_id, "PROJECT", data.roles)
-    customer = await insert_customer(
-        tx,
-        call,
+    row = NewCustomerRow(
         external_id=data.external_user_id,
         email=address,
         email_key=key,
-        verified=data.email_verified,
+        email_verified_at=call.now if data.email_verified and key else None,
         phone=data.phone,
         name=data.name,
         metadata=rules.merged_metadata({}, data.metadata),
         roles=list(dict.fromkeys(data.roles)),
         password_hash=password_hash,
     )
+    customer = await insert_customer(tx, call, row)
     if customer is not None and data.phone_verified:
         customer = await store.set_phone(
             tx, project_id=call.project_id, id=customer.id, phone=data.phone, verified_at=call.now, now=call.now
@@ -582,7 +562,7 @@ async def add_identity(tx: Transaction, call: Call, customer: CustomerRow, metho
     it. Returns the changed row."""
     identity = IdentityKey(provider=method, issuer="local", subject=str(customer.id))
     if not await store.insert_identity(
-        tx, identity, project_id=call.project_id, id=new_id(), customer_id=customer.id, now=call.now
+        tx, account, project_id=call.project_id, id=new_id(), customer_id=customer.id, created_at=call.now
     ):
         return customer
     await store.refresh_providers(tx, project_id=call.project_id, id=customer.id)

@@ -3,13 +3,14 @@
 from typing import Any
 from uuid import UUID
 
-from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
+from postern.kernel.database.statements import Queries, Transaction, statement
 from postern.kernel.values import Moment, Record
 
 
 class ProviderRow(Record):
     """A row of `customer_providers`; the client secret is sealed."""
 
+    project_id: UUID
     key: str
     kind: str
     name: str
@@ -37,29 +38,13 @@ async def count(db: Queries, *, project_id: UUID, except_key: str) -> int: ...
 
 # None as `client_secret` keeps the stored secret of an existing provider.
 @statement("""
-    insert into customer_providers as current (project_id, key, kind, name, issuer, client_id, client_secret, options,
-                                               enabled, created_at, updated_at)
-    values (%(project_id)s, %(key)s, %(kind)s, %(name)s, %(issuer)s, %(client_id)s, %(client_secret)s, %(options)s,
-            %(enabled)s, %(now)s, %(now)s)
+    insert into customer_providers as current {row}
     on conflict (project_id, key) do update set kind = excluded.kind, name = excluded.name, issuer = excluded.issuer,
         client_id = excluded.client_id, client_secret = coalesce(excluded.client_secret, current.client_secret),
         options = excluded.options, enabled = excluded.enabled, updated_at = excluded.updated_at
     returning *
 """)
-async def upsert(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    key: str,
-    kind: str,
-    name: str,
-    issuer: str,
-    client_id: str,
-    client_secret: bytes | None,
-    options: Jsonb,
-    enabled: bool,
-    now: Moment,
-) -> ProviderRow: ...
+async def upsert(tx: Transaction, provider: ProviderRow) -> ProviderRow: ...
 
 
 @statement("delete from customer_providers where project_id = %(project_id)s and key = %(key)s")

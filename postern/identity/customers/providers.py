@@ -55,7 +55,7 @@ from postern.identity.customers.requirements import SsoRequired, check_sso_requi
 from postern.identity.customers.rules import is_banned, require_redirect
 from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_of_call
 from postern.identity.customers.tokens import CustomerSignInResult, resume_session
-from postern.kernel.database.statements import Jsonb, Transaction
+from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.cookies import cookie, cookie_name
 from postern.kernel.http.operation import RawRequest, delete, get, post, put
@@ -242,8 +242,7 @@ async def set_provider(call: Call, key: str, data: ProviderSettings) -> SignInPr
         if existing is not None and existing.client_secret is not None and not secret and existing.issuer != issuer:
             # Otherwise a developer who cannot read the secret could have it sent to an issuer of their own.
             raise Invalid.at("/clientSecret", "Send the client secret again when you change the issuer.", "required")
-        row = await provider_store.upsert(
-            tx,
+        row = ProviderRow(
             project_id=call.project_id,
             key=key,
             kind=data.kind,
@@ -251,10 +250,12 @@ async def set_provider(call: Call, key: str, data: ProviderSettings) -> SignInPr
             issuer=issuer.rstrip("/") if data.kind == "GITHUB" else issuer,
             client_id=data.client_id,
             client_secret=call.world.secrets.seal(secret.encode(), _secret_context(call, key)) if secret else None,
-            options=Jsonb(options),
+            options=options,
             enabled=data.enabled,
-            now=call.now,
+            created_at=call.now,
+            updated_at=call.now,
         )
+        row = await provider_store.upsert(tx, row)
         await audit.record(tx, call, "provider.updated", "Provider", key, kind=data.kind, issuer=issuer)
     return _provider_view(call, row)
 

@@ -33,6 +33,20 @@ class RowExists(Record):
     found: bool
 
 
+class NewCustomerRow(Record):
+    """The columns of a new customer that the caller of `operations.insert_customer` determines."""
+
+    external_id: str | None = None
+    email: str | None
+    email_key: str | None
+    email_verified_at: Moment | None
+    phone: str | None = None
+    name: str | None
+    metadata: dict[str, Any] = {}
+    roles: list[str] = []
+    password_hash: str | None
+
+
 class CustomerExportRow(Record):
     """A row of the CSV export."""
 
@@ -53,30 +67,16 @@ class CustomerExportRow(Record):
 
 
 # None if another row of `customers` has the address or the external id.
-@statement("""
-    insert into customers (project_id, id, external_id, email, email_key, identifier, email_verified_at, phone, name,
-                           metadata, roles, password_hash, created_at, updated_at)
-    values (%(project_id)s, %(id)s, %(external_id)s, %(email)s, %(email_key)s, %(identifier)s, %(email_verified_at)s,
-            %(phone)s, %(name)s, %(metadata)s, %(roles)s, %(password_hash)s, %(now)s, %(now)s)
-    on conflict do nothing
-    returning *
-""")
+@statement("insert into customers {row} on conflict do nothing returning *")
 async def insert_customer(
     tx: Transaction,
+    row: NewCustomerRow,
     *,
     project_id: UUID,
     id: UUID,
-    external_id: str | None,
-    email: str | None,
-    email_key: str | None,
     identifier: bytes | None,
-    email_verified_at: Moment | None,
-    phone: str | None,
-    name: str | None,
-    metadata: Jsonb,
-    roles: list[str],
-    password_hash: str | None,
-    now: Moment,
+    created_at: Moment,
+    updated_at: Moment,
 ) -> CustomerRow | None: ...
 
 
@@ -176,11 +176,7 @@ async def other_address(db: Queries, *, project_id: UUID, email_key: str) -> Oth
 async def other_addresses(db: Queries, *, project_id: UUID, customer_ids: list[UUID]) -> list[OtherAddress]: ...
 
 
-@statement("""
-    insert into customer_other_addresses (project_id, email_key, customer_id, email, identifier, verified_at,
-                                          created_at)
-    values (%(project_id)s, %(email_key)s, %(customer_id)s, %(email)s, %(identifier)s, %(verified_at)s, %(now)s)
-""")
+@statement("insert into customer_other_addresses {row}")
 async def insert_other_address(
     tx: Transaction,
     *,
@@ -190,7 +186,7 @@ async def insert_other_address(
     email: str,
     identifier: bytes,
     verified_at: Moment | None,
-    now: Moment,
+    created_at: Moment,
 ) -> None:
     """Add a secondary address. Raises UniqueViolation if a customer has it as a secondary address."""
 
@@ -308,14 +304,10 @@ async def identities(db: Queries, *, project_id: UUID, customer_ids: list[UUID])
 async def failures_of(db: Queries, *, project_id: UUID, identifiers: list[bytes]) -> list[FailureRow]: ...
 
 
-# Returns False if a customer, this one or another, has this identity already.
-@statement("""
-    insert into customer_identities (project_id, id, customer_id, provider, issuer, subject, created_at)
-    values (%(project_id)s, %(id)s, %(customer_id)s, %(provider)s, %(issuer)s, %(subject)s, %(now)s)
-    on conflict do nothing
-""")
+# False if this account is linked already, to this customer or another one.
+@statement("insert into customer_identities {row} on conflict do nothing")
 async def insert_identity(
-    tx: Transaction, identity: IdentityKey, *, project_id: UUID, id: UUID, customer_id: UUID, now: Moment
+    tx: Transaction, account: LinkedAccount, *, project_id: UUID, id: UUID, customer_id: UUID, created_at: Moment
 ) -> bool: ...
 
 
@@ -387,26 +379,16 @@ async def delete_identities_at_issuer(
 # False if the customer has a request for the same account, or `max_requests` for the provider, decided ones included.
 @statement("""
     insert into customer_identity_requests (project_id, id, customer_id, provider, issuer, subject, connection_id,
-                                            email, name, status, created_at)
+                                            email, name, status, created_at, decided_at)
     select %(project_id)s, %(id)s, %(customer_id)s, %(provider)s, %(issuer)s, %(subject)s, %(connection_id)s,
-           %(email)s, %(name)s, 'PENDING', %(now)s
+           %(email)s, %(name)s, %(status)s, %(created_at)s, %(decided_at)s
     where %(max_requests)s > (
         select count(*) from customer_identity_requests
         where project_id = %(project_id)s and customer_id = %(customer_id)s and provider = %(provider)s)
     on conflict (project_id, customer_id, provider, issuer, subject) do nothing
 """)
 async def insert_identity_request(
-    tx: Transaction,
-    identity: IdentityKey,
-    *,
-    project_id: UUID,
-    id: UUID,
-    customer_id: UUID,
-    connection_id: UUID | None,
-    email: str | None,
-    name: str | None,
-    max_requests: int,
-    now: Moment,
+    tx: Transaction, request: IdentityRequest, *, project_id: UUID, max_requests: int
 ) -> bool: ...
 
 
@@ -619,12 +601,11 @@ async def copy_former_addresses(tx: Transaction, *, project_id: UUID, survivor: 
 async def addresses_of(db: Queries, *, project_id: UUID, id: UUID) -> list[str]: ...
 
 
-@statement("""
-    insert into customer_merges (project_id, merged_id, customer_id, merged_at)
-    values (%(project_id)s, %(loser)s, %(survivor)s, %(now)s)
-""")
-async def insert_merge(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID, now: Moment) -> None:
-    """Record that `loser` was merged into `survivor`."""
+@statement("insert into customer_merges {row}")
+async def insert_merge(
+    tx: Transaction, *, project_id: UUID, customer_id: UUID, merged_id: UUID, merged_at: Moment
+) -> None:
+    """Record that `merged_id` was merged into `customer_id`."""
 
 
 # Ids of the customers that were merged into this one.
@@ -648,12 +629,16 @@ class QueuedMail(Record):
     created_at: Moment
 
 
-@statement("""
-    insert into customer_mails (project_id, id, customer_id, sealed, created_at, due_at)
-    values (%(project_id)s, %(id)s, %(customer_id)s, %(sealed)s, %(now)s, %(now)s)
-""")
+@statement("insert into customer_mails {row}")
 async def insert_mail(
-    tx: Transaction, *, project_id: UUID, id: UUID, customer_id: UUID | None, sealed: bytes, now: Moment
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    customer_id: UUID | None,
+    sealed: bytes,
+    created_at: Moment,
+    due_at: Moment,
 ) -> None:
     """Queue a mail that is due now. Does not wake the worker."""
 

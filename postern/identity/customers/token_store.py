@@ -23,11 +23,13 @@ class TokenBearer(CustomerRow):
 class SigningKey(Record):
     """A row of `customer_signing_keys`: a key pair that signs a project's tokens."""
 
+    project_id: UUID
     id: UUID
     public_key: bytes
     private_key: bytes
     active_at: Moment
     retired_at: Moment | None
+    created_at: Moment
 
 
 MAX_PERMISSIONS_READ: LiteralString = "251"
@@ -142,21 +144,8 @@ async def first_organization(
 async def session_ip_addresses(db: Queries, *, project_id: UUID, email_key: str) -> list[str]: ...
 
 
-@statement("""
-    insert into customer_signing_keys (project_id, id, public_key, private_key, active_at, created_at)
-    values (%(project_id)s, %(id)s, %(public_key)s, %(private_key)s, %(active_at)s, %(now)s)
-    returning *
-""")
-async def insert_key(
-    db: Queries,
-    *,
-    project_id: UUID,
-    id: UUID,
-    public_key: bytes,
-    private_key: bytes,
-    active_at: Moment,
-    now: Moment,
-) -> SigningKey: ...
+@statement("insert into customer_signing_keys {row}")
+async def insert_key(db: Queries, key: SigningKey) -> None: ...
 
 
 @statement("select * from customer_signing_keys where project_id = %(project_id)s and id = %(id)s")

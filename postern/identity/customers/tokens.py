@@ -542,15 +542,17 @@ async def signing_key(
 async def _new_key(db: Queries, world: "World", project_id: UUID, now: Moment, active_at: Moment) -> SigningKey:
     private = ec.generate_private_key(ec.SECP256R1())
     der = private.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
-    return await token_store.insert_key(
-        db,
+    key = SigningKey(
         project_id=project_id,
         id=new_id(),
         public_key=private.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo),
         private_key=world.secrets.seal(der, f"signing-key:{project_id}"),
         active_at=active_at,
-        now=now,
+        retired_at=None,
+        created_at=now,
     )
+    await token_store.insert_key(db, key)
+    return key
 
 
 def _public_jwk(key: SigningKey) -> dict[str, Any]:

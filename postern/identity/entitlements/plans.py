@@ -65,7 +65,13 @@ async def create_plan(call: Call, data: NewPlan) -> Plan:
         plan_id = new_id()
         name = data.name or data.key
         if not await store.insert_plan(
-            tx, project_id=call.project_id, id=plan_id, key=data.key, name=name, now=call.now
+            tx,
+            project_id=call.project_id,
+            id=plan_id,
+            key=data.key,
+            name=name,
+            created_at=call.now,
+            updated_at=call.now,
         ):
             raise PlanExists
         await _replace_features(tx, call, plan_id, data.features)
@@ -150,7 +156,7 @@ async def set_organization_plan(call: Call, organization_id: UUID, data: PlanCho
                 await store.lock_plan_shared(tx, project_id=call.project_id, key=data.plan_key), PlanMissing
             )
             changed = await store.assign_plan(
-                tx, project_id=call.project_id, organization_id=organization_id, plan_id=plan_id, now=call.now
+                tx, project_id=call.project_id, organization_id=organization_id, plan_id=plan_id, since=call.now
             )
         if changed:
             await advance_entitlements_version(tx, call.project_id, organization_id)

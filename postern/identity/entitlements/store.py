@@ -72,12 +72,10 @@ async def delete_feature(tx: Transaction, *, project_id: UUID, id: UUID) -> None
 
 
 # Returns False if the project has a plan with this key.
-@statement("""
-    insert into plans (project_id, id, key, name, created_at, updated_at)
-    values (%(project_id)s, %(id)s, %(key)s, %(name)s, %(now)s, %(now)s)
-    on conflict (project_id, key) do nothing
-""")
-async def insert_plan(tx: Transaction, *, project_id: UUID, id: UUID, key: str, name: str, now: Moment) -> bool: ...
+@statement("insert into plans {row} on conflict (project_id, key) do nothing")
+async def insert_plan(
+    tx: Transaction, *, project_id: UUID, id: UUID, key: str, name: str, created_at: Moment, updated_at: Moment
+) -> bool: ...
 
 
 @statement("select count(*)::int from plans where project_id = %(project_id)s")
@@ -171,13 +169,12 @@ async def delete_plan(tx: Transaction, *, project_id: UUID, id: UUID) -> None: .
 
 # Set the plan of an organization; returns False if the organization had it already.
 @statement("""
-    insert into organization_plans (project_id, organization_id, plan_id, since)
-    values (%(project_id)s, %(organization_id)s, %(plan_id)s, %(now)s)
+    insert into organization_plans {row}
     on conflict (project_id, organization_id) do update set plan_id = excluded.plan_id, since = excluded.since
     where organization_plans.plan_id <> excluded.plan_id
 """)
 async def assign_plan(
-    tx: Transaction, *, project_id: UUID, organization_id: UUID, plan_id: UUID, now: Moment
+    tx: Transaction, *, project_id: UUID, organization_id: UUID, plan_id: UUID, since: Moment
 ) -> bool: ...
 
 

@@ -1,6 +1,5 @@
 """SQL of invitations."""
 
-from datetime import timedelta
 from uuid import UUID
 
 from postern.identity.organizations.model import OrganizationInvitationRow
@@ -8,29 +7,14 @@ from postern.kernel.database.statements import Queries, Transaction, statement
 from postern.kernel.values import Moment
 
 
-# Insert an invitation whose e-mail is due now. Returns None if the address already has a pending invitation to the
-# organization.
+# Insert a pending invitation. Returns None if the address already has one to the organization.
 @statement("""
-    insert into invitations (project_id, id, organization_id, email, email_key, role, status, accept_url, invited_by,
-                             life, sent_at, expires_at, created_at, due_at)
-    values (%(project_id)s, %(id)s, %(organization_id)s, %(email)s, %(email_key)s, %(role)s, 'PENDING',
-            %(accept_url)s, %(invited_by)s, %(life)s, %(now)s, %(now)s::timestamptz + %(life)s, %(now)s, %(now)s)
+    insert into invitations {row}
     on conflict (project_id, organization_id, email_key) where status = 'PENDING' do nothing
     returning *
 """)
 async def insert_invitation(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    organization_id: UUID,
-    email: str,
-    email_key: str,
-    role: str,
-    accept_url: str | None,
-    invited_by: UUID | None,
-    life: timedelta,
-    now: Moment,
+    tx: Transaction, invitation: OrganizationInvitationRow
 ) -> OrganizationInvitationRow | None: ...
 
 

@@ -108,19 +108,28 @@ async def create_organization_invitation(
         )
         if pending_count >= PENDING_INVITATIONS_LIMIT:
             raise TooManyInvitations
-        row = await invitation_store.insert_invitation(
-            tx,
+        life = timedelta(days=data.expires_in_days)
+        row = OrganizationInvitationRow(
             project_id=call.project_id,
             id=new_id(),
             organization_id=id,
             email=email,
             email_key=email_key,
             role=data.role,
+            status="PENDING",
             accept_url=data.accept_url,
             invited_by=inviter_id,
-            life=timedelta(days=data.expires_in_days),
-            now=call.now,
+            life=life,
+            sent_at=call.now,
+            expires_at=call.now + life,
+            accepted_at=None,
+            revoked_at=None,
+            mailed_at=None,
+            mail_problem=None,
+            created_at=call.now,
+            due_at=call.now,
         )
+        row = await invitation_store.insert_invitation(tx, row)
         if row is None:
             raise AlreadyInvited
         await store.delete_removals_of(tx, project_id=call.project_id, organization_id=id, email_key=email_key)

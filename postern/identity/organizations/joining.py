@@ -12,6 +12,7 @@ from postern.identity.organizations.model import (
     DomainJoin,
     DomainJoinRequest,
     JoinReason,
+    MemberRow,
     OrganizationMissing,
     OrganizationSuspended,
     TooManyOrganizationMembers,
@@ -144,14 +145,17 @@ async def transfer_ownership(tx: Transaction, event: EventRow) -> None:
             "unknown_customer",
         )
     for row in solely_owned:
-        await store.make_owner(
-            tx,
+        owner = MemberRow(
             project_id=event.project_id,
             id=new_id(),
             organization_id=row.id,
             customer_id=new_owner_id,
-            now=event.occurred_at,
+            roles=["OWNER"],
+            source="API",
+            joined_at=event.occurred_at,
+            updated_at=event.occurred_at,
         )
+        await store.make_owner(tx, owner)
         ownership_event = event_operations.make_event(
             event.project_id,
             "organization.updated",

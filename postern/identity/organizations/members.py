@@ -12,6 +12,7 @@ from postern.identity.organizations.model import (
     MEMBERS_PER_ORGANIZATION,
     AlreadyOrganizationMember,
     LastOwner,
+    MemberRow,
     NewOrganizationMember,
     OrganizationMember,
     OrganizationMemberChange,
@@ -213,16 +214,17 @@ async def join_without_call(
     )
     if member_count >= MEMBERS_PER_ORGANIZATION:
         raise TooManyOrganizationMembers
-    added = await store.insert_member(
-        tx,
+    member = MemberRow(
         project_id=project_id,
         id=new_id(),
         organization_id=organization_id,
         customer_id=customer_id,
         roles=roles,
         source=source,
-        now=now,
+        joined_at=now,
+        updated_at=now,
     )
+    added = await store.insert_member(tx, member)
     if added:
         await store.delete_removal(tx, project_id=project_id, organization_id=organization_id, customer_id=customer_id)
         data = {"customerId": str(customer_id), "roles": roles, "source": source}
@@ -290,7 +292,7 @@ async def _remove_member(tx: Transaction, call: Call, organization_id: UUID, cus
     await store.delete_member(tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id)
     # Otherwise joining by domain or single sign-on would add the member again at the next sign-in.
     await store.insert_removal(
-        tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id, now=call.now
+        tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id, removed_at=call.now
     )
     await events.record(tx, call, "organization.member_removed", organization_id, customerId=str(customer_id))
 

@@ -271,6 +271,19 @@ class OrganizationMember(Record):
     updated_at: Moment
 
 
+class MemberRow(Record):
+    """A row of `organization_members`."""
+
+    project_id: UUID
+    id: UUID
+    organization_id: UUID
+    customer_id: UUID
+    roles: list[str]
+    source: Source
+    joined_at: Moment
+    updated_at: Moment
+
+
 class OrganizationMembership(Record):
     """An organization that a customer belongs to, with the roles of the customer in it."""
 
@@ -319,15 +332,15 @@ class OrganizationInvitationRow(InvitationFields):
     email_key: str
     accept_url: str | None
     invited_by: UUID | None
-    accepted_by: UUID | None
-    generation: int
+    accepted_by: UUID | None = None
+    generation: int = 1
     """Number of e-mails requested; the token of the latest is valid."""
-    mailed: int
+    mailed: int = 0
     """The latest `generation` whose e-mail was sent or finally failed."""
     life: timedelta
     """Time from sending the invitation, or sending it again, to its expiry."""
     due_at: Moment | None
-    attempt: int
+    attempt: int = 0
 
     def status_at(self, now: Moment) -> InvitationStatus:
         """The status at `now`: EXPIRED for a pending invitation after its expiry."""

@@ -91,7 +91,9 @@ async def _insert(tx: Transaction, call: Call, data: NewOrganization) -> Organiz
     metadata = merged_metadata({}, data.metadata)
     for slug in slug_candidates(data.slug or slug_of(data.name)):
         new = replace(data, slug=slug, metadata=metadata)
-        row = await store.insert_organization(tx, new, project_id=call.project_id, id=new_id(), now=call.now)
+        row = await store.insert_organization(
+            tx, new, project_id=call.project_id, id=new_id(), created_at=call.now, updated_at=call.now
+        )
         if row is not None:
             return row
         await _require_not_taken(tx, call, None, external_id=data.external_id, slug=data.slug)

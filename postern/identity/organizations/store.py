@@ -7,6 +7,7 @@ from psycopg.sql import SQL, Composable
 
 from postern.identity.customers.requirements import SignInRequirement
 from postern.identity.organizations.model import (
+    MemberRow,
     NewOrganization,
     Organization,
     OrganizationMember,
@@ -45,13 +46,17 @@ class JoinCandidate(Record):
 
 # Insert an organization. Returns None if another organization has the slug or external id.
 @statement("""
-    insert into organizations (project_id, id, name, slug, external_id, metadata, created_at, updated_at)
-    values (%(project_id)s, %(id)s, %(name)s, %(slug)s, %(external_id)s, %(metadata)s, %(now)s, %(now)s)
-    on conflict do nothing
+    insert into organizations {row} on conflict do nothing
     returning *, 0 as member_count, 0 as pending_invitation_count
 """)
 async def insert_organization(
-    tx: Transaction, organization: NewOrganization, *, project_id: UUID, id: UUID, now: Moment
+    tx: Transaction,
+    organization: NewOrganization,
+    *,
+    project_id: UUID,
+    id: UUID,
+    created_at: Moment,
+    updated_at: Moment,
 ) -> Organization | None: ...
 
 
@@ -185,22 +190,9 @@ async def delete_organization(db: Queries, *, project_id: UUID, id: UUID) -> Non
 
 # Insert a member. Returns False if the customer is a member already.
 @statement("""
-    insert into organization_members (project_id, id, organization_id, customer_id, roles, source, joined_at,
-                                      updated_at)
-    values (%(project_id)s, %(id)s, %(organization_id)s, %(customer_id)s, %(roles)s, %(source)s, %(now)s, %(now)s)
-    on conflict (project_id, organization_id, customer_id) do nothing
+    insert into organization_members {row} on conflict (project_id, organization_id, customer_id) do nothing
 """)
-async def insert_member(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    organization_id: UUID,
-    customer_id: UUID,
-    roles: list[str],
-    source: str,
-    now: Moment,
-) -> bool: ...
+async def insert_member(tx: Transaction, member: MemberRow) -> bool: ...
 
 
 # Count members up to `limit`.
@@ -417,15 +409,11 @@ async def lock_customer_shared(tx: Transaction, *, project_id: UUID, id: UUID) -
 
 # Add the role OWNER to a customer, who becomes a member if necessary. The customer must not be OWNER yet.
 @statement("""
-    insert into organization_members as member (project_id, id, organization_id, customer_id, roles, source,
-                                                joined_at, updated_at)
-    values (%(project_id)s, %(id)s, %(organization_id)s, %(customer_id)s, array['OWNER'], 'API', %(now)s, %(now)s)
+    insert into organization_members as member {row}
     on conflict (project_id, organization_id, customer_id) do update
         set roles = array_append(member.roles, 'OWNER'), updated_at = excluded.updated_at
 """)
-async def make_owner(
-    tx: Transaction, *, project_id: UUID, id: UUID, organization_id: UUID, customer_id: UUID, now: Moment
-) -> None: ...
+async def make_owner(tx: Transaction, owner: MemberRow) -> None: ...
 
 
 # Removals: customers who were removed from an organization or left it.
@@ -434,12 +422,11 @@ async def make_owner(
 # Store that a customer was removed from an organization or left it. The customer then cannot join by domain or by
 # single sign-on.
 @statement("""
-    insert into organization_removals (project_id, organization_id, customer_id, removed_at)
-    values (%(project_id)s, %(organization_id)s, %(customer_id)s, %(now)s)
+    insert into organization_removals {row}
     on conflict (project_id, organization_id, customer_id) do update set removed_at = excluded.removed_at
 """)
 async def insert_removal(
-    tx: Transaction, *, project_id: UUID, organization_id: UUID, customer_id: UUID, now: Moment
+    tx: Transaction, *, project_id: UUID, organization_id: UUID, customer_id: UUID, removed_at: Moment
 ) -> None: ...
 
 

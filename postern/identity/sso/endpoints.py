@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 import msgspec
+from msgspec.structs import replace
 
 from postern.identity.customers.mailed_challenges import EmailOnly
 from postern.identity.customers.model import SIGN_IN_CALLERS, Url
@@ -36,10 +37,11 @@ from postern.identity.sso.model import (
     RequestRow,
     SsoConnectionMissing,
     SsoLookup,
+    SsoTrace,
 )
 from postern.identity.sso.service_provider import connection_settings, is_valid_test_ticket, metadata_of, urls_of
 from postern.identity.sso.store import ConnectionWithOrganization
-from postern.kernel.database.statements import Jsonb, Queries
+from postern.kernel.database.statements import Queries
 from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.cookies import cookie, cookie_name
 from postern.kernel.http.operation import FORM, RawRequest, get, post
@@ -202,8 +204,7 @@ async def begin_sso(
         raise SsoTestInvalid
     browser_secret, cookie_header = _browser_secret_and_cookie(call, request, conn_id)
     message_id = new_message_id()
-    await store.insert_request(
-        call.db,
+    request_row = RequestRow(
         project_id=call.project_id,
         id=new_id(),
         connection_id=conn_id,
@@ -213,9 +214,11 @@ async def begin_sso(
         redirect_url=redirect_url if test is None else None,
         state=state,
         code_challenge=code_challenge,
+        created_at=call.now,
         expires_at=call.now + REQUEST_LIFE,
-        now=call.now,
+        due_at=call.now + REQUEST_LIFE,
     )
+    await store.insert_request(call.db, request_row)
     return _redirect_to_provider(call, connection, message_id, cookie_header)
 
 
@@ -314,21 +317,21 @@ async def record_trace(
             call.world.limiter.take(TRACE_RATE, str(conn_id))
         except TooManyRequests:
             return
-    await store.insert_trace(
-        call.db,
-        project_id=call.project_id,
+    trace = SsoTrace(
         id=new_id(),
         connection_id=conn_id,
         kind=kind,
         outcome="REFUSED" if reason else "ACCEPTED",
         reason=reason,
         detail=_storable(detail) if detail else None,
-        steps=Jsonb([{"step": step.step, "ok": step.ok, "detail": _storable(step.detail)} for step in steps]),
-        profile=Jsonb(profile) if profile else None,
+        steps=[replace(step, detail=_storable(step.detail)) for step in steps],
+        profile=profile or None,
         customer_id=customer_id,
-        until=call.now + TRACE_RETENTION,
-        max_traces=TRACES_PER_CONNECTION,
-        now=call.now,
+        created_at=call.now,
+    )
+    due_at = call.now + TRACE_RETENTION
+    await store.insert_trace(
+        call.db, trace, project_id=call.project_id, due_at=due_at, max_traces=TRACES_PER_CONNECTION
     )
 
 

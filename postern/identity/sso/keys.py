@@ -27,8 +27,7 @@ async def insert_key(tx: Transaction, call: Call, connection_id: UUID, place: Ke
     another connection cannot be decrypted.
     """
     context = _context(call.project_id, connection_id)
-    await store.insert_key(
-        tx,
+    key = KeyRow(
         project_id=call.project_id,
         id=new_id(),
         connection_id=connection_id,
@@ -36,8 +35,9 @@ async def insert_key(tx: Transaction, call: Call, connection_id: UUID, place: Ke
         certificate=pair.certificate,
         private_key=call.world.secrets.seal(pair.private_key.encode(), context),
         not_after=Moment.of(pair.not_after),
-        now=call.now,
+        created_at=call.now,
     )
+    await store.insert_key(tx, key)
 
 
 async def rotate_keys(tx: Transaction, call: Call, connection_id: UUID, pair: KeyPair) -> None:

@@ -151,8 +151,8 @@ async def consume_assertion_id(
         connection_id=row.id,
         issuer=saml_login.issuer,
         assertion_id=saml_login.assertion_id,
-        until=Moment.of(saml_login.not_on_or_after) + SKEW,
-        now=call.now,
+        created_at=call.now,
+        due_at=Moment.of(saml_login.not_on_or_after) + SKEW,
     )
     if not is_first_use or (
         request_row is not None

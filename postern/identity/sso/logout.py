@@ -2,9 +2,11 @@
 
 import asyncio
 from datetime import timedelta
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import parse_qs
 from uuid import UUID
+
+from msgspec.structs import replace
 
 from postern.identity.customers.model import CUSTOMER
 from postern.identity.customers.providers import revoke_grants
@@ -19,7 +21,7 @@ from postern.identity.sso.endpoints import (
     public_connection,
     record_trace,
 )
-from postern.identity.sso.model import REQUEST_LIFE, SsoConnectionMissing, SsoSignOut, SsoSignOutRequest
+from postern.identity.sso.model import REQUEST_LIFE, RequestRow, SsoConnectionMissing, SsoSignOut, SsoSignOutRequest
 from postern.identity.sso.service_provider import connection_settings
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import FORM, RawRequest, get, post
@@ -67,20 +69,8 @@ async def sign_out_everywhere(call: Call, data: SsoSignOutRequest | None = None)
     if connection.row.idp_slo_url is None or connection.row.idp_slo_binding != "REDIRECT":
         return SsoSignOut(url=None)
     message_id = new_message_id()
-    await store.insert_request(
-        call.db,
-        project_id=call.project_id,
-        id=new_id(),
-        connection_id=connection.row.id,
-        kind="LOGOUT",
-        message_id=message_id,
-        browser=b"",
-        redirect_url=return_url,
-        state="",
-        code_challenge=None,
-        expires_at=call.now + REQUEST_LIFE,
-        now=call.now,
-    )
+    row = _logout_row(call, connection, "LOGOUT", message_id, REQUEST_LIFE)
+    await store.insert_request(call.db, replace(row, redirect_url=return_url))
     message = logout_request(
         connection_settings(call.world, connection.row, connection.sp_keys, decrypting=False),
         id=message_id,
@@ -161,20 +151,32 @@ async def _handle_logout_request(
     return _send_logout_response(call, connection, incoming_request)
 
 
+def _logout_row(
+    call: Call,
+    connection: PublicConnection,
+    kind: Literal["LOGOUT", "PROVIDER_LOGOUT"],
+    message_id: str,
+    life: timedelta,
+) -> RequestRow:
+    return RequestRow(
+        project_id=call.project_id,
+        id=new_id(),
+        connection_id=connection.row.id,
+        kind=kind,
+        message_id=message_id,
+        created_at=call.now,
+        expires_at=call.now + life,
+        due_at=call.now + life,
+    )
+
+
 async def _end_sessions(call: Call, connection: PublicConnection, incoming_request: ReceivedLogoutRequest) -> None:
     """End the sessions that a logout request names, and revoke codes that apps have not exchanged. A request that was
     received before has no effect."""
     name_id, indexes, project_id = incoming_request.name_id, incoming_request.session_indexes, call.project_id
+    row = _logout_row(call, connection, "PROVIDER_LOGOUT", incoming_request.id, LOGOUT_ID_RETENTION)
     async with call.db.transaction() as tx:
-        if not await store.insert_logout_id(
-            tx,
-            project_id=project_id,
-            id=new_id(),
-            connection_id=connection.row.id,
-            message_id=incoming_request.id,
-            until=call.now + LOGOUT_ID_RETENTION,
-            now=call.now,
-        ):
+        if not await store.insert_logout_id(tx, replace(row, answered_at=call.now)):
             return  # A replay must not end sessions that started after the original request.
         sign_ons = await store.sign_ons_of_logout(
             tx, project_id=project_id, connection_id=connection.row.id, name_id=name_id, session_indexes=indexes

@@ -66,18 +66,16 @@ async def _store_result(tx: Transaction, job: MetadataRow, problem: str | None, 
     worker has claimed the job."""
     failing_since = None if problem is None else job.failing_since or now
     is_event_due = failing_since is not None and not job.told and now - failing_since >= METADATA_GRACE
-    is_stored = await store.record_metadata_result(
-        tx,
-        project_id=job.project_id,
-        id=job.id,
-        attempt=job.attempt,
-        read_at=now if problem is None else None,
+    result = replace(
+        job,
+        read_at=now if problem is None else job.read_at,
+        looked_at=now,
         problem=problem,
         failing_since=failing_since,
-        failure_reported=problem is not None and (job.told or is_event_due),
+        told=problem is not None and (job.told or is_event_due),
         due_at=Moment.of(now + (METADATA_REFRESH_INTERVAL if problem is None else METADATA_RETRY_INTERVAL)),
-        now=now,
     )
+    is_stored = await store.record_metadata_result(tx, result)
     if is_stored and is_event_due:
         await events.record_all(tx, [_event(job, "sso.metadata_failing", now, problem=problem, lastReadAt=job.read_at)])
     return is_stored

@@ -215,23 +215,33 @@ class MetadataRow(Record):
 class KeyRow(Record):
     """A row of `sso_keys`, a service provider key; the private key is encrypted."""
 
+    project_id: UUID
     id: UUID
     connection_id: UUID
     place: KeyPlace
     certificate: str
     private_key: bytes
     not_after: Moment
+    created_at: Moment
 
 
 class RequestRow(Record):
-    """A request to an identity provider."""
+    """A row of `sso_requests`: a request to an identity provider, or the id of a logout request from one."""
 
+    project_id: UUID
     id: UUID
-    kind: Kind
+    connection_id: UUID
+    kind: Kind | Literal["PROVIDER_LOGOUT"]
     message_id: str
-    redirect_url: str | None
-    state: str
-    code_challenge: str | None
+    browser: bytes = b""
+    """A keyed hash of the cookie of the browser that must bring the response; empty for logouts."""
+    redirect_url: str | None = None
+    state: str = ""
+    code_challenge: str | None = None
+    created_at: Moment
+    expires_at: Moment
+    answered_at: Moment | None = None
+    due_at: Moment | None
 
 
 class SignOnRow(Record):

@@ -426,7 +426,9 @@ async def _schedule_refresh(tx: Transaction, call: Call, connection_id: UUID, me
     """Schedule the refresh of metadata that was fetched from a URL; end the refresh if the URL was removed."""
     if metadata_columns.get("idp_metadata_url") is not None:
         due_at = Moment.of(call.now + METADATA_REFRESH_INTERVAL)
-        await store.upsert_metadata(tx, project_id=call.project_id, id=connection_id, due_at=due_at, now=call.now)
+        await store.upsert_metadata(
+            tx, project_id=call.project_id, id=connection_id, read_at=call.now, looked_at=call.now, due_at=due_at
+        )
     elif "idp_metadata_url" in metadata_columns:
         await store.delete_metadata(tx, project_id=call.project_id, id=connection_id)
 

@@ -3,8 +3,8 @@
 from typing import LiteralString
 from uuid import UUID
 
-from postern.identity.sso.model import ConnectionRow, KeyRow, RequestRow, SignOnRow, SsoTrace
-from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
+from postern.identity.sso.model import ConnectionRow, KeyRow, MetadataRow, RequestRow, SignOnRow, SsoTrace
+from postern.kernel.database.statements import Queries, Transaction, statement
 from postern.kernel.values import Moment, Record
 
 
@@ -33,7 +33,7 @@ class ConnectionProject(Record):
     project_id: UUID
 
 
-@statement("insert into sso_connections {connection}")
+@statement("insert into sso_connections {row}")
 async def insert_connection(tx: Transaction, connection: ConnectionRow) -> None: ...
 
 
@@ -247,13 +247,14 @@ async def active_connection_name(db: Queries, *, project_id: UUID) -> Connection
 # Insert or reset the refresh state of metadata that was just fetched. The result of a refresh in progress will be
 # ignored.
 @statement("""
-    insert into sso_metadata (project_id, id, read_at, looked_at, due_at)
-    values (%(project_id)s, %(id)s, %(now)s, %(now)s, %(due_at)s)
+    insert into sso_metadata {row}
     on conflict (project_id, id) do update
     set read_at = excluded.read_at, looked_at = excluded.looked_at, problem = null, failing_since = null,
         told = false, due_at = excluded.due_at, attempt = sso_metadata.attempt + 1
 """)
-async def upsert_metadata(tx: Transaction, *, project_id: UUID, id: UUID, due_at: Moment, now: Moment) -> None: ...
+async def upsert_metadata(
+    tx: Transaction, *, project_id: UUID, id: UUID, read_at: Moment, looked_at: Moment, due_at: Moment
+) -> None: ...
 
 
 @statement("delete from sso_metadata where project_id = %(project_id)s and id = %(id)s")
@@ -264,27 +265,14 @@ async def delete_metadata(tx: Transaction, *, project_id: UUID, id: UUID) -> Non
 async def connection(db: Queries, *, project_id: UUID, id: UUID) -> ConnectionRow | None: ...
 
 
-# Store the result of a refresh; if it failed, `read_at` is None and the stored time stays. `failure_reported`: whether
-# `sso.metadata_failing` was recorded. Returns False if the row was claimed again since the claim `attempt`.
+# Store the result of a refresh. Returns False if the row was claimed again since the claim `attempt`.
 @statement("""
     update sso_metadata
-    set read_at = coalesce(%(read_at)s::timestamptz, read_at), looked_at = %(now)s, problem = %(problem)s,
-        failing_since = %(failing_since)s, told = %(failure_reported)s, due_at = %(due_at)s
+    set read_at = %(read_at)s, looked_at = %(looked_at)s, problem = %(problem)s, failing_since = %(failing_since)s,
+        told = %(told)s, due_at = %(due_at)s
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
 """)
-async def record_metadata_result(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    attempt: int,
-    read_at: Moment | None,
-    problem: str | None,
-    failing_since: Moment | None,
-    failure_reported: bool,
-    due_at: Moment,
-    now: Moment,
-) -> bool: ...
+async def record_metadata_result(tx: Transaction, row: MetadataRow) -> bool: ...
 
 
 # Make the next refresh due now if the URL was last fetched before `fetched_before`. Returns False if that is not so, or
@@ -301,23 +289,8 @@ async def make_metadata_due(
 # Service provider keys.
 
 
-@statement("""
-    insert into sso_keys (project_id, id, connection_id, place, certificate, private_key, not_after, created_at)
-    values (%(project_id)s, %(id)s, %(connection_id)s, %(place)s, %(certificate)s, %(private_key)s, %(not_after)s,
-            %(now)s)
-""")
-async def insert_key(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    connection_id: UUID,
-    place: str,
-    certificate: str,
-    private_key: bytes,
-    not_after: Moment,
-    now: Moment,
-) -> None: ...
+@statement("insert into sso_keys {row}")
+async def insert_key(tx: Transaction, key: KeyRow) -> None: ...
 
 
 # The service provider keys of connections, in the order CURRENT, NEXT, PREVIOUS.
@@ -346,27 +319,8 @@ async def shift_keys(tx: Transaction, *, project_id: UUID, connection_id: UUID) 
 # Requests.
 
 
-@statement("""
-    insert into sso_requests (project_id, id, connection_id, kind, message_id, browser, redirect_url, state,
-                              code_challenge, created_at, expires_at, due_at)
-    values (%(project_id)s, %(id)s, %(connection_id)s, %(kind)s, %(message_id)s, %(browser)s, %(redirect_url)s,
-            %(state)s, %(code_challenge)s, %(now)s, %(expires_at)s, %(expires_at)s)
-""")
-async def insert_request(
-    db: Queries,
-    *,
-    project_id: UUID,
-    id: UUID,
-    connection_id: UUID,
-    kind: str,
-    message_id: str,
-    browser: bytes,
-    redirect_url: str | None,
-    state: str,
-    code_challenge: str | None,
-    expires_at: Moment,
-    now: Moment,
-) -> None: ...
+@statement("insert into sso_requests {row}")
+async def insert_request(db: Queries, request: RequestRow) -> None: ...
 
 
 # The requests of a browser that have not expired and have no response yet, newest first.
@@ -410,26 +364,14 @@ async def delete_expired_requests(db: Queries, *, project_id: UUID, ids: list[UU
 # Sign-ons.
 
 
-# Store the message id of a logout request from the provider until `until`, to detect replays. Returns False if it is
-# stored already.
-@statement("""
-    insert into sso_requests (project_id, id, connection_id, kind, message_id, browser, created_at, expires_at,
-                              answered_at, due_at)
-    values (%(project_id)s, %(id)s, %(connection_id)s, 'PROVIDER_LOGOUT', %(message_id)s, '', %(now)s, %(until)s,
-            %(now)s, %(until)s)
-    on conflict (project_id, connection_id, message_id) do nothing
-""")
-async def insert_logout_id(
-    tx: Transaction, *, project_id: UUID, id: UUID, connection_id: UUID, message_id: str, until: Moment, now: Moment
-) -> bool: ...
+# Store the message id of a logout request from the provider, to detect replays. Returns False if it is stored already.
+@statement("insert into sso_requests {row} on conflict (project_id, connection_id, message_id) do nothing")
+async def insert_logout_id(tx: Transaction, request: RequestRow) -> bool: ...
 
 
-# Insert a sign-on with the id of its assertion, without a customer yet. The row is kept until `until`. Returns False if
-# the assertion was used before.
+# Insert a sign-on with the id of its assertion, without a customer yet. Returns False if the assertion was used before.
 @statement("""
-    insert into sso_sign_ons (project_id, id, connection_id, issuer, assertion_id, created_at, due_at)
-    values (%(project_id)s, %(id)s, %(connection_id)s, %(issuer)s, %(assertion_id)s, %(now)s, %(until)s)
-    on conflict (project_id, connection_id, issuer, assertion_id) do nothing
+    insert into sso_sign_ons {row} on conflict (project_id, connection_id, issuer, assertion_id) do nothing
 """)
 async def insert_assertion_id(
     tx: Transaction,
@@ -439,8 +381,8 @@ async def insert_assertion_id(
     connection_id: UUID,
     issuer: str,
     assertion_id: str,
-    until: Moment,
-    now: Moment,
+    created_at: Moment,
+    due_at: Moment,
 ) -> bool: ...
 
 
@@ -544,35 +486,14 @@ async def delete_expired_sign_ons(db: Queries, *, project_id: UUID, ids: list[UU
 # Insert a trace, and delete the oldest traces of the connection, so that `max_traces` remain. The subquery does not see
 # the inserted row.
 @statement("""
-    with inserted as (
-        insert into sso_traces (project_id, id, connection_id, kind, outcome, reason, detail, steps, profile,
-                                customer_id, created_at, due_at)
-        values (%(project_id)s, %(id)s, %(connection_id)s, %(kind)s, %(outcome)s, %(reason)s, %(detail)s, %(steps)s,
-                %(profile)s, %(customer_id)s, %(now)s, %(until)s)
-    )
+    with inserted as (insert into sso_traces {row})
     delete from sso_traces
     where project_id = %(project_id)s and id in (
         select id from sso_traces where project_id = %(project_id)s and connection_id = %(connection_id)s
         order by id desc offset %(max_traces)s - 1
     )
 """)
-async def insert_trace(
-    db: Queries,
-    *,
-    project_id: UUID,
-    id: UUID,
-    connection_id: UUID,
-    kind: str,
-    outcome: str,
-    reason: str | None,
-    detail: str | None,
-    steps: Jsonb,
-    profile: Jsonb | None,
-    customer_id: UUID | None,
-    until: Moment,
-    max_traces: int,
-    now: Moment,
-) -> None: ...
+async def insert_trace(db: Queries, trace: SsoTrace, *, project_id: UUID, due_at: Moment, max_traces: int) -> None: ...
 
 
 @statement("""

@@ -288,9 +288,9 @@ def statement(
     not use are not sent.
     JSON fields are sent as `jsonb`, see `_field_readers`.
 
-    `insert into table {row}`, where `row` is a Struct parameter, inserts each of its fields into the column of that
-    name. Any other insert must use every field of its Structs, unless `partial` is set, so that no field is left out by
-    mistake.
+    `insert into table {row}` inserts into the columns of their names: each field of the Structs, `project_id`, and each
+    other keyword parameter that the SQL does not use elsewhere. Any other insert must use every field of its Structs,
+    unless `partial` is set, so that no field is left out by mistake.
 
     The return type determines the result: `list[T]` all rows, `T | None` at most one row, `T` exactly one row
     (otherwise AssertionError), `bool` whether a row was found or changed, `int` the only column of the only row, `None`
@@ -382,10 +382,18 @@ def _declare(
     name = f"{function.__module__}.{function.__name__}"
     hints = get_type_hints(function)
     parameters = list(signature(function).parameters.values())[1:]
-    for parameter in parameters:
-        if is_struct(hints[parameter.name]):
-            text = _with_fields(text, parameter.name, hints[parameter.name])
     used = _names_in(text)
+    if "row" in used:
+        columns: list[str] = []
+        for parameter in parameters:
+            hint = hints[parameter.name]
+            if is_struct(hint):
+                columns += [field.name for field in msgspec.structs.fields(hint)]
+            elif parameter.name == "project_id" or parameter.name not in used:
+                columns.append(parameter.name)
+        values = ", ".join(f"%({column})s" for column in columns)
+        text = cast(LiteralString, text.replace("{row}", f"({', '.join(columns)}) values ({values})"))
+        used = _names_in(text)
     is_insert = text.lstrip().startswith("insert into")
     declared: set[str] = set()
     converters: list[Callable[[Any], dict[str, Any]]] = []
@@ -417,13 +425,6 @@ def _declare(
         return kwargs
 
     return text, values_of, hints["return"]
-
-
-def _with_fields(text: LiteralString, parameter: str, struct: type[msgspec.Struct]) -> LiteralString:
-    """Replace `{parameter}` in the SQL by the columns and values of its Struct."""
-    names = [field.name for field in msgspec.structs.fields(struct)]
-    fields = f"({', '.join(names)}) values ({', '.join(f'%({name})s' for name in names)})"
-    return cast(LiteralString, text.replace(f"{{{parameter}}}", fields))
 
 
 FieldReader = tuple[str, Callable[[Any], Any] | None]

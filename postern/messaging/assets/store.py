@@ -7,7 +7,7 @@ from postern.messaging.assets.model import AssetFile, AssetRow, AssetRowWithCont
 
 
 @statement("""
-    insert into assets {asset}
+    insert into assets {row}
     returning project_id, id, token, name, content_type, size, width, height, created_at
 """)
 async def insert_asset(tx: Transaction, asset: AssetRowWithContent) -> AssetRow: ...

@@ -120,15 +120,12 @@ async def ids_of(tx: Transaction, *, project_id: UUID, keys: list[str]) -> list[
 
 
 # Insert an import whose file is going to be uploaded.
-@statement("insert into contact_imports {started}")
+@statement("insert into contact_imports {row}")
 async def insert_import(db: Queries, started: StartedImport) -> None: ...
 
 
 # Store a chunk of the uploaded file.
-@statement("""
-    insert into contact_import_pieces (project_id, import_id, starts_at, data)
-    values (%(project_id)s, %(import_id)s, %(starts_at)s, %(data)s)
-""")
+@statement("insert into contact_import_pieces {row}")
 async def insert_chunk(db: Queries, *, project_id: UUID, import_id: UUID, starts_at: int, data: bytes) -> None: ...
 
 

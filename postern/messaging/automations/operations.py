@@ -206,9 +206,14 @@ async def create_automation(call: Call, data: NewAutomation) -> Automation:
             waits_for=rules.awaited_events(data.steps),
             **_trigger_columns(data.trigger),
         )
-        automation = await store.insert_automation(tx, settings, now=call.now)
+        automation = await store.insert_automation(tx, settings, created_at=call.now, updated_at=call.now)
         await store.insert_version(
-            tx, project_id=call.project_id, automation_id=automation_id, version=1, steps=Jsonb(steps), now=call.now
+            tx,
+            project_id=call.project_id,
+            automation_id=automation_id,
+            version=1,
+            steps=Jsonb(steps),
+            created_at=call.now,
         )
         await audit.record(tx, call, "automation.created", "Automation", automation.id, name=data.name)
     return automation
@@ -252,7 +257,7 @@ async def change_automation(call: Call, id: UUID, data: AutomationChange) -> Aut
                 automation_id=id,
                 version=version,
                 steps=Jsonb(encoded_steps),
-                now=call.now,
+                created_at=call.now,
             )
         settings = AutomationSettings(
             project_id=call.project_id,

@@ -65,24 +65,16 @@ class LockedRun(Record):
     event_id: UUID | None
 
 
-@statement("""
-    insert into automations (project_id, id, name, trigger, steps, version, active, starts_on, starts_on_audience, once,
-                             max_runs_per_hour, allow_loops, waits_for, created_at, updated_at)
-    values (%(project_id)s, %(id)s, %(name)s, %(trigger)s, %(steps)s, %(version)s, %(active)s, %(starts_on)s,
-            %(starts_on_audience)s, %(once)s, %(max_runs_per_hour)s, %(allow_loops)s, %(waits_for)s, %(now)s,
-            %(now)s)
-    returning *, project_id as app_id
-""")
-async def insert_automation(tx: Transaction, settings: AutomationSettings, *, now: Moment) -> Automation: ...
+@statement("insert into automations {row} returning *, project_id as app_id")
+async def insert_automation(
+    tx: Transaction, settings: AutomationSettings, *, created_at: Moment, updated_at: Moment
+) -> Automation: ...
 
 
 # Insert one version of an automation's steps.
-@statement("""
-    insert into automation_versions (project_id, automation_id, version, steps, created_at)
-    values (%(project_id)s, %(automation_id)s, %(version)s, %(steps)s, %(now)s)
-""")
+@statement("insert into automation_versions {row}")
 async def insert_version(
-    tx: Transaction, *, project_id: UUID, automation_id: UUID, version: int, steps: Jsonb, now: Moment
+    tx: Transaction, *, project_id: UUID, automation_id: UUID, version: int, steps: Jsonb, created_at: Moment
 ) -> None: ...
 
 

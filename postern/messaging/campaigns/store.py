@@ -344,7 +344,7 @@ async def fill_sends(
 async def sends_by_id(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> list[Send]: ...
 
 
-@statement("insert into campaign_variants {variant}")
+@statement("insert into campaign_variants {row}")
 async def insert_variant(tx: Transaction, variant: VariantRow) -> None: ...
 
 

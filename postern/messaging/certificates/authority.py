@@ -48,7 +48,7 @@ class CertificateAuthority:
             return account
         key = world.secrets.seal(new_private_key(), account_context(directory))
         return await store.ensure_account(
-            world.db, id=new_id(), directory=directory, private_key=key, now=world.clock()
+            world.db, id=new_id(), directory=directory, private_key=key, created_at=world.clock()
         )
 
     async def revoke(self, certificate: StoredCertificate) -> None:

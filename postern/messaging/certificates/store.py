@@ -35,12 +35,13 @@ _TRACKING_NAMES: Final[LiteralString] = """
 
 # The account at an authority, created with this key if there is none.
 @statement("""
-    insert into acme_accounts (id, directory, private_key, created_at)
-    values (%(id)s, %(directory)s, %(private_key)s, %(now)s)
+    insert into acme_accounts {row}
     on conflict (directory) do update set directory = excluded.directory
     returning *
 """)
-async def ensure_account(db: Queries, *, id: UUID, directory: str, private_key: bytes, now: Moment) -> AcmeAccount: ...
+async def ensure_account(
+    db: Queries, *, id: UUID, directory: str, private_key: bytes, created_at: Moment
+) -> AcmeAccount: ...
 
 
 @statement("select * from acme_accounts where directory = %(directory)s")
@@ -138,10 +139,7 @@ async def served_names(db: Queries, *, now: Moment, limit: int) -> list[ServedNa
 async def served_certificates(db: Queries, *, ids: list[UUID]) -> list[ServedCertificate]: ...
 
 
-@statement("""
-    insert into certificate_orders (account_id, id, name, registered_domain, counted_for, ordered_at)
-    values (%(account_id)s, %(id)s, %(name)s, %(registered_domain)s, %(counted_for)s, %(now)s)
-""")
+@statement("insert into certificate_orders {row}")
 async def insert_order(
     tx: Transaction,
     *,
@@ -150,7 +148,7 @@ async def insert_order(
     name: str,
     registered_domain: str,
     counted_for: UUID | None,
-    now: Moment,
+    ordered_at: Moment,
 ) -> None: ...
 
 

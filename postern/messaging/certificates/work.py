@@ -263,7 +263,7 @@ class CertificateAttempt:
                     name=certificate.name,
                     registered_domain=registered,
                     counted_for=counts.projects[0] if is_new and counts.projects else None,
-                    now=now,
+                    ordered_at=now,
                 )
                 return True
         problem += " Authorities limit this number, so the order is postponed."

@@ -27,7 +27,7 @@ COUNTS: Final = """
 
 # Insert a report; False if the domain has it already.
 @statement("""
-    insert into dmarc_reports {report} on conflict do nothing
+    insert into dmarc_reports {row} on conflict do nothing
 """)
 async def insert_report(tx: Transaction, report: StoredDmarcReport) -> bool: ...
 

@@ -61,7 +61,7 @@ async def save_key(tx: Transaction, cipher: Secrets, project_id: UUID, domain_id
         domain_id=domain_id,
         selector=selector,
         private_key=cipher.seal(key.pem, seal_context(project_id, domain_id, selector)),
-        now=Moment.of(key.public.since),
+        created_at=Moment.of(key.public.since),
     )
 
 

@@ -98,7 +98,7 @@ async def _insert_domain(tx: Transaction, call: Call, name: str, keys: Sequence[
         list_names=[list_name for list_name, _ in pairs],
         subject_values=[subject for _, subject in pairs],
     )
-    await store.insert_blocklist_watch(tx, project_id=project_id, domain_id=domain_id, now=now)
+    await store.insert_blocklist_watch(tx, project_id=project_id, id=domain_id, due_at=now)
     return row
 
 

@@ -12,7 +12,7 @@ async def count_senders(db: Queries, *, project_id: UUID) -> int: ...
 
 
 # Insert a sender; returns None if the project already has one with this address.
-@statement("insert into senders {sender} on conflict do nothing returning *")
+@statement("insert into senders {row} on conflict do nothing returning *")
 async def insert_sender(tx: Transaction, sender: StoredSender) -> StoredSender | None: ...
 
 

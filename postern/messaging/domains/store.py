@@ -22,21 +22,18 @@ async def insert_domain(
 
 # Store an encrypted private key; replaces the key with the same selector.
 @statement("""
-    insert into domain_keys (project_id, domain_id, selector, private_key, created_at)
-    values (%(project_id)s, %(domain_id)s, %(selector)s, %(private_key)s, %(now)s)
+    insert into domain_keys {row}
     on conflict (project_id, domain_id, selector) do update
     set private_key = excluded.private_key, created_at = excluded.created_at
 """)
 async def upsert_key(
-    tx: Transaction, *, project_id: UUID, domain_id: UUID, selector: str, private_key: bytes, now: Moment
+    tx: Transaction, *, project_id: UUID, domain_id: UUID, selector: str, private_key: bytes, created_at: Moment
 ) -> None: ...
 
 
 # Start the periodic checks of a domain against blocklists; the first one is due now.
-@statement("""
-    insert into blocklist_watches (project_id, id, due_at) values (%(project_id)s, %(domain_id)s, %(now)s)
-""")
-async def insert_blocklist_watch(tx: Transaction, *, project_id: UUID, domain_id: UUID, now: Moment) -> None: ...
+@statement("insert into blocklist_watches {row}")
+async def insert_blocklist_watch(tx: Transaction, *, project_id: UUID, id: UUID, due_at: Moment) -> None: ...
 
 
 @statement("select count(*) as count from domains where project_id = %(project_id)s")

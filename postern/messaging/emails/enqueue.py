@@ -162,7 +162,7 @@ async def _subjects(world: "World", project_id: UUID, requests: list[MailRequest
 
 async def insert_content(tx: Transaction, project_id: UUID, content_id: UUID, body: SendBody, now: Moment) -> None:
     """Store content that many sends share. They refer to it by `content_id`."""
-    await store.insert_content(tx, project_id=project_id, id=content_id, body=Jsonb(body), now=now)
+    await store.insert_content(tx, project_id=project_id, id=content_id, body=Jsonb(body), created_at=now)
 
 
 async def hold_content(tx: Transaction, project_id: UUID, ids: list[UUID]) -> None:

@@ -356,10 +356,8 @@ async def content_options(
 async def get_contents(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[StoredContent]: ...
 
 
-@statement("""
-    insert into contents (project_id, id, body, created_at) values (%(project_id)s, %(id)s, %(body)s, %(now)s)
-""")
-async def insert_content(tx: Transaction, *, project_id: UUID, id: UUID, body: Jsonb, now: Moment) -> None: ...
+@statement("insert into contents {row}")
+async def insert_content(tx: Transaction, *, project_id: UUID, id: UUID, body: Jsonb, created_at: Moment) -> None: ...
 
 
 @statement("update contents set state = %(state)s where project_id = %(project_id)s and id = any (%(ids)s)")

@@ -24,7 +24,7 @@ async def valid_policy(db: Queries, *, domain: str, now: Moment) -> StoredStsPol
 
 # Two processes may fetch a policy at the same time; the one that was fetched last stays.
 @statement("""
-    insert into mta_sts_policies {policy}
+    insert into mta_sts_policies {row}
     on conflict (domain) do update
     set policy_id = excluded.policy_id, mode = excluded.mode, mx = excluded.mx, max_age = excluded.max_age,
         fetched_at = excluded.fetched_at, expires_at = excluded.expires_at

@@ -302,7 +302,9 @@ async def _insert(tx: Transaction, call: Call, name: str, content: CompiledConte
     await tx.lock_quota("templates", call.project_id)
     if await store.count_templates(tx, project_id=call.project_id) >= TEMPLATES_PER_PROJECT:
         raise TooManyTemplates
-    row = await store.insert_template(tx, content, project_id=call.project_id, id=new_id(), name=name, now=call.now)
+    row = await store.insert_template(
+        tx, content, project_id=call.project_id, id=new_id(), name=name, created_at=call.now, updated_at=call.now
+    )
     await store.insert_version(tx, project_id=call.project_id, id=row.id, created_by=call.caller.actor_label)
     return row
 

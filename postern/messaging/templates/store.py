@@ -74,15 +74,16 @@ async def count_listed(db: Queries, *, project_id: UUID, clause: Composable, lim
 async def count_templates(db: Queries, *, project_id: UUID) -> int: ...
 
 
-@statement("""
-    insert into templates (project_id, id, name, subject, builder_json, html, is_rendered, text, engine, variables,
-                           created_at, updated_at)
-    values (%(project_id)s, %(id)s, %(name)s, %(subject)s, %(builder_json)s, %(html)s, %(is_rendered)s, %(text)s,
-            %(engine)s, %(variables)s, %(now)s, %(now)s)
-    returning *
-""")
+@statement("insert into templates {row} returning *")
 async def insert_template(
-    tx: Transaction, content: CompiledContent, *, project_id: UUID, id: UUID, name: str, now: Moment
+    tx: Transaction,
+    content: CompiledContent,
+    *,
+    project_id: UUID,
+    id: UUID,
+    name: str,
+    created_at: Moment,
+    updated_at: Moment,
 ) -> StoredTemplate: ...
 
 

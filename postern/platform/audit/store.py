@@ -28,7 +28,7 @@ async def extend_chain(tx: Transaction, *, chain_id: UUID, genesis: bytes) -> Ch
 # Insert an entry, and store its hash as head of the chain.
 @statement("""
     with head as (update audit_heads set hash = %(hash)s where chain_id = %(chain_id)s)
-    insert into audit_log {entry}
+    insert into audit_log {row}
 """)
 async def append_entry(tx: Transaction, entry: ChainedEntry) -> None: ...
 

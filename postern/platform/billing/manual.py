@@ -117,10 +117,14 @@ async def confirm(call: Call, confirmation: BillingConfirmation, cancel: str | N
         if account is None or account.version != confirmation.version:
             return False
         new_state = _state_after(account, confirmation, cancel, call.now)
-        fields = {name: getattr(new_state, name) for name in SubscriptionState.__struct_fields__}
         # Without `attempt`, which belongs to the worker, only the version is compared.
         if not await store.store_subscription(
-            tx, account_id=confirmation.account_id, attempt=None, version=confirmation.version, now=call.now, **fields
+            tx,
+            new_state,
+            account_id=confirmation.account_id,
+            attempt=None,
+            version=confirmation.version,
+            now=call.now,
         ):
             return False
         details = {

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from postern.kernel.database.statements import Queries, Transaction, statement
 from postern.kernel.values import Moment
-from postern.platform.billing.model import BillingAccount, Usage
+from postern.platform.billing.model import BillingAccount, SubscriptionState, Usage
 
 
 @statement("select * from billing_accounts where account_id = %(account_id)s")
@@ -45,17 +45,7 @@ async def set_stripe_customer(db: Queries, *, account_id: UUID, customer_ref: st
       and (%(attempt)s::int is null or attempt = %(attempt)s) and (%(version)s::int is null or version = %(version)s)
 """)
 async def store_subscription(
-    db: Queries,
-    *,
-    account_id: UUID,
-    plan: str,
-    billing_cycle: str | None,
-    status: str,
-    current_period_end: Moment | None,
-    b2b_enhanced: bool,
-    attempt: int | None,
-    version: int | None,
-    now: Moment,
+    db: Queries, state: SubscriptionState, *, account_id: UUID, attempt: int | None, version: int | None, now: Moment
 ) -> bool: ...
 
 

@@ -40,14 +40,8 @@ async def reconcile(world: "World", account: BillingAccount) -> None:
         return
     # Without a reported state, storing the current one again marks the account as not due.
     state = state or SubscriptionState(**{name: getattr(account, name) for name in SubscriptionState.__struct_fields__})
-    fields = {name: getattr(state, name) for name in SubscriptionState.__struct_fields__}
     is_stored = await store.store_subscription(
-        world.db,
-        account_id=account.account_id,
-        attempt=account.attempt,
-        version=None,
-        now=world.clock(),
-        **fields,
+        world.db, state, account_id=account.account_id, attempt=account.attempt, version=None, now=world.clock()
     )
     log.info("billing_reconciled", account=str(account.account_id), plan=state.plan, settled=is_stored)
 

@@ -283,7 +283,13 @@ async def new_project(tx: Transaction, account_id: UUID, name: str, call: Call, 
     """
     settings = Jsonb(to_plain(ProjectSettings(transport="capture" if captured else None)))
     return await store.insert_project(
-        tx, id=new_id(), account_id=account_id, name=name, settings=settings, now=call.now
+        tx,
+        id=new_id(),
+        account_id=account_id,
+        name=name,
+        settings=settings,
+        created_at=call.now,
+        updated_at=call.now,
     )
 
 

@@ -7,13 +7,16 @@ from postern.kernel.values import Moment
 from postern.platform.projects.model import ApiKey, ApiKeyWithProject, Project, StoredApiKey
 
 
-@statement("""
-    insert into projects (id, account_id, name, settings, created_at, updated_at)
-    values (%(id)s, %(account_id)s, %(name)s, %(settings)s, %(now)s, %(now)s)
-    returning *
-""")
+@statement("insert into projects {row} returning *")
 async def insert_project(
-    tx: Transaction, *, id: UUID, account_id: UUID, name: str, settings: Jsonb, now: Moment
+    tx: Transaction,
+    *,
+    id: UUID,
+    account_id: UUID,
+    name: str,
+    settings: Jsonb,
+    created_at: Moment,
+    updated_at: Moment,
 ) -> Project: ...
 
 
@@ -57,7 +60,7 @@ async def count_keys(db: Queries, *, project_id: UUID) -> int: ...
 
 
 @statement("""
-    insert into api_keys {key}
+    insert into api_keys {row}
     returning id, name, type, environment, prefix || '…' || last_four as key, permissions, ip_allow_list,
               expires_at, last_used_at, created_at
 """)

@@ -17,7 +17,7 @@ from postern.platform.webhooks.model import (
 )
 
 
-@statement("insert into webhooks {webhook} returning *, project_id as app_id")
+@statement("insert into webhooks {row} returning *, project_id as app_id")
 async def insert_webhook(tx: Transaction, webhook: StoredWebhook) -> Webhook: ...
 
 
