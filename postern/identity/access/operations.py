@@ -137,7 +137,10 @@ async def create_role(call: Call, data: NewRole) -> Role:
         if await store.count_roles(tx, project_id=call.project_id) >= ROLES_PER_PROJECT:
             raise TooManyRoles
         await _require_declared(tx, call.project_id, data.permissions)
-        row = await store.insert_role(tx, data, project_id=call.project_id, id=new_id(), now=call.now)
+        new = replace(data, name=data.name or data.key)
+        row = await store.insert_role(
+            tx, new, project_id=call.project_id, id=new_id(), created_at=call.now, updated_at=call.now
+        )
         if row is None:
             raise RoleExists
         await audit.record(tx, call, "role.created", "Role", row.key, scope=row.scope, permissions=data.permissions)

@@ -59,14 +59,11 @@ async def remove_permission_from_roles(tx: Transaction, *, project_id: UUID, key
 
 # Returns None if the project has a role with this key.
 @statement("""
-    insert into access_roles (project_id, id, key, name, description, scope, applies_to_all_organizations,
-                              permissions, created_at, updated_at)
-    select %(project_id)s, %(id)s, %(key)s, coalesce(%(name)s, %(key)s), %(description)s, %(scope)s,
-           %(applies_to_all_organizations)s, %(permissions)s, %(now)s, %(now)s
-    on conflict (project_id, key) do nothing
-    returning *, false as system
+    insert into access_roles {row} on conflict (project_id, key) do nothing returning *, false as system
 """)
-async def insert_role(tx: Transaction, role: NewRole, *, project_id: UUID, id: UUID, now: Moment) -> RoleRow | None: ...
+async def insert_role(
+    tx: Transaction, role: NewRole, *, project_id: UUID, id: UUID, created_at: Moment, updated_at: Moment
+) -> RoleRow | None: ...
 
 
 @statement("select count(*)::int from access_roles where project_id = %(project_id)s")

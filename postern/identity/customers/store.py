@@ -307,7 +307,7 @@ async def failures_of(db: Queries, *, project_id: UUID, identifiers: list[bytes]
 # False if this account is linked already, to this customer or another one.
 @statement("insert into customer_identities {row} on conflict do nothing")
 async def insert_identity(
-    tx: Transaction, account: LinkedAccount, *, project_id: UUID, id: UUID, customer_id: UUID, created_at: Moment
+    tx: Transaction, identity: IdentityKey, *, project_id: UUID, id: UUID, customer_id: UUID, created_at: Moment
 ) -> bool: ...
 
 

@@ -50,7 +50,10 @@ async def create_feature(call: Call, data: NewFeature) -> Feature:
         await tx.lock_quota("features", call.project_id)
         if await store.count_features(tx, project_id=call.project_id) >= FEATURES_PER_PROJECT:
             raise TooManyFeatures
-        row = await store.insert_feature(tx, data, project_id=call.project_id, id=new_id(), now=call.now)
+        new = replace(data, name=data.name or data.key)
+        row = await store.insert_feature(
+            tx, new, project_id=call.project_id, id=new_id(), created_at=call.now, updated_at=call.now
+        )
         if row is None:
             raise FeatureExists
         await audit.record(tx, call, "feature.created", "Feature", row.key, type=row.type)

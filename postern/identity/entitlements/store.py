@@ -17,15 +17,9 @@ from postern.kernel.values import Moment
 
 
 # Returns None if the project has a feature with this key.
-@statement("""
-    insert into features (project_id, id, key, name, type, default_enabled, default_limit, created_at, updated_at)
-    values (%(project_id)s, %(id)s, %(key)s, coalesce(%(name)s, %(key)s), %(type)s, %(default_enabled)s,
-            %(default_limit)s, %(now)s, %(now)s)
-    on conflict (project_id, key) do nothing
-    returning *
-""")
+@statement("insert into features {row} on conflict (project_id, key) do nothing returning *")
 async def insert_feature(
-    tx: Transaction, feature: NewFeature, *, project_id: UUID, id: UUID, now: Moment
+    tx: Transaction, feature: NewFeature, *, project_id: UUID, id: UUID, created_at: Moment, updated_at: Moment
 ) -> FeatureRow | None: ...
 
 

@@ -125,37 +125,16 @@ async def accept_invitation(
 async def expire_invitation(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> bool: ...
 
 
-# Store that the e-mail was sent, or finally failed with `problem`. `attempt` is that of the worker's claim;
-# `generation` is 1, and one more after each renewal; the column `mailed` gets the generation whose e-mail this was.
-# Returns False if the invitation was changed, renewed or claimed again since the claim.
+# Store the result of an attempt to send the e-mail, and when the invitation is due again. Returns False if the
+# invitation was changed, renewed (one more `generation`) or claimed again (one more `attempt`) since the worker claimed
+# it.
 @statement("""
-    update invitations set mailed = %(generation)s, mailed_at = %(mailed_at)s, mail_problem = %(problem)s,
+    update invitations set mailed = %(mailed)s, mailed_at = %(mailed_at)s, mail_problem = %(mail_problem)s,
         due_at = %(due_at)s
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s and generation = %(generation)s
       and status = 'PENDING'
 """)
-async def record_mail_result(
-    db: Queries,
-    *,
-    project_id: UUID,
-    id: UUID,
-    attempt: int,
-    generation: int,
-    mailed_at: Moment | None,
-    problem: str | None,
-    due_at: Moment,
-) -> bool: ...
-
-
-# Schedule the next attempt to send the e-mail. Returns False in the same cases as `record_mail_result`.
-@statement("""
-    update invitations set mail_problem = %(problem)s, due_at = %(due_at)s
-    where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s and generation = %(generation)s
-      and status = 'PENDING'
-""")
-async def postpone_mail(
-    db: Queries, *, project_id: UUID, id: UUID, attempt: int, generation: int, problem: str | None, due_at: Moment
-) -> bool: ...
+async def store_mail_result(db: Queries, invitation: OrganizationInvitationRow) -> bool: ...
 
 
 # Delete the invitations that were mailed to the addresses of customers, or to their former addresses that no customer

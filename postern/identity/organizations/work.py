@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import structlog
+from msgspec.structs import replace
 
 from postern.identity.customers.mailer import undeliverable_reason
 from postern.identity.organizations import domain_store, invitation_store, store
@@ -66,15 +67,9 @@ async def _mail(world: "World", row: OrganizationInvitationRow) -> None:
     )
     if organization is None:
         return
-    claim_key: dict[str, Any] = {
-        "project_id": row.project_id,
-        "id": row.id,
-        "attempt": row.attempt,
-        "generation": row.generation,
-    }
     if organization.status == "SUSPENDED":
         due_at = min(world.clock() + SUSPENDED_RETRY_DELAY, row.expires_at)
-        await invitation_store.postpone_mail(world.db, **claim_key, problem=None, due_at=due_at)
+        await invitation_store.store_mail_result(world.db, replace(row, mail_problem=None, due_at=due_at))
         return
     problem, mailed_at = None, row.mailed_at
     if row.mailed < row.generation:
@@ -87,15 +82,10 @@ async def _mail(world: "World", row: OrganizationInvitationRow) -> None:
             log.warning("invitation_not_mailed", project=str(row.project_id), problem=error.code())
             if row.attempt < MAIL_ATTEMPTS:
                 due_at = min(world.clock() + timedelta(minutes=2**row.attempt), row.expires_at)
-                await invitation_store.postpone_mail(world.db, **claim_key, problem=problem, due_at=due_at)
+                await invitation_store.store_mail_result(world.db, replace(row, mail_problem=problem, due_at=due_at))
                 return
-    await invitation_store.record_mail_result(
-        world.db,
-        **claim_key,
-        mailed_at=mailed_at,
-        problem=problem,
-        due_at=row.expires_at,
-    )
+    result = replace(row, mailed=row.generation, mailed_at=mailed_at, mail_problem=problem, due_at=row.expires_at)
+    await invitation_store.store_mail_result(world.db, result)
 
 
 async def check_due_domain(world: "World", domain: OrganizationDomainRow) -> None:

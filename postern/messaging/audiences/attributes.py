@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
+from msgspec.structs import replace
 
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
@@ -12,7 +13,7 @@ from postern.kernel.http.operation import delete as delete_
 from postern.kernel.http.operation import get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.http.problems import Invalid, require_found
-from postern.kernel.values import Body, Deleted, Moment, new_id
+from postern.kernel.values import Body, Deleted, Moment, fields_set, new_id
 from postern.messaging.audiences import store
 from postern.messaging.audiences.csv_cells import KnownType, types_of
 from postern.messaging.audiences.model import (
@@ -132,15 +133,9 @@ async def change_contact_attribute(call: Call, id: UUID, data: ContactAttributeC
             await store.lock_contact_attribute(tx, project_id=call.project_id, id=id), ContactAttributeMissing
         )
         call.require_match(attribute.updated_at)
-        changed = await store.update_contact_attribute(
-            tx,
-            project_id=call.project_id,
-            id=id,
-            type=attribute.type if data.type is UNSET else data.type,
-            inferred=attribute.inferred and data.type is UNSET,
-            description=attribute.description if data.description is UNSET else data.description,
-            now=call.now,
-        )
+        inferred = attribute.inferred and data.type is UNSET
+        new = replace(attribute, **fields_set(data), inferred=inferred, updated_at=call.now)
+        changed = await store.update_contact_attribute(tx, new, project_id=call.project_id)
         await audit.record(
             tx, call, "contact_attribute.updated", "ContactAttribute", id, name=changed.name, type=changed.type
         )

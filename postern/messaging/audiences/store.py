@@ -436,19 +436,12 @@ async def declare_attributes(tx: Transaction, *, project_id: UUID, types: Jsonb,
 
 @statement("""
     update contact_attributes set type = %(type)s, inferred = %(inferred)s, description = %(description)s,
-        updated_at = %(now)s
+        updated_at = %(updated_at)s
     where project_id = %(project_id)s and id = %(id)s
     returning *, project_id as app_id
 """)
 async def update_contact_attribute(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    type: AttributeType,
-    inferred: bool,
-    description: str,
-    now: Moment,
+    tx: Transaction, attribute: ContactAttribute, *, project_id: UUID
 ) -> ContactAttribute: ...
 
 

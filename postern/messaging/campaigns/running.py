@@ -472,17 +472,7 @@ async def _fill_batch(tx: Transaction, world: "World", row: CampaignRow) -> bool
     if batch.capped:
         await _record_capped(tx, row, batch.capped, cap, now)
     done = batch.seen < FILL_BATCH
-    await store.advance(
-        tx,
-        project_id=row.project_id,
-        id=row.id,
-        cursor=batch.last_contact_id,
-        filled=done,
-        seen=batch.queued + batch.unsubscribed + batch.suppressed + len(batch.capped),
-        unsubscribed=batch.unsubscribed,
-        suppressed=batch.suppressed,
-        capped=len(batch.capped),
-    )
+    await store.advance(tx, batch, project_id=row.project_id, id=row.id, filled=done)
     return done
 
 

@@ -148,27 +148,17 @@ async def reschedule(
 ) -> bool: ...
 
 
-# Store the cursor (None keeps the stored one) and whether all contacts are processed (`filled`), and add a batch's
-# numbers to the counters.
+# Store the last contact of a batch as the cursor and whether all contacts are processed (`filled`), and add the
+# numbers of the batch to the counters.
 @statement("""
-    update campaigns set cursor = coalesce(%(cursor)s, cursor), filled = %(filled)s, seen = seen + %(seen)s,
+    update campaigns set cursor = coalesce(%(last_contact_id)s, cursor), filled = %(filled)s,
+        seen = seen + %(queued)s + %(unsubscribed)s + %(suppressed)s + cardinality(%(capped)s::uuid[]),
         skipped_unsubscribed = skipped_unsubscribed + %(unsubscribed)s,
         skipped_suppressed = skipped_suppressed + %(suppressed)s,
-        skipped_frequency_cap = skipped_frequency_cap + %(capped)s
+        skipped_frequency_cap = skipped_frequency_cap + cardinality(%(capped)s::uuid[])
     where project_id = %(project_id)s and id = %(id)s
 """)
-async def advance(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    cursor: UUID | None,
-    filled: bool,
-    seen: int,
-    unsubscribed: int,
-    suppressed: int,
-    capped: int,
-) -> None: ...
+async def advance(tx: Transaction, batch: FilledBatch, *, project_id: UUID, id: UUID, filled: bool) -> None: ...
 
 
 # How many members of an audience are not unsubscribed; stops counting at `limit`.

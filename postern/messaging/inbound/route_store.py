@@ -4,7 +4,6 @@ from typing import Final, LiteralString
 from uuid import UUID
 
 from postern.kernel.database.statements import Queries, Transaction, statement
-from postern.kernel.values import Moment
 from postern.messaging.inbound.model import MxCheck, RouteCandidate, StoredRoute
 
 
@@ -34,13 +33,11 @@ async def lock_route(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredRo
 
 
 @statement("""
-    update inbound_routes set name = %(name)s, active = %(active)s, updated_at = %(now)s
+    update inbound_routes set name = %(name)s, active = %(active)s, updated_at = %(updated_at)s
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
-async def change_route(
-    tx: Transaction, *, project_id: UUID, id: UUID, name: str, active: bool, now: Moment
-) -> StoredRoute: ...
+async def change_route(tx: Transaction, route: StoredRoute) -> StoredRoute: ...
 
 
 # Store the result of a lookup of MX records. The route itself is unchanged.

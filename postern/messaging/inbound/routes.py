@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 import msgspec
+from msgspec.structs import replace
 
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.http.problems import Invalid, require_found
-from postern.kernel.values import Deleted, Moment, build_view, new_id
+from postern.kernel.values import Deleted, Moment, build_view, fields_set, new_id
 from postern.messaging.domains import sending
 from postern.messaging.domains.model import RecordStatus, SendingDomain
 from postern.messaging.domains.rules import name_and_parents
@@ -39,7 +40,6 @@ EVERY_ADDRESS = "*"
 MX_PRIORITY = 10
 FOUND_LIMIT = 10
 """Published mail servers that are stored with a result; further ones are omitted."""
-UNSET = msgspec.UNSET
 
 
 @get("/projects/{project_id}/inbound/routes", needs="inbound:read")
@@ -113,14 +113,7 @@ async def change_inbound_route(call: Call, id: UUID, data: InboundRouteChange) -
     async with call.db.transaction() as tx:
         row = require_found(await store.lock_route(tx, project_id=call.project_id, id=id), InboundRouteMissing)
         call.require_match(row.updated_at)
-        row = await store.change_route(
-            tx,
-            project_id=call.project_id,
-            id=id,
-            name=row.name if data.name is UNSET else data.name,
-            active=row.active if data.active is UNSET else data.active,
-            now=call.now,
-        )
+        row = await store.change_route(tx, replace(row, **fields_set(data), updated_at=call.now))
         address = _address(row.local_part, row.domain)
         await audit.record(tx, call, "inbound_route.updated", "InboundRoute", id, address=address, active=row.active)
     return _to_route(call.world, row)

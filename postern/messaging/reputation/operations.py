@@ -5,6 +5,7 @@ from typing import Annotated
 from uuid import UUID
 
 import msgspec
+import psycopg
 from msgspec.structs import replace
 
 from postern.kernel.http.call import Call
@@ -127,19 +128,27 @@ async def put_domain_warm_up(call: Call, domain_id: UUID, data: WarmUpPlan) -> W
     steps, start = rules.steps_of(data), rules.first_day(data, today)
     async with call.db.transaction() as tx:
         before = await store.lock_warm_up(tx, project_id=call.project_id, id=domain_id)
-        stored = await store.put_warm_up(
-            tx,
+        new = StoredWarmUp(
             project_id=call.project_id,
             id=domain_id,
             status="ACTIVE" if start == today else "SCHEDULED",
             starts_on=start,
             steps=steps,
+            step=0,
             day=start,
+            used=0,
+            repeated=0,
+            ended_at=None,
             releasing=rules.midnight(today + timedelta(days=1)),
             due_at=call.now,
-            now=call.now,
+            attempt=0,
+            created_at=call.now,
+            updated_at=call.now,
         )
-        row = require_found(stored, DomainMissing)
+        try:
+            row = await store.put_warm_up(tx, new)
+        except psycopg.errors.ForeignKeyViolation:
+            raise DomainMissing from None
         if row.status == "ACTIVE" and (before is None or before.status != "ACTIVE"):
             await warm_up.record_change(tx, row, warm_up.STARTED, call.now)
         tx.mark_due("domain_warm_ups")

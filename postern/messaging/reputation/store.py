@@ -141,13 +141,9 @@ async def lock_warm_up(tx: Transaction, *, project_id: UUID, id: UUID) -> Stored
     """The plan of a domain, also a cancelled one, locked for update."""
 
 
-# Insert a plan, or replace the one that the domain has; None if the domain was deleted.
+# Insert a plan, or replace the one that the domain has. Raises ForeignKeyViolation if the domain was deleted.
 @statement("""
-    insert into domain_warm_ups as existing (project_id, id, status, starts_on, steps, day, releasing, due_at,
-                                             created_at, updated_at)
-    select project_id, id, %(status)s, %(starts_on)s, %(steps)s::int[], %(day)s, %(releasing)s, %(due_at)s, %(now)s,
-           %(now)s
-    from (select project_id, id from domains where project_id = %(project_id)s and id = %(id)s for key share) as d
+    insert into domain_warm_ups as existing {row}
     on conflict (project_id, id) do update set
         status = excluded.status, starts_on = excluded.starts_on, steps = excluded.steps, step = 0,
         used = case when existing.day = excluded.day then existing.used else 0 end, day = excluded.day,
@@ -155,19 +151,7 @@ async def lock_warm_up(tx: Transaction, *, project_id: UUID, id: UUID) -> Stored
         attempt = existing.attempt + 1, updated_at = excluded.updated_at
     returning *
 """)
-async def put_warm_up(
-    tx: Transaction,
-    *,
-    project_id: UUID,
-    id: UUID,
-    status: str,
-    starts_on: date,
-    steps: list[int],
-    day: date,
-    releasing: Moment,
-    due_at: Moment,
-    now: Moment,
-) -> StoredWarmUp | None: ...
+async def put_warm_up(tx: Transaction, warm_up: StoredWarmUp) -> StoredWarmUp: ...
 
 
 # Store the progress of a plan.

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import lxml.html
 import pytest
+from msgspec.structs import replace
 
 from postern.identity.organizations import invitation_store
 from postern.identity.organizations.mails import url_with_token
@@ -168,16 +169,9 @@ async def test_a_worker_with_a_former_claim_does_not_postpone_the_mail_of_a_rene
     assert (await directory.project.client.post(f"{path}/resend")).status_code == 200
     (present,) = await claim(world.db, INVITATIONS, lane, clock(), 10)
     assert (present.attempt, present.generation) == (former.attempt, former.generation + 1)
-    result = {"problem": "refused", "due_at": clock() + timedelta(days=1)}
+    due_at = clock() + timedelta(days=1)
     postponed = [
-        await invitation_store.postpone_mail(
-            world.db,
-            project_id=row.project_id,
-            id=row.id,
-            attempt=row.attempt,
-            generation=row.generation,
-            **result,
-        )
+        await invitation_store.store_mail_result(world.db, replace(row, mail_problem="refused", due_at=due_at))
         for row in (former, present)
     ]
     assert postponed == [False, True]
