@@ -144,6 +144,29 @@ def layering_errors(file: Path) -> Iterator[str]:
                 yield f"{name(file)}: {layer} must not import {module}"
 
 
+FEATURE_WORDS = {
+    *("audience", "automation", "campaign", "contact", "customer", "developer", "entitlement", "inbox", "invitation"),
+    *("organization", "passkey", "reputation", "sso", "suppression"),
+}
+KERNEL_NAMES = {"DEVELOPER_ONLY"}
+"""Names of kinds of credentials, which the kernel tells apart."""
+
+
+def test_the_kernel_names_no_feature():
+    # Except for the settings of the instance, which are one list for the operator.
+    files = [file for file in (ROOT / "kernel").rglob("*.py") if file.name != "config.py"]
+    names_used = {
+        (name(file), used)
+        for file in files
+        for node in ast.walk(parsed(file))
+        for used in (getattr(node, field, None) for field in ("id", "attr", "arg", "name"))
+        if isinstance(used, str) and used not in KERNEL_NAMES
+    }
+    assert files
+    words = {(file, used): set(re.findall(r"[A-Z]?[a-z]+|[A-Z]+", used)) for file, used in names_used}
+    assert [place for place, parts in words.items() if {part.lower() for part in parts} & FEATURE_WORDS] == []
+
+
 @cache
 def declared_modules(feature: Path) -> set[str]:
     """The names in `PUBLIC_MODULES` in the `__init__.py` of a feature."""

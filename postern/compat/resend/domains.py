@@ -14,7 +14,7 @@ from postern.kernel.http.operation import get, post
 from postern.kernel.values import LenientBody
 from postern.messaging.domains import operations as domains
 from postern.messaging.domains.model import DnsRecord, Domain, NewDomain
-from postern.messaging.emails.submission import settings_of
+from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectSettings
 
 RECORDS: Mapping[str, str] = {
@@ -63,7 +63,7 @@ class ResendDomain(LenientBody):
 @post("/domains", needs="domains:write", compatible_api=RESEND, status=201)
 async def create_resend_domain(call: Call, data: ResendDomain) -> dict[str, Any]:
     """Add a domain to send from. Regions and names of return paths are ignored."""
-    settings = await settings_of(call)
+    settings = await projects.settings_of(call)
     if data.tls == "enforced":
         raise NotOffered("Enforced TLS is a setting of the relay that delivers the mail, not of a domain.")
     if data.capabilities and data.capabilities.receiving == "enabled":
@@ -79,7 +79,7 @@ async def create_resend_domain(call: Call, data: ResendDomain) -> dict[str, Any]
 @get("/domains", needs="domains:read", compatible_api=RESEND)
 async def list_resend_domains(call: Call, query: ResendListQuery) -> dict[str, Any]:
     """The sending domains, newest first."""
-    settings = await settings_of(call)
+    settings = await projects.settings_of(call)
 
     def render(domain: Domain) -> dict[str, Any]:
         return _summary(domain, settings)
@@ -90,7 +90,7 @@ async def list_resend_domains(call: Call, query: ResendListQuery) -> dict[str, A
 @get("/domains/{id}", needs="domains:read", compatible_api=RESEND)
 async def get_resend_domain(call: Call, id: UUID) -> dict[str, Any]:
     """A domain with its DNS records."""
-    return _detail(await domains.get_domain(call, id), await settings_of(call))
+    return _detail(await domains.get_domain(call, id), await projects.settings_of(call))
 
 
 @post("/domains/{id}/verify", needs="domains:write", compatible_api=RESEND)

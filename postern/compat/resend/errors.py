@@ -7,7 +7,6 @@ from postern.kernel.http.call import (
     CredentialInvalid,
     CredentialMissing,
     CredentialNotAccepted,
-    EmailUnverified,
     PermissionMissing,
 )
 from postern.kernel.http.compatible_api import CompatibleApi, NotOffered
@@ -34,7 +33,6 @@ NAMES: tuple[tuple[type[Problem], int, str], ...] = (
     (CredentialMissing, 401, "missing_api_key"),
     (CredentialInvalid, 403, "invalid_api_key"),
     (CredentialNotAccepted, 403, "invalid_api_key"),
-    (EmailUnverified, 403, "validation_error"),
     (PermissionMissing, 401, "restricted_api_key"),
     (DomainNotVerified, 403, "validation_error"),
     (IdempotencyKeyReused, 409, "invalid_idempotent_request"),

@@ -32,6 +32,7 @@ from postern.identity.customers.model import (
 from postern.identity.customers.operations import add_identity, clear_lockout, set_primary_email
 from postern.identity.customers.requirements import SsoRequired
 from postern.identity.customers.sessions import (
+    active_organization,
     bearer_of,
     customer_of,
     end_sessions,
@@ -209,7 +210,7 @@ async def verify_email(call: Call, data: CodeVerification) -> CurrentCustomer:
             await mailer.notify(tx, call, project, customer, "EMAIL_CHANGED")
         customer = await set_primary_email(tx, call, customer, address.email, address.key, call.now)
         await events.record(tx, call, "customer.email_verified", customer.id, changed=changed)
-    return me_of(customer, call.caller.organization_id)
+    return me_of(customer, active_organization(call))
 
 
 async def is_reset_open(call: Call, token: str) -> bool:

@@ -33,7 +33,7 @@ from postern.identity.customers.providers import (
 )
 from postern.identity.customers.requirements import LastSignInMethod, require_another_sign_in_method
 from postern.identity.customers.rules import require_redirect
-from postern.identity.customers.sessions import bearer_of, lock_calling_customer, require_fresh
+from postern.identity.customers.sessions import active_organization, bearer_of, lock_calling_customer, require_fresh
 from postern.identity.customers.sign_in import project_of_call
 from postern.identity.customers.tokens import CurrentCustomer, me_of
 from postern.kernel.database.statements import Transaction
@@ -131,7 +131,7 @@ async def finish_identity_link(call: Call, data: IdentityLinkCompletion) -> Curr
         await challenges.consume(tx, challenge)
         await require_fresh(tx, call)
         customer = await _link(tx, call, project, customer, identity)
-    return me_of(customer, call.caller.organization_id)
+    return me_of(customer, active_organization(call))
 
 
 @delete(

@@ -15,6 +15,7 @@ from postern.identity.customers.model import (
     NotFresh,
     PersonName,
 )
+from postern.identity.customers.token_authentication import AuthenticatedCustomer
 from postern.identity.customers.tokens import CurrentCustomer, me_of
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call, CredentialInvalid
@@ -65,7 +66,7 @@ async def sign_out_customer(call: Call) -> None:
 @get("/projects/{project_id}/auth/me", accepts=CUSTOMER)
 async def get_current_customer(call: Call) -> CurrentCustomer:
     """The customer that the access token belongs to."""
-    return me_of(customer_of(call), call.caller.organization_id)
+    return me_of(customer_of(call), active_organization(call))
 
 
 @patch("/projects/{project_id}/auth/me", accepts=CUSTOMER, example={"name": "Ada Lovelace"})
@@ -77,7 +78,7 @@ async def change_current_customer(call: Call, data: CurrentCustomerChange) -> Cu
         if data.name != customer.name:
             customer = await store.set_profile(tx, replace(customer, name=data.name), now=call.now)
             await events.record(tx, call, "customer.updated", customer.id, changed=["name"])
-    return me_of(customer, call.caller.organization_id)
+    return me_of(customer, active_organization(call))
 
 
 @get("/projects/{project_id}/auth/permissions", accepts=CUSTOMER)
@@ -89,7 +90,7 @@ async def list_my_permissions(call: Call) -> MyPermissions:
     it is suspended.
     """
     customer_id, _ = bearer_of(call)
-    organization_id = call.caller.organization_id
+    organization_id = active_organization(call)
     granted = await access.granted_permissions(call.db, call.project_id, customer_id, organization_id)
     organization = None
     if organization_id is not None and granted.organization_roles is not None:
@@ -163,8 +164,17 @@ def bearer_of(call: Call) -> tuple[UUID, UUID]:
 
 def customer_of(call: Call) -> CustomerRow:
     """The calling customer, as read when the request was authenticated."""
-    assert isinstance(call.caller.customer, CustomerRow)
-    return call.caller.customer
+    return _authenticated(call).customer
+
+
+def active_organization(call: Call) -> UUID | None:
+    """The id of the active organization in the calling customer's access token."""
+    return _authenticated(call).organization_id
+
+
+def _authenticated(call: Call) -> AuthenticatedCustomer:
+    assert isinstance(call.caller.loaded, AuthenticatedCustomer)
+    return call.caller.loaded
 
 
 async def lock_calling_customer(tx: Transaction, call: Call) -> CustomerRow:

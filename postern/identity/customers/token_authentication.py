@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
 from postern.identity.customers import token_store
+from postern.identity.customers.model import CustomerRow
 from postern.identity.customers.token_store import TokenBearer
 from postern.identity.customers.tokens import JWT_TYP, LimitedCache, issuer_of
 from postern.kernel.http.call import Caller, CredentialInvalid, Origin, ProjectMissing
@@ -32,6 +33,14 @@ class CheckedToken(msgspec.Struct, frozen=True):
     """Unix time in seconds."""
     organization_id: UUID | None
     """The `id` in the claim `org`."""
+
+
+class AuthenticatedCustomer(msgspec.Struct, frozen=True):
+    """What is known about a customer who has sent an access token: `loaded` of their Caller."""
+
+    customer: CustomerRow
+    organization_id: UUID | None
+    """The active organization in the token."""
 
 
 class PublicKeys(LimitedCache[ec.EllipticCurvePublicKey]):
@@ -65,8 +74,8 @@ async def read_customer_token(world: "World", token: str, project_id: UUID | Non
         project_id=checked.project_id,
         environment="TEST" if bearer.session_test else "LIVE",
         credential_id=checked.session_id,
-        customer=bearer,
-        organization_id=checked.organization_id,
+        acts_on_itself=True,
+        loaded=AuthenticatedCustomer(bearer, checked.organization_id),
     )
 
 

@@ -38,11 +38,6 @@ class CredentialMissing(Unauthenticated):
     """This request needs a credential: send `Authorization: Bearer …`."""
 
 
-class EmailUnverified(Forbidden):
-    """Confirm your e-mail address first: open the link that was mailed to it. `POST /auth/verify-email/resend` sends
-    another one; where this server captures mail, its operator reads it with `postern developers mail`."""
-
-
 class CredentialNotAccepted(Forbidden):
     """This operation does not accept this kind of credential."""
 
@@ -86,14 +81,15 @@ class Caller:
     permissions: frozenset[str] = frozenset()
     credential_id: UUID | None = None
     """The id of the session or key."""
-    project: Any = None
-    """The project's row, if the reader has loaded it."""
-    customer: Any = None
-    """The customer's row, if the caller is a customer."""
-    organization_id: UUID | None = None
-    """The active organization in the access token, if the caller is a customer."""
-    is_verified: bool = True
-    """False for a developer whose e-mail address is not verified."""
+    rate_limit: int | None = None
+    """Requests per second of the project to one process; None for the default of the instance."""
+    acts_on_itself: bool = False
+    """Whether operations let this caller reach only its own records, so that it needs no permission."""
+    unverified_problem: type[Forbidden] | None = None
+    """The problem that operations without `unverified` raise for this caller; None if the caller is verified."""
+    loaded: Any = None
+    """What the reader of the credential has loaded, so that operations need not load it again. Only the package of the
+    reader knows its type."""
 
     def may(self, permission: str) -> bool:
         """Whether `permission` (`area:verb`) is granted; see `permissions_granting`."""

@@ -27,7 +27,6 @@ from postern.kernel.http.call import (
     CredentialInvalid,
     CredentialMissing,
     CredentialNotAccepted,
-    EmailUnverified,
     Origin,
     PermissionMissing,
     etag,
@@ -125,14 +124,12 @@ class GuardedHandler(HTTPRouteHandler):
 
 
 async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
-    """The guard of all routes: checks credential, e-mail verification, permission and rate limit, and stores a Call in
-    the scope. Raises Unauthenticated, Forbidden or RateLimited."""
+    """The guard of all routes: checks credential, verification, permission and rate limit, and stores a Call in the
+    scope. Raises Unauthenticated, Forbidden or RateLimited."""
     operation: Operation[Any, Any] = handler.opt["operation"]
     state, scope = connection.app.state, connection.scope
     world = state.world
-    path = connection.path_params
-    project_text = path.get("project_id", path.get("app_id"))
-    project_id = as_id(project_text) if project_text is not None else None
+    project_id = as_id(connection.path_params[operation.project_parameter]) if operation.project_parameter else None
     client = scope.get("client")
     agent = connection.headers.get("user-agent", "")
     origin = Origin(ip=client[0][:MAX_ADDRESS_CHARACTERS] if client else "", user_agent=agent[:MAX_AGENT_CHARACTERS])
@@ -181,15 +178,14 @@ async def is_still_admitted(request: RawRequest, call: Call) -> bool:
 
 
 def _check_caller(operation: Operation[Any, Any], caller: Caller) -> None:
-    """Raises CredentialMissing, CredentialNotAccepted, EmailUnverified or PermissionMissing if the operation does not
-    admit the caller."""
+    """Raises CredentialMissing, CredentialNotAccepted, PermissionMissing or the caller's `unverified_problem` if the
+    operation does not admit the caller."""
     if caller.kind not in operation.accepts:
         raise CredentialMissing if caller.kind == "nobody" else CredentialNotAccepted
     is_permitted = not operation.needs or not caller.permissions.isdisjoint(operation.granted_by)
-    if not caller.is_verified and not (is_permitted if operation.needs else operation.unverified):
-        raise EmailUnverified
-    # Operations that accept customers' tokens act only on that customer, so they need no permission.
-    if not is_permitted and caller.kind != "customer":
+    if caller.unverified_problem and not (is_permitted if operation.needs else operation.unverified):
+        raise caller.unverified_problem
+    if not is_permitted and not caller.acts_on_itself:
         raise PermissionMissing(f"This operation needs the permission `{operation.needs}`.")
 
 
@@ -212,8 +208,8 @@ def _visitor_origin(headers: Mapping[str, str], origin: Origin) -> Origin:
 
 def rate_of(world: Any, caller: Caller) -> RateLimit:
     """The limit of requests of the caller's project to one process."""
-    quota = getattr(getattr(caller.project, "settings", None), "rate_limit", None)
-    return RateLimit("project", world.settings.project_rate if quota is None else quota, PROJECT_RATE_WINDOW)
+    quota = world.settings.project_rate if caller.rate_limit is None else caller.rate_limit
+    return RateLimit("project", quota, PROJECT_RATE_WINDOW)
 
 
 def _take_of_compatible_api(
@@ -488,11 +484,11 @@ def respond(operation: Operation[Any, Any], call: Call, value: Any) -> Response[
         return Response(b"", status_code=operation.status, media_type="application/json", headers=headers)
     if isinstance(value, LinkedList):
         if value.next_cursor:
-            headers["Link"] = f'<{_next_link(operation, call, value.next_cursor)}>; rel="next"'
+            headers["Link"] = f'<{_next_link(call, value.next_cursor)}>; rel="next"'
         value = value.items
     elif isinstance(value, Page | Feed):
         if value.next_cursor:
-            headers["Link"] = f'<{_next_link(operation, call, value.next_cursor)}>; rel="next"'
+            headers["Link"] = f'<{_next_link(call, value.next_cursor)}>; rel="next"'
     elif isinstance(updated_at := getattr(value, "updated_at", None), Moment):
         content = to_json(value)
         headers["ETag"] = etag(updated_at, content)
@@ -500,9 +496,7 @@ def respond(operation: Operation[Any, Any], call: Call, value: Any) -> Response[
     return Response(to_json(value), status_code=operation.status, media_type="application/json", headers=headers)
 
 
-def _next_link(operation: Operation[Any, Any], call: Call, cursor: str) -> str:
-    path = operation.path.replace("{project_id}", str(call.project_id)).replace("{app_id}", str(call.project_id))
-    context = structlog.contextvars.get_contextvars()
-    path = context.get("path", path)
-    query = [part for part in context.get("query", "").split("&") if part and not part.startswith(("cursor=", "page="))]
-    return f"{call.world.settings.public_url}{path}?{'&'.join([*query, f'cursor={cursor}'])}"
+def _next_link(call: Call, cursor: str) -> str:
+    request = structlog.contextvars.get_contextvars()  # Set by the middleware.
+    query = [part for part in request["query"].split("&") if part and not part.startswith(("cursor=", "page="))]
+    return f"{call.world.settings.public_url}{request['path']}?{'&'.join([*query, f'cursor={cursor}'])}"

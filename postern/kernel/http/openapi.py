@@ -422,7 +422,7 @@ def _header_refs(names: Sequence[str]) -> dict[str, Any]:
 def _headers_of(operation: Operation[Any, Any]) -> list[str]:
     """The headers of a successful response."""
     headers = ["X-Request-Id"]
-    if operation.accepts or re.search(r"{(project|app)_id}", operation.path):
+    if operation.accepts or operation.project_parameter:
         headers += ["RateLimit-Policy", "RateLimit"]
     kind: Any = get_origin(operation.returns) or operation.returns
     if kind in (Page, Feed, LinkedList):
@@ -468,7 +468,7 @@ def _problems_by_status(operation: Operation[Any, Any]) -> dict[int, list[type[P
         problems += [CredentialInvalid, CredentialNotAccepted, TooManyRequests]
         if operation.needs:
             problems.append(PermissionMissing)
-    if "{project_id}" in operation.path or "{app_id}" in operation.path:
+    if operation.project_parameter:
         problems += [ProjectMissing, TooManyRequests]
     if "{" in operation.path:
         problems.append(NotFound)

@@ -33,6 +33,9 @@ BODY_LIMIT = 1_048_576
 FORM = "application/x-www-form-urlencoded"
 """The media type of HTML forms."""
 
+PROJECT_PARAMETERS = ("project_id", "app_id")
+"""The names of path parameters with the id of a project. An operation may have a second path, with the second name."""
+
 SERVER_KINDS: frozenset[Kind] = frozenset(("developer", "secret_key"))
 """The kinds of credentials that operations accept by default; they must not be in browsers or apps."""
 DEVELOPER_ONLY: frozenset[Kind] = frozenset(("developer",))
@@ -180,6 +183,11 @@ class Operation(Generic[P, R]):
 
         return replace(self, path=path, function=operation, returns=returns)  # pyright: ignore[reportReturnType]
 
+    @cached_property
+    def project_parameter(self) -> str | None:
+        """The name of the path parameter with the id of a project; None if the path has none."""
+        return next((name for name in PROJECT_PARAMETERS if f"{{{name}}}" in self.path), None)
+
     @property
     def all_parameters(self) -> list[Parameter]:
         """All parameters: first those of the path, in its order, even if the function does not declare them."""
@@ -215,7 +223,7 @@ def operation(
 
     * `needs`: the required permission (`area:verb`). Without it, any credential of a kind in `accepts` is sufficient.
     * `public`: no credential is read.
-    * `unverified`: developers without a verified e-mail address may call the operation, if it has no `needs`.
+    * `unverified`: callers with an `unverified_problem` may call the operation, if it has no `needs`.
     * `status`: of a successful response; default 200, or 204 if the function returns None. `other_statuses`: further
       success statuses.
     * `body_limit`: in bytes.
@@ -333,7 +341,7 @@ def _parameters(function: Any, hints: dict[str, Any], path: str) -> Iterable[Par
             yield Parameter(name, header.name, "header", hint, default, required)
         else:
             yield _query_parameter(name, hint, default, required=required)
-    for name in sorted(in_path & {"project_id", "app_id"} - set(inspect.signature(function).parameters)):
+    for name in sorted(in_path & {*PROJECT_PARAMETERS} - set(inspect.signature(function).parameters)):
         yield Parameter(name, camel(name), "path", UUID, None, True)
 
 

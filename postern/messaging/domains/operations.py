@@ -217,9 +217,8 @@ async def get_domain_blocklist_status(call: Call, id: UUID) -> list[BlocklistEnt
 
 async def _record_settings(call: Call) -> RecordSettings:
     """The settings that the DNS records of this project's domains depend on."""
-    loaded = getattr(call.caller.project, "settings", None)  # Set if authentication has loaded the whole project.
-    settings = loaded or (await projects.require_project(call.db, call.project_id)).settings
-    return dns_record_settings(call.world.settings, used_relays(settings))
+    settings = await projects.settings_of(call)
+    return record_settings_from(call.world.settings, used_relays(settings))
 
 
 def _to_domain(row: StoredDomain, settings: RecordSettings) -> Domain:

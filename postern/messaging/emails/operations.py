@@ -79,7 +79,6 @@ from postern.messaging.emails.submission import (
     check_email,
     parse_key,
     render_check,
-    settings_of,
     split_by_recipient,
     store_responses,
     stored_response,
@@ -167,7 +166,7 @@ async def accept_email(call: Call, data: Email, key: IdempotencyKey | None, *, w
 
     The response is a SendResult as JSON. With `wait=0` the workers transmit the e-mail.
     """
-    settings = await settings_of(call)
+    settings = await projects.settings_of(call)
     try:
         require_transport(call.world, settings, test=call.caller.environment == "TEST")
         new = await check_email(call, data, settings, deliver_now=bool(wait) and _can_deliver_now(call, settings))
@@ -251,7 +250,7 @@ async def check_batch(
     call: Call, batch: Sequence[Email | Problem], context: SubmissionContext | None = None
 ) -> CheckedBatch:
     """Check each e-mail of a batch separately; see `accept_batch`. Stores nothing."""
-    settings = await settings_of(call)
+    settings = await projects.settings_of(call)
     context = SubmissionContext() if context is None else context
     checked: list[NewSend | Problem] = []
     for item in batch:
@@ -527,7 +526,7 @@ async def send_copy(
     template. Waits until the first attempt is settled, unless the workers deliver it. Raises the problems of
     `send_email`.
     """
-    settings = await settings_of(call)
+    settings = await projects.settings_of(call)
     data = Email(
         to=[to],
         from_=from_,
@@ -778,7 +777,7 @@ async def _compose_again(call: Call, send: Send) -> bytes:
         raise MessageGone
     parts = await store.transmitted_parts(call.db, project_id=call.project_id, send_id=send.id)
     if parts is None:
-        settings = await settings_of(call)
+        settings = await projects.settings_of(call)
         base = f"https://{settings.tracking_domain}" if settings.tracking_domain else call.world.settings.public_url
         parts = TransmittedParts(signatures="", links_base=base)
     key = call.world.secrets.key(LINKS_PURPOSE)

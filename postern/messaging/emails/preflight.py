@@ -23,8 +23,9 @@ from postern.messaging.domains import sending as domains
 from postern.messaging.emails.delivery import LINKS_PURPOSE, draft_of
 from postern.messaging.emails.model import SINGLE_BYTES, Email, Send, SendBody
 from postern.messaging.emails.operations import EXAMPLE, RENDER_PROBLEMS
-from postern.messaging.emails.submission import NewSend, check_email, render_check, settings_of
+from postern.messaging.emails.submission import NewSend, check_email, render_check
 from postern.messaging.reputation.sending import limit_status
+from postern.platform.projects import operations as projects
 from postern.protocols.mail import dmarc
 from postern.protocols.mail.address import Address, AddressInvalid
 from postern.protocols.mail.dns import DnsUnavailable
@@ -106,7 +107,7 @@ async def preflight_email(call: Call, data: PreflightEmail) -> Preflight:
     opened = 0
     try:
         new = await check_email(
-            call, data, await settings_of(call), deliver_now=False, render=False, require_domain=False
+            call, data, await projects.settings_of(call), deliver_now=False, render=False, require_domain=False
         )
     except Problem as problem:
         findings += findings_of_problem(problem)
@@ -162,7 +163,7 @@ async def preflight_content(
     """
     if check_links:
         call.world.limiter.take(LINK_RATE, str(call.project_id))
-    settings = await settings_of(call)
+    settings = await projects.settings_of(call)
     base = f"https://{settings.tracking_domain}" if settings.tracking_domain else call.world.settings.public_url
     templates, draft = draft_of(send, body, {}, base, call.world.secrets.key(LINKS_PURPOSE), now=call.now)
     try:

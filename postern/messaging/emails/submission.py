@@ -51,7 +51,6 @@ from postern.messaging.emails.transports import is_captured
 from postern.messaging.templates import operations as templates
 from postern.messaging.templates.model import TemplateContent
 from postern.platform.events import operations as events
-from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectSettings
 from postern.platform.projects.quotas import QuotaRequest, quota_left
 from postern.protocols.mail import mime
@@ -98,12 +97,6 @@ class SubmissionRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Status and body of the response; None if it depends on the delivery, and is stored after that."""
     near_quota: bool = False
     """Whether the quota is nearly used up, so that it must be checked again in the transaction."""
-
-
-async def settings_of(call: Call) -> ProjectSettings:
-    """The project's settings; if an API key authenticated the call, they are loaded already."""
-    settings = getattr(call.caller.project, "settings", None)
-    return settings or (await projects.require_project(call.db, call.project_id)).settings
 
 
 async def check_email(

@@ -59,6 +59,11 @@ class DeveloperRefreshTokenInvalid(Unauthenticated, code="refresh_token_invalid"
     """This refresh token is invalid, has expired or was used before. Sign in again."""
 
 
+class EmailUnverified(Forbidden):
+    """Confirm your e-mail address first: open the link that was mailed to it. `POST /auth/verify-email/resend` sends
+    another one; where this server captures mail, its operator reads it with `postern developers mail`."""
+
+
 class DeveloperSignUpClosed(Forbidden, code="sign_up_closed"):
     """Sign-up is closed on this server. Ask its operator for an account."""
 

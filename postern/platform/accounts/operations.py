@@ -33,6 +33,7 @@ from postern.platform.accounts.model import (
     DeveloperSignUp,
     DeveloperSignUpClosed,
     DeveloperTokenRefresh,
+    EmailUnverified,
     LinkInvalid,
     LockedOut,
     MfaRequired,
@@ -474,7 +475,7 @@ async def read_token(world: "World", token: str, project_id: UUID | None, origin
         environment="LIVE" if is_verified else "TEST",
         permissions=ROLE_PERMISSIONS[owner.role] if is_verified else UNVERIFIED_PERMISSIONS,
         credential_id=owner.session_id,
-        is_verified=is_verified,
+        unverified_problem=None if is_verified else EmailUnverified,
     )
 
 

@@ -358,6 +358,14 @@ async def require_project(db: Queries, project_id: UUID) -> Project:
     return project
 
 
+async def settings_of(call: Call) -> ProjectSettings:
+    """The settings of the call's project, as `require_project` returns them. If an API key authenticated the call, they
+    are loaded already."""
+    if isinstance(call.caller.loaded, ApiKeyWithProject):
+        return call.caller.loaded.settings
+    return (await require_project(call.db, call.project_id)).settings
+
+
 async def projects_of_account(db: Queries, account_id: UUID, *, before: UUID | None = None) -> list[Project]:
     """Up to 1,000 projects of an account, newest first, with hidden relay passwords and SES secrets. For the next ones,
     pass the last id as `before`."""
@@ -398,7 +406,8 @@ async def read_key(world: "World", token: str, project_id: UUID | None, origin: 
         environment=key.environment,
         permissions=permissions if key.type == "SECRET" else frozenset(),
         credential_id=key.id,
-        project=key,
+        rate_limit=key.settings.rate_limit,
+        loaded=key,
     )
 
 
