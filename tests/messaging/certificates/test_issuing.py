@@ -119,11 +119,6 @@ async def test_a_renewed_certificate_is_served_without_a_restart(world, clock, p
     assert (await handshake(server.https_port, HOST, trusted)).serial_number != before.serial_number
 
 
-@pytest.mark.parametrize("pebble_options", [{"rejected_nonces": 30}], indirect=True)
-async def test_refused_nonces_are_replaced(world, server, run_due_work):
-    assert (await issue(world, run_due_work)).chain is not None
-
-
 async def test_a_failed_validation_is_tried_again_after_an_hour(project, world, zone, clock, http_port, run_due_work):
     """Nobody listens where the authority asks."""
     world.settings = msgspec.structs.replace(world.settings, acme_self_test=False)
@@ -269,19 +264,6 @@ async def test_two_workers_order_once(world, server, run_due_work):
     await asyncio.gather(run_due_work(), run_due_work())
     assert (await certificate_of(world, HOST)).chain
     assert await orders_of(world, HOST) == 1
-
-
-KEY = "zWNDZM6eQGHWpSRTPal5eIUYFTu7EajVIoguysqZ9wG44nMEtx3MUAsUDkMTQ12W"
-
-
-@pytest.mark.parametrize("pebble_options", [{"external_accounts": {"kid-1": KEY}}], indirect=True)
-async def test_an_authority_may_require_an_account_of_its_own(world, clock, server, run_due_work):
-    refused = await issue(world, run_due_work)
-    assert "(externalAccountRequired)" in refused.problem
-    world.settings = msgspec.structs.replace(world.settings, acme_eab_key_id="kid-1", acme_eab_hmac_key=KEY)
-    clock.move(FIRST_RETRY)
-    await run_due_work()
-    assert (await certificate_of(world, HOST)).chain
 
 
 async def test_orders_wait_for_the_limits_of_the_authority(world, clock, server, run_due_work):
