@@ -36,7 +36,7 @@ from postern.kernel.http.operation import Operation, Parameter, RawRequest, quer
 from postern.kernel.http.pagination import Feed, LinkedList, Page
 from postern.kernel.http.problems import BadRequest, Forbidden, Invalid, Missing, Problem, ProblemError, Unauthenticated
 from postern.kernel.http.responses import HttpResponse, NotFound
-from postern.kernel.http.validation import invalid_value, unknown_parameters
+from postern.kernel.http.validation import invalid_value, reject_out_of_range, reject_unknown, reject_unstorable
 from postern.kernel.limits import RateLimit, RateLimitState, TooManyRequests
 from postern.kernel.values import (
     JSON_DEPTH_LIMIT,
@@ -285,7 +285,7 @@ def bind_arguments(operation: Operation[Any, Any]) -> Callable[[RawRequest, Call
     async def bind(request: RawRequest, call: Call) -> dict[str, Any]:
         arguments: dict[str, Any] = {}
         if not operation.ignore_unknown_query and request.scope["query_string"]:
-            _reject_unknown(request, in_query)
+            reject_unknown(request.query_params.multi_items(), in_query)
         if rejects_body and _has_body(request.headers):
             _reject_body(await request.body(), request.headers.get("content-type", ""))
         if wants_call:
@@ -311,17 +311,6 @@ def bind_arguments(operation: Operation[Any, Any]) -> Callable[[RawRequest, Call
 def is_head(request: RawRequest) -> bool:
     """Whether the request is a HEAD, which must have no side effects such as counting an open."""
     return bool(request.scope.get("postern_head"))
-
-
-def _reject_unknown(request: RawRequest, allowed: frozenset[str]) -> None:
-    """Raises Invalid for undeclared and for repeated query parameters."""
-    names = [name for name, _ in request.query_params.multi_items()]
-    unknown = [name for name in dict.fromkeys(names) if name not in allowed]
-    if unknown:
-        raise unknown_parameters(unknown, allowed)
-    for name in allowed:
-        if names.count(name) > 1:
-            raise Invalid.at(f"query/{name}", f"`{name}` must be sent only once.", "repeated_parameter")
 
 
 def _has_body(headers: Mapping[str, str]) -> bool:
@@ -376,7 +365,7 @@ def _read_parameter(parameter: Parameter, request: RawRequest) -> Any:
     except msgspec.ValidationError as error:
         raise invalid_value(error, parameter.non_null_type, location) from None
     if isinstance(value, datetime):
-        _reject_out_of_range(value, location)
+        reject_out_of_range(value, location)
         # In UTC, because ISO 8601 allows offsets up to 23:59, but PostgreSQL only up to 15:59.
         return value.astimezone(UTC) if value.tzinfo else value
     return value
@@ -416,7 +405,7 @@ def read_json(decoder: "msgspec.json.Decoder[T]", body: bytes | msgspec.Raw) -> 
         if is_too_deep(document):
             raise _nested_too_deeply()
         if any(mark in document for mark in UNSTORABLE_MARKS):
-            _reject_unstorable(value, "")
+            reject_unstorable(value)
     except msgspec.ValidationError as error:
         raise invalid_value(error, decoder.type) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -436,35 +425,6 @@ def read_item(decoder: "msgspec.json.Decoder[T]", item: msgspec.Raw) -> T | Prob
 
 def _nested_too_deeply() -> BodyInvalid:
     return BodyInvalid(TOO_DEEP_MESSAGE, errors=[ProblemError(path="", code="too_deep", message=TOO_DEEP_MESSAGE)])
-
-
-def _reject_unstorable(value: Any, path: str) -> None:
-    """Raises Invalid for values that PostgreSQL cannot store.
-
-    These are NUL, unpaired surrogates, and timestamps outside the years 1 to 9999 in UTC.
-    """
-    if isinstance(value, str):
-        if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
-            raise Invalid.at(path, "This text contains a NUL character or an unpaired surrogate.", "unstorable")
-    elif isinstance(value, datetime):
-        _reject_out_of_range(value, path)
-    elif isinstance(value, msgspec.Struct):
-        for name, wire in zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True):
-            _reject_unstorable(getattr(value, name), f"{path}/{wire}")
-    elif isinstance(value, list):
-        for index, item in enumerate(value):  # pyright: ignore[reportUnknownArgumentType]
-            _reject_unstorable(item, f"{path}/{index}")
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            _reject_unstorable(key, path)
-            _reject_unstorable(item, f"{path}/{key}")
-
-
-def _reject_out_of_range(moment: datetime, path: str) -> None:
-    try:
-        moment.astimezone(UTC)
-    except OverflowError:
-        raise Invalid.at(path, "This time is not within the years 1 to 9999 in UTC.", "unstorable") from None
 
 
 # The response.

@@ -1,8 +1,9 @@
-"""Turns msgspec's validation errors into sentences with the location and the allowed values, without regular
-expressions."""
+"""Rejects invalid values of requests, with the location, and turns msgspec's validation errors into sentences with the
+allowed values, without regular expressions."""
 
 import re
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -63,7 +64,18 @@ def invalid_value(error: msgspec.ValidationError, kind: Any, place: str = "") ->
     return Invalid.at(pointer, _sentence(text, kind, steps + last_step, is_parameter=bool(place)))
 
 
-def unknown_parameters(unknown: Sequence[str], allowed: Iterable[str]) -> Invalid:
+def reject_unknown(sent: Iterable[tuple[str, Any]], allowed: frozenset[str]) -> None:
+    """Raises Invalid for undeclared and for repeated query parameters."""
+    names = [name for name, _ in sent]
+    unknown = [name for name in dict.fromkeys(names) if name not in allowed]
+    if unknown:
+        raise _unknown_parameters(unknown, allowed)
+    for name in allowed:
+        if names.count(name) > 1:
+            raise Invalid.at(f"query/{name}", f"`{name}` must be sent only once.", "repeated_parameter")
+
+
+def _unknown_parameters(unknown: Sequence[str], allowed: Iterable[str]) -> Invalid:
     """The problem for unknown query parameters; the message lists the known ones."""
     names = sorted(allowed)
     accepted = f"it accepts {_join_names(names)}" if names else "it accepts none"
@@ -78,6 +90,36 @@ def unknown_parameters(unknown: Sequence[str], allowed: Iterable[str]) -> Invali
     ]
     detail = f"This operation has no query parameter {_join_names(reported)}; {accepted}."
     return Invalid(errors[0].message if len(errors) == 1 else detail, errors=errors)
+
+
+def reject_unstorable(value: Any, path: str = "") -> None:
+    """Raises Invalid for values that PostgreSQL cannot store.
+
+    These are NUL, unpaired surrogates, and timestamps outside the years 1 to 9999 in UTC.
+    """
+    if isinstance(value, str):
+        if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
+            raise Invalid.at(path, "This text contains a NUL character or an unpaired surrogate.", "unstorable")
+    elif isinstance(value, datetime):
+        reject_out_of_range(value, path)
+    elif isinstance(value, msgspec.Struct):
+        for name, wire in zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True):
+            reject_unstorable(getattr(value, name), f"{path}/{wire}")
+    elif isinstance(value, list):
+        for index, item in enumerate(value):  # pyright: ignore[reportUnknownArgumentType]
+            reject_unstorable(item, f"{path}/{index}")
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            reject_unstorable(key, path)
+            reject_unstorable(item, f"{path}/{key}")
+
+
+def reject_out_of_range(moment: datetime, path: str) -> None:
+    """Raises Invalid for a time outside the years 1 to 9999 in UTC."""
+    try:
+        moment.astimezone(UTC)
+    except OverflowError:
+        raise Invalid.at(path, "This time is not within the years 1 to 9999 in UTC.", "unstorable") from None
 
 
 def _sentence(text: str, kind: Any, steps: list[str], *, is_parameter: bool) -> str:

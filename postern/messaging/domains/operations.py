@@ -218,7 +218,7 @@ async def get_domain_blocklist_status(call: Call, id: UUID) -> list[BlocklistEnt
 async def _record_settings(call: Call) -> RecordSettings:
     """The settings that the DNS records of this project's domains depend on."""
     settings = await projects.settings_of(call)
-    return record_settings_from(call.world.settings, used_relays(settings))
+    return dns_record_settings(call.world.settings, used_relays(settings))
 
 
 def _to_domain(row: StoredDomain, settings: RecordSettings) -> Domain:
