@@ -52,20 +52,20 @@ def compare(reports: Mapping[str, object], expected: Path) -> None:
     for line in expected.read_text().splitlines():
         name, recipients, action, kind = (line.split("\t") + [""] * 3)[:4]
         report = reports[name]
-        found = report.recipients if isinstance(report, DeliveryReport) else ()
-        addresses = {recipient.address.lower() for recipient in found}
-        actions = {recipient.action for recipient in found}
-        kinds = {_kind(recipient) for recipient in found}
+        reported = report.recipients if isinstance(report, DeliveryReport) else ()
+        addresses = {recipient.address.lower() for recipient in reported}
+        actions = {recipient.action for recipient in reported}
+        kinds = {_kind(recipient) for recipient in reported}
         is_hard = FailureKind.HARD in kinds
-        wanted = {address.lower() for address in recipients.split(",") if address}
-        results = {"recognized": bool(found)}
-        if wanted:
-            results["recipients"] = addresses == wanted
+        expected_addresses = {address.lower() for address in recipients.split(",") if address}
+        results = {"recognized": bool(reported)}
+        if expected_addresses:
+            results["recipients"] = addresses == expected_addresses
         if action:
             results["failed or delayed"] = action in actions
         if kind:
             results["hard or soft"] = is_hard == (kind == "hard")
-        if kind and found:
+        if kind and reported:
             results["hard or soft, of those recognized"] = is_hard == (kind == "hard")
         held_out = is_held_out(name)
         for what, is_right in results.items():

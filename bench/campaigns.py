@@ -30,7 +30,7 @@ from bench.audiences import memory
 from bench.chaos_campaign import campaign_to, id_of
 from bench.emails import (
     Server,
-    handed_over,
+    count_sent,
     load,
     percentile,
     quick_sink,
@@ -66,10 +66,10 @@ def wire(server: Server, url: str, to: str, workers: int, count: int) -> list[Ro
     server.call("POST", f"{campaign}/send", None, key)
     ends = time.monotonic() + 300
     with psycopg.connect(url, autocommit=True) as connection:
-        while (first := handed_over(connection, project)) == 0 and time.monotonic() < ends:
+        while (first := count_sent(connection, project)) == 0 and time.monotonic() < ends:
             time.sleep(0.01)
         began = time.perf_counter()
-        while (sent := handed_over(connection, project)) < count and time.monotonic() < ends:
+        while (sent := count_sent(connection, project)) < count and time.monotonic() < ends:
             time.sleep(0.05)
         rate = (sent - first) / (time.perf_counter() - began)
         recount = connection.execute(

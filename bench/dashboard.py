@@ -106,8 +106,8 @@ def filled(server: Server, url: str, file: Path, contacts: int, sends: int) -> A
     for name in DOMAINS:
         verified_domain(url, server, project, token, name)
     with psycopg.connect(url) as connection:
-        found = connection.execute("select id from domains where project_id = %s order by id", [project])
-        domains = [str(domain) for (domain,) in found]
+        rows = connection.execute("select id from domains where project_id = %s order by id", [project])
+        domains = [str(domain) for (domain,) in rows]
     filling = Filling(url, project, domains, contacts, sends)
     filling.fill()
     file.write_text(json.dumps(account))
@@ -186,7 +186,7 @@ def campaigns_by_size(client: Client, base: str) -> tuple[str, str]:
     path: str | None = f"{base}/campaigns?{query(status='SENT', include='counts', limit=100)}"
     while path:
         _, campaigns, path = client.get(path)
-        sizes |= {each["id"]: each["stats"]["total"] for each in campaigns}
+        sizes |= {campaign["id"]: campaign["stats"]["total"] for campaign in campaigns}
     return min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
 
 
@@ -200,9 +200,11 @@ def requests_of(client: Client, base: str) -> Iterator[tuple[str, str]]:
         return (midnight - timedelta(days=number)).isoformat().replace("+00:00", "Z")
 
     def several(screen: str, path: str, *filters: dict[str, Any], **usual: Any) -> Iterator[tuple[str, str]]:
-        for each in filters:
-            counted = {"countLimit": 10_000} if path.endswith(("/logs", "/contacts")) and COUNTED & each.keys() else {}
-            yield screen, f"{path}?{query(**each, **counted, **usual)}"
+        for filtered in filters:
+            counted = (
+                {"countLimit": 10_000} if path.endswith(("/logs", "/contacts")) and COUNTED & filtered.keys() else {}
+            )
+            yield screen, f"{path}?{query(**filtered, **counted, **usual)}"
         following: str | None = f"{path}?{query(**usual)}"
         for _ in range(NEXT_PAGES):
             _, _, following = client.get(following)
@@ -211,9 +213,9 @@ def requests_of(client: Client, base: str) -> Iterator[tuple[str, str]]:
             yield screen, following
 
     small, large = campaigns_by_size(client, base)
-    domains = [each["id"] for each in client.get(f"{base}/domains")[1]]
+    domains = [row["id"] for row in client.get(f"{base}/domains")[1]]
     audiences = client.get(f"{base}/audiences?{query(sort='name', limit=1000)}")[1]
-    by_name = {each["name"]: each["id"] for each in audiences}
+    by_name = {row["name"]: row["id"] for row in audiences}
     webhooks = client.get(f"{base}/webhooks?limit=1000")[1]
     customer = client.get(f"{base}/customers?{query(q='user.77@', limit=1)}")[1]["data"][0]["id"]
     contact = client.get(f"{base}/contacts?{query(q='user.77@', limit=1)}")[1]["data"][0]["id"]
@@ -537,7 +539,7 @@ def show_scrolling(browser: Browser, server: Server, account: Account) -> None:
     print(f"scrolled through {result['rows']:,} rows in {result['seconds']:.0f} s")
     print(f"frames at the end of what was loaded: {result['waited']}")
     for label, intervals in (("still page", still), ("scrolling", result["intervals"])):
-        dropped = sum(max(0, round(each / frame) - 1) for each in intervals)
+        dropped = sum(max(0, round(interval / frame) - 1) for interval in intervals)
         print(
             f"{label}: {len(intervals):,} frames, interval p50 {percentile(intervals, 0.5):.1f} ms, "
             f"p95 {percentile(intervals, 0.95):.1f} ms, p99 {percentile(intervals, 0.99):.1f} ms, longest "

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import psycopg
 
-from bench.emails import HTML, Server, handed_over, verified_domain
+from bench.emails import HTML, Server, count_sent, verified_domain
 from postern.kernel.database.embedded import run_embedded
 from postern.kernel.database.migrations import migrate
 from tests.peers.dns_zone import DnsZone, dns_zone
@@ -66,8 +66,8 @@ def cpu_seconds_of(root: int) -> float:
             except OSError:
                 continue  # The process has just ended.
     family = {root}
-    while found := {child for child, fields in fields_of.items() if int(fields[1]) in family} - family:
-        family |= found
+    while children := {child for child, fields in fields_of.items() if int(fields[1]) in family} - family:
+        family |= children
     ticks = sum(sum(map(int, fields_of[member][11:15])) for member in family if member in fields_of)
     return ticks / os.sysconf("SC_CLK_TCK")
 
@@ -97,7 +97,7 @@ def send_round(server: Server, url: str, postgres_id: int, name: str, domains: l
         worker = server.start("worker")
         first_count, ends = 0, time.perf_counter() + LONGEST_SECONDS
         began, used = 0.0, (0.0, 0.0)
-        while (count := handed_over(connection, project)) < MESSAGES:
+        while (count := count_sent(connection, project)) < MESSAGES:
             if count and not first_count:
                 # Measured from the first messages on, without the start of the worker.
                 first_count, began = count, time.perf_counter()

@@ -346,7 +346,7 @@ def wire(server: Server, url: str, port: int, to: str, workers: int, signs: floa
         for _ in range(workers):
             server.start("worker")
         first_count = 0
-        while (count := handed_over(connection, project)) < WIRE:
+        while (count := count_sent(connection, project)) < WIRE:
             if count and not first_count:
                 # Measured from the first messages on, without the start of the workers.
                 first_count, began = count, time.perf_counter()
@@ -363,7 +363,7 @@ def wire(server: Server, url: str, port: int, to: str, workers: int, signs: floa
     ]
 
 
-def handed_over(connection: psycopg.Connection, project: str) -> int:
+def count_sent(connection: psycopg.Connection, project: str) -> int:
     """The number of sends of a project that the relay accepted, from Postern's counters."""
     row = connection.execute(
         "select coalesce(sum(count), 0) from send_counters where project_id = %s and measure = 'sent'", [project]

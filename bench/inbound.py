@@ -164,7 +164,7 @@ def measure_rounds(server: Server, url: str, port: int, folder: Path, rounds: in
         project, key, token = server.project()
         verified_domain(url, server, project, token)
         add_route(url, project)
-        bounces = iter([bounce(*each) for each in send(server, url, project, key, ledger)])
+        bounces = iter([bounce(*sent) for sent in send(server, url, project, key, ledger)])
     process = server.start("smtp")
     wait_until_open("127.0.0.1", port)
     measure(port, iter(message_to_route, None), 1)

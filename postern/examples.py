@@ -22,7 +22,7 @@ DELIVERED: Mapping[str, Any] = {
 DKIM_VALUE = "v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA…"
 
 # Values by `field` or `Record.field`, with JSON names, grouped by area.
-PEOPLE: Mapping[str, Any] = {
+IDENTITIES: Mapping[str, Any] = {
     "email": "ada@example.com",
     "name": "Ada Lovelace",
     "phone": "+441632960123",
@@ -815,4 +815,4 @@ ID_KINDS: Mapping[str, str] = {
     "AccountInvitation": "invitation",
 }
 
-EXAMPLES = Examples({**PEOPLE, **ACCOUNT, **MAIL, **MARKETING, **COMPANIES}, ID_KINDS)
+EXAMPLES = Examples({**IDENTITIES, **ACCOUNT, **MAIL, **MARKETING, **COMPANIES}, ID_KINDS)

@@ -137,7 +137,7 @@ def fields_of_data(data: Any, besides: tuple[Any, ...] = (EmailEventData, Caused
     """The fields of an event's data without those that all events have, or all events of a type in `besides`."""
     known = {
         field.name
-        for base in (ContactEventData, *(each for each in besides if issubclass(data, each)))
+        for base in (ContactEventData, *(addition for addition in besides if issubclass(data, addition)))
         for field in msgspec.structs.fields(base)
     }
     return [field for field in msgspec.structs.fields(data) if field.name not in known]

@@ -26,7 +26,7 @@ from postern.kernel.database.embedded import EmbeddedPostgres, run_embedded
 from postern.kernel.database.migrations import migrate
 from postern.kernel.database.statements import Database, open_database
 from postern.kernel.due import drain
-from postern.kernel.http.call import NOBODY, Call, Origin
+from postern.kernel.http.call import ANONYMOUS, Call, Origin
 from postern.kernel.values import NO_ID, FixedClock, new_id
 from postern.messaging.domains import keys as domain_keys
 from postern.messaging.emails import work as emails_work
@@ -348,7 +348,7 @@ def new_project(app: Any, world: World) -> Callable[[], Awaitable[Tenant]]:
     async def make() -> Tenant:
         email = f"dev-{uuid4().hex[:12]}@example.com"
         call = Call(
-            world, world.db, NOBODY, world.clock(), "", Origin("127.0.0.1", f"python-httpx/{httpx.__version__}")
+            world, world.db, ANONYMOUS, world.clock(), "", Origin("127.0.0.1", f"python-httpx/{httpx.__version__}")
         )
         sign_up = DeveloperSignUp(email=email, password=PASSWORD, name="Ada")
         signed_up = await accounts.open_account(call, sign_up, email_verified=True)

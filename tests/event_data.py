@@ -40,13 +40,13 @@ def data_errors(database_url: str) -> list[str]:
 def _differences(data: Any, count: int, keys: dict[str, dict[str, int]]) -> list[str]:
     common = {field.encode_name for field in msgspec.structs.fields(ContactEventData)}
     fields = {field.encode_name: field for field in msgspec.structs.fields(data) if field.encode_name not in common}
-    found = [f"{name} is not declared" for name in keys.keys() - fields.keys()]
+    errors = [f"{name} is not declared" for name in keys.keys() - fields.keys()]
     for name, field in fields.items():
         kinds = keys.get(name, {})
-        found += [f"{name} is {kind}" for kind in kinds.keys() - _json_types(field.type)]
+        errors += [f"{name} is {kind}" for kind in kinds.keys() - _json_types(field.type)]
         if field.required and sum(kinds.values()) < count:
-            found.append(f"{name} is missing in {count - sum(kinds.values())} of {count}")
-    return found
+            errors.append(f"{name} is missing in {count - sum(kinds.values())} of {count}")
+    return errors
 
 
 def _json_types(kind: Any) -> set[str]:

@@ -24,12 +24,12 @@ PAGES = [TOUR, *FLOWS]
 @cache
 def files() -> frozenset[str]:
     """The paths of all files and folders of the code and the tests, without the packages that peers need."""
-    found: set[str] = set()
+    paths: set[str] = set()
     for name in ("postern", "tests"):
         for folder, folders, names in os.walk(ROOT / name):
-            folders[:] = [each for each in folders if each not in PACKAGES]
-            found.update(Path(folder, each).relative_to(ROOT).as_posix() for each in folders + names)
-    return frozenset(found)
+            folders[:] = [path for path in folders if path not in PACKAGES]
+            paths.update(Path(folder, path).relative_to(ROOT).as_posix() for path in folders + names)
+    return frozenset(paths)
 
 
 PACKAGES = {"node_modules", "packages", "debian_packages", "__pycache__"}

@@ -531,8 +531,8 @@ def test_https_is_served_while_no_authority_can_be_reached(base_folder: Path) ->
     server = start(base_folder / "https", **settings)
     try:
         eventually(lambda: "Postern is ready at https://post.example" in server.printed(), server)
-        found = re.search(r"HTTPS is served at 127.0.0.1:(\d+), with certificates from 127.0.0.1", server.printed())
-        port = int(found[1])
+        match = re.search(r"HTTPS is served at 127.0.0.1:(\d+), with certificates from 127.0.0.1", server.printed())
+        port = int(match[1])
         assert https_status(port, "/healthz") == 200
         os.kill(server.child("api"), signal.SIGKILL)
         eventually(lambda: https_status(port, "/healthz") == 200, server)

@@ -10,7 +10,7 @@ from postern.app import OPERATIONS
 from postern.platform.projects.permissions import PERMISSIONS
 from tests.contract import contract, name_of
 
-WITH_CREDENTIAL = [operation for operation in OPERATIONS if operation.accepts and "nobody" not in operation.accepts]
+WITH_CREDENTIAL = [operation for operation in OPERATIONS if operation.accepts and "anonymous" not in operation.accepts]
 """The operations that require a credential."""
 IN_A_PROJECT = [
     operation for operation in WITH_CREDENTIAL if "{project_id}" in operation.path or "{app_id}" in operation.path

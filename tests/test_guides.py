@@ -191,7 +191,7 @@ class Person:
         with httpx.Client(base_url=base, headers=headers, timeout=WAIT_SECONDS) as http:
             added = http.post("/domains", json={"domain": name})
             assert added.status_code in (201, 409), added.text
-            (domain,) = [each for each in http.get("/domains").json() if each["domain"] == name]
+            (domain,) = [candidate for candidate in http.get("/domains").json() if candidate["domain"] == name]
             for record in domain["records"]:
                 self.server.zone.set(record["name"], record["type"], record["value"])
             assert http.post(f"/domains/{domain['id']}/verify").json()["status"] == "VERIFIED"

@@ -116,7 +116,7 @@ class Actor:
 
     def token_for(self, operation: Operation[Any, Any], number: int) -> str | None:
         """One of the credentials that an operation accepts, chosen by `number`; None for no credential."""
-        kinds = sorted(operation.accepts - {"nobody"}) + ([""] if "nobody" in operation.accepts else [])
+        kinds = sorted(operation.accepts - {"anonymous"}) + ([""] if "anonymous" in operation.accepts else [])
         return self.tokens.get(kinds[number % len(kinds)]) if kinds else None
 
     def path_parameters(self, wire_path: str) -> dict[str, str]:

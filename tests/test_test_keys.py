@@ -212,12 +212,12 @@ async def test_what_a_customer_does_in_a_test_session_sends_captured_mail(
     await act(session, "test@example.com")
     assert await captured(project) == ["ada@example.com", "test@example.com"]
     # A refresh without a key continues the TEST session.
-    nobody = Client(project.client.app)
-    refreshed = await nobody.post(f"{auth}/token/refresh", {"refreshToken": session["refreshToken"]})
+    anonymous = Client(project.client.app)
+    refreshed = await anonymous.post(f"{auth}/token/refresh", {"refreshToken": session["refreshToken"]})
     await act(refreshed.json(), "later@example.com")
     assert len(await captured(project)) == 4
     assert sink.messages == []
-    await act((await nobody.post(f"{auth}/sign-in", credentials)).json(), "live@example.com")
+    await act((await anonymous.post(f"{auth}/sign-in", credentials)).json(), "live@example.com")
     assert len(await captured(project)) == 4
     assert sorted(message.recipients for message in sink.messages) == [("ada@example.com",), ("live@example.com",)]
 

@@ -139,14 +139,14 @@ async def create_account_with_project(settings: Settings, url: str, base_url: st
 
 async def bootstrap_in(world: "World", base_url: str) -> BootstrapResult:
     """Create an account, a project and a live secret key with the services of `world`, such as its database."""
-    from postern.kernel.http.call import NOBODY, Call, Origin
+    from postern.kernel.http.call import ANONYMOUS, Call, Origin
     from postern.kernel.values import new_id
     from postern.platform.accounts.model import DeveloperSignUp
     from postern.platform.accounts.operations import make_inbox_link, make_sign_in_link, open_account, read_token
     from postern.platform.projects.operations import NewApiKey, create_api_key
 
     origin = Origin("127.0.0.1", "postern bootstrap")
-    call = Call(world, world.db, NOBODY, world.clock(), str(new_id()), origin)
+    call = Call(world, world.db, ANONYMOUS, world.clock(), str(new_id()), origin)
     email, password = f"developer-{secrets.token_hex(4)}@example.com", secrets.token_urlsafe(15)
     signed_in = await open_account(
         call, DeveloperSignUp(email=email, password=password, name="Developer"), email_verified=True

@@ -48,7 +48,7 @@ def credential_of(operation: "Operation[Any, Any]") -> str:
     """The permission that an operation needs; if it needs none, the credentials that it accepts."""
     if operation.needs:
         return operation.needs
-    # The caller of a request without a credential is of the kind `nobody`.
-    if not operation.accepts or "nobody" in operation.accepts:
+    # The caller of a request without a credential is of the kind `anonymous`.
+    if not operation.accepts or "anonymous" in operation.accepts:
         return "anyone"
     return " or ".join(name.replace("_", " ") for name in CREDENTIALS if name in operation.accepts)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from postern.cli.client import ProjectClient
 
-PEOPLE = (
+NAMES = (
     "Ada Lovelace",
     "Grace Hopper",
     "Alan Turing",
@@ -102,7 +102,7 @@ class _Run:
     audience: str = ""
     """Id of an audience."""
     customers: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    """The created customers, in the order of PEOPLE."""
+    """The created customers, in the order of NAMES."""
 
     async def post(self, path: str, body: Any = None) -> Any:
         """POST to `path` of the project; returns the JSON of the response. Raises CannotRun for an error."""
@@ -203,7 +203,7 @@ async def _make_contacts(run: _Run) -> list[str]:
         await asyncio.to_thread(file.write_text, imported_csv(run.name))
         await import_file(run.client.http, run.client.project, file, "upsert", lambda *_: None, types)
     audience = await run.post("/audiences", {"name": f"Press {run.name}"})
-    members = {"contacts": [{"email": _address(run, name), "attributes": {"name": name}} for name in PEOPLE[:8]]}
+    members = {"contacts": [{"email": _address(run, name), "attributes": {"name": name}} for name in NAMES[:8]]}
     await run.post(f"/audiences/{audience['id']}/contacts/bulk-email", members)
     run.audience = audience["id"]
     rules = {
@@ -228,7 +228,7 @@ def imported_csv(name: str) -> str:
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow(["email", "name", "seats", "birthday", "beta", "interests", "zip", "country"])
-    for number, person in enumerate(PEOPLE):
+    for number, person in enumerate(NAMES):
         beta, country = ("true", "DE") if number % 3 == 0 else ("false", "FR")
         birthday = f"19{70 + number}-03-{1 + number:02}"
         address = f"import-{number}@{name}.example.com"
@@ -256,8 +256,8 @@ async def _make_emails(run: _Run) -> list[str]:
                 ),
                 {
                     **message,
-                    "to": [_address(run, PEOPLE[0])],
-                    "cc": [_address(run, PEOPLE[1])],
+                    "to": [_address(run, NAMES[0])],
+                    "cc": [_address(run, NAMES[1])],
                     "subject": "Your invoice 2026-117",
                     "text": "The invoice is attached.",
                     "attachments": [{"filename": "invoice.txt", "content": b64encode(b"Sum: 42.00").decode()}],
@@ -270,7 +270,7 @@ async def _make_emails(run: _Run) -> list[str]:
                         "text": "Stay with us.",
                         "scheduledAt": _text(now + timedelta(hours=hours)),
                     }
-                    for hours, person in ((3, PEOPLE[2]), (26, PEOPLE[3]), (24 * 6, PEOPLE[4]))
+                    for hours, person in ((3, NAMES[2]), (26, NAMES[3]), (24 * 6, NAMES[4]))
                 ),
             ]
         },
@@ -402,7 +402,7 @@ async def _make_customers(run: _Run) -> list[str]:
             **({"password": PASSWORD} if number < 6 else {}),
             **({"phone": f"+4930120{1000 + number}", "phoneVerified": number % 2 == 0} if number < 4 else {}),
         }
-        for number, person in enumerate(PEOPLE)
+        for number, person in enumerate(NAMES)
     ]
     run.customers = await _gather(run.post("/customers", body) for body in bodies)
     for number, agent in ((0, DESK_AGENT), (0, PHONE_AGENT), (1, DESK_AGENT), (2, PHONE_AGENT), (3, DESK_AGENT)):
@@ -418,7 +418,7 @@ async def _make_customers(run: _Run) -> list[str]:
         (11, {"reason": "Spam", "expiresAt": _text(_now() + timedelta(days=7))}),
     ):
         await run.post(f"/customers/{run.customers[number]['id']}/ban", ban)
-    return [f"The customers {_address(run, PEOPLE[0])} to {_address(run, PEOPLE[4])} have the password “{PASSWORD}”."]
+    return [f"The customers {_address(run, NAMES[0])} to {_address(run, NAMES[4])} have the password “{PASSWORD}”."]
 
 
 async def _enroll(run: _Run, token: str) -> None:
@@ -436,7 +436,7 @@ async def _enroll(run: _Run, token: str) -> None:
 
 
 def _credentials(run: _Run, number: int) -> dict[str, str]:
-    return {"email": _address(run, PEOPLE[number]), "password": PASSWORD}
+    return {"email": _address(run, NAMES[number]), "password": PASSWORD}
 
 
 async def _make_organizations(run: _Run) -> list[str]:
@@ -542,10 +542,10 @@ async def _make_keys_and_team(run: _Run) -> list[str]:
         {"name": f"Tests {run.name}", "environment": "TEST", "expiresAt": _text(_now() + timedelta(days=90))},
         {"name": f"Sign-in page {run.name}", "type": "PUBLISHABLE"},
     )  # fmt: skip
-    people = ((f"colleague@{run.name}.example.com", "ADMIN"), (f"auditor@{run.name}.example.com", "VIEWER"))
+    members = ((f"colleague@{run.name}.example.com", "ADMIN"), (f"auditor@{run.name}.example.com", "VIEWER"))
     requests = [
         *((f"/projects/{run.client.project}/api-keys", key) for key in keys),
-        *(("/account/invitations", {"email": email, "role": role}) for email, role in people),
+        *(("/account/invitations", {"email": email, "role": role}) for email, role in members),
     ]
     for path, body in requests:
         response = await http.post(path, json=body, headers=headers)

@@ -68,11 +68,11 @@ async def _address(resolver: "Resolver", host: str) -> str | None:
     except ValueError:
         pass
     try:
-        found = await resolver.addresses(host)
+        addresses = await resolver.addresses(host)
     except (NoSuchRecord, DnsUnavailable):
         return None
     # The last one is an IPv4 address, if there is one: on many machines, IPv6 does not work.
-    return found[-1]
+    return addresses[-1]
 
 
 async def _offset(address: str, port: int) -> timedelta | None:

@@ -110,8 +110,8 @@ async def follow_events(
 
     from postern.platform.webhooks.rules import is_subscribed, matching_entries
 
-    newest = await _get_events(server, project, limit=1)
-    last_id = UUID(newest[0]["id"]) if newest else UUID(int=0)
+    newest_events = await _get_events(server, project, limit=1)
+    last_id = UUID(newest_events[0]["id"]) if newest_events else UUID(int=0)
     # Because of LOOKBACK, the first poll also reads events that exist already. They must not be yielded.
     seen_ids = {event["id"] async for event in _events_after(server, project, _shift_back(last_id))}
     while True:

@@ -52,16 +52,16 @@ def show_reports(
 
     with connect_database(read_settings()) as (url, _), psycopg.connect(url, autocommit=True) as connection:
         if id is not None:
-            found = connection.execute(
+            row = connection.execute(
                 """
                 select message from unattributed_reports where id = %(id)s
                 union all select message from unrecognized_reports where id = %(id)s
                 """,
                 {"id": id},
             ).fetchone()
-            if found is None:
+            if row is None:
                 raise SystemExit(f"There is no report {id}.")
-            write_message(found[0])
+            write_message(row[0])
             return
         rows = connection.execute(
             """

@@ -47,17 +47,17 @@ async def checks(settings, recipient=None, sender=None, time_server="time.test")
 async def test_matching_names_and_a_reachable_server_are_ok(direct_settings, internet, zone):
     zone.load(f"mx1.example.com A {PUBLIC}\n14.215.184.93.in-addr.arpa PTR mx1.example.com.")
     sink = await internet.mail_server("b.test", Behaviour(tls=server_context()))
-    found = await checks(msgspec.structs.replace(direct_settings, sources="127.0.2.1=lab.example.com"), "ada@b.test")
+    results = await checks(msgspec.structs.replace(direct_settings, sources="127.0.2.1=lab.example.com"), "ada@b.test")
     port = f"Port {internet.port}"
-    assert "with TLS" in found[f"{port} ok"].result
-    assert found["Mail servers of b.test ok"].result == "mx.b.test"
-    assert found["Base URL ok"]
-    assert not any(result.status == "problem" for result in found.values())
+    assert "with TLS" in results[f"{port} ok"].result
+    assert results["Mail servers of b.test ok"].result == "mx.b.test"
+    assert results["Base URL ok"]
+    assert not any(result.status == "problem" for result in results.values())
     assert sink.messages == []
     assert "EHLO lab.example.com" in sink.commands
-    found = await checks(direct_settings)
-    assert found["PTR ok"]
-    assert "does not have it" in found[f"Source {PUBLIC} problem"].result
+    results = await checks(direct_settings)
+    assert results["PTR ok"]
+    assert "does not have it" in results[f"Source {PUBLIC} problem"].result
 
 
 @pytest.mark.parametrize(
@@ -77,20 +77,20 @@ async def test_names_that_do_not_match_are_problems(direct_settings, zone, recor
 async def test_a_blocked_port_and_a_missing_domain_are_problems(direct_settings, internet, zone):
     direct_settings = msgspec.structs.replace(direct_settings, sources="127.0.2.1=lab.example.com")
     zone.load(f"b.test A {internet.new_address()}")
-    found = await checks(direct_settings, "ada@b.test")
-    assert "hosting providers" in found[f"Port {internet.port} problem"].advice
+    results = await checks(direct_settings, "ada@b.test")
+    assert "hosting providers" in results[f"Port {internet.port} problem"].advice
     assert (await checks(direct_settings, "ada@gone.test"))["Mail servers of gone.test problem"]
     await internet.mail_server("c.test", Behaviour(replies={"GREETING": b"554 5.7.1 Blocked"}))
     assert "Blocked" in (await checks(direct_settings, "ada@c.test"))[f"Port {internet.port} problem"].result
 
 
 async def test_a_server_that_does_not_send_directly(settings, zone):
-    found = await checks(settings)
-    assert "POSTERN_TRANSPORT=direct" in found["Transport problem"].advice
-    assert found["EHLO name problem"]
+    results = await checks(settings)
+    assert "POSTERN_TRANSPORT=direct" in results["Transport problem"].advice
+    assert results["EHLO name problem"]
     zone.load(f"mail.example.com A {PUBLIC}")
-    found = await checks(msgspec.structs.replace(settings, base_url="https://mail.example.com", transport="direct"))
-    assert "POSTERN_SOURCES" in found["EHLO name note"].advice
+    results = await checks(msgspec.structs.replace(settings, base_url="https://mail.example.com", transport="direct"))
+    assert "POSTERN_SOURCES" in results["EHLO name note"].advice
 
 
 # The clock ---------------------------------------------------
@@ -109,8 +109,8 @@ async def test_a_server_that_does_not_send_directly(settings, zone):
 async def test_the_clock_is_compared_with_a_time_server(direct_settings, zone, ahead, status, result):
     zone.add("time.test", "A", "127.0.0.1")
     async with time_server(ahead) as port:
-        found = await checks(direct_settings, time_server=f"time.test:{port}")
-        assert found[f"Clock {status}"].result == result
+        results = await checks(direct_settings, time_server=f"time.test:{port}")
+        assert results[f"Clock {status}"].result == result
         assert (await checks(direct_settings, time_server=f"127.0.0.1:{port}"))[f"Clock {status}"]
 
 
@@ -139,8 +139,8 @@ def with_octets(start, octets):
 async def test_a_reply_without_the_time_is_no_time(direct_settings, monkeypatch, change):
     monkeypatch.setattr(doctor_clock, "REPLY_SECONDS", 0.2)
     async with time_server(change=change) as port:
-        found = await checks(direct_settings, time_server=f"127.0.0.1:{port}")
-    assert "does not respond" in found["Clock note"].result
+        results = await checks(direct_settings, time_server=f"127.0.0.1:{port}")
+    assert "does not respond" in results["Clock note"].result
 
 
 @pytest.mark.parametrize("name", ["gone.test", "127.0.0.1:1", "[::1]:1"])
@@ -157,13 +157,13 @@ async def test_what_is_no_time_server(direct_settings, name):
 
 
 async def test_the_records_of_the_sending_domain(direct_settings, zone):
-    found = await checks(direct_settings, sender="hello@acme.test")
-    assert found["SPF problem"]
-    assert found["DMARC problem"].result == "There is no DMARC record for acme.test."
-    assert "_dmarc.acme.test: v=DMARC1; p=none;" in found["DMARC problem"].advice
+    results = await checks(direct_settings, sender="hello@acme.test")
+    assert results["SPF problem"]
+    assert results["DMARC problem"].result == "There is no DMARC record for acme.test."
+    assert "_dmarc.acme.test: v=DMARC1; p=none;" in results["DMARC problem"].advice
     zone.add("_dmarc.acme.test", "TXT", "v=DMARC1; p=reject")
-    found = await checks(direct_settings, sender="hello@acme.test")
-    assert found["DMARC ok"].result == "acme.test has v=DMARC1; p=reject"
+    results = await checks(direct_settings, sender="hello@acme.test")
+    assert results["DMARC ok"].result == "acme.test has v=DMARC1; p=reject"
 
 
 # Mail loops ---------------------------------------------------
@@ -192,31 +192,31 @@ def loop_settings(direct_settings, database_url, project, zone):
 
 async def test_a_domain_whose_mail_server_is_this_one_is_a_problem(loop_settings, project, zone):
     """By the name of its MX record, by the address of that name, or by its own address without an MX record."""
-    by_name, by_address, implicit, elsewhere, null = [await own_domain(project) for _ in range(5)]
+    by_name, by_address, implicit, external, null = [await own_domain(project) for _ in range(5)]
     zone.load(
         f"{by_name} MX 10 lab.example.com.\n{by_address} MX 10 mx.{by_address}.\nmx.{by_address} A 127.0.2.1\n"
-        f"{implicit} A 127.0.2.1\n{elsewhere} MX 10 mx.{elsewhere}.\nmx.{elsewhere} A 192.0.2.7\n"
-        f"{elsewhere} A 127.0.2.1\n{null} MX 0 ."
+        f"{implicit} A 127.0.2.1\n{external} MX 10 mx.{external}.\nmx.{external} A 192.0.2.7\n"
+        f"{external} A 127.0.2.1\n{null} MX 0 ."
     )
-    found = await checks(loop_settings)
+    results = await checks(loop_settings)
     for name, text in ((by_name, "lab.example.com"), (by_address, f"mx.{by_address}"), (implicit, "no MX record")):
-        problem = found[SUBJECT.format(name, "problem")]
+        problem = results[SUBJECT.format(name, "problem")]
         assert text in problem.result
         assert "loops and bounces" in problem.result
         assert "POSTERN_INBOUND_PORT=25" in problem.advice
-    assert not any(name in subject for subject in found for name in (elsewhere, null))
-    assert "Mail loops ok" not in found
+    assert not any(name in subject for subject in results for name in (external, null))
+    assert "Mail loops ok" not in results
 
 
 async def test_a_server_that_receives_mail_needs_a_route_for_its_domains(loop_settings, project, zone):
     receiving, without_route = await own_domain(project, route=True), await own_domain(project)
     for name in (receiving, without_route):
         zone.set(name, "MX", "10 lab.example.com.")
-    found = await checks(loop_settings)
-    assert "the routes of the domain get no mail" in found[SUBJECT.format(receiving, "problem")].result
-    found = await checks(msgspec.structs.replace(loop_settings, inbound_port=25))
-    assert SUBJECT.format(receiving, "problem") not in found
-    assert "inbound/routes" in found[SUBJECT.format(without_route, "note")].advice
+    results = await checks(loop_settings)
+    assert "the routes of the domain get no mail" in results[SUBJECT.format(receiving, "problem")].result
+    results = await checks(msgspec.structs.replace(loop_settings, inbound_port=25))
+    assert SUBJECT.format(receiving, "problem") not in results
+    assert "inbound/routes" in results[SUBJECT.format(without_route, "note")].advice
 
 
 async def test_another_mail_server_on_the_address_may_pass_the_mail_on(loop_settings, internet, project, zone):
@@ -224,8 +224,8 @@ async def test_another_mail_server_on_the_address_may_pass_the_mail_on(loop_sett
     zone.set(receiving, "MX", f"10 mx.{receiving}.")
     zone.add(f"mx.{receiving}", "A", "127.0.2.1")
     await internet.server_at("127.0.2.1")
-    found = await checks(loop_settings)
-    assert "POST /projects/{id}/inbound" in found[SUBJECT.format(receiving, "note")].advice
+    results = await checks(loop_settings)
+    assert "POST /projects/{id}/inbound" in results[SUBJECT.format(receiving, "note")].advice
 
 
 async def test_the_domain_for_bounces_needs_the_inbound_port(loop_settings, zone):
@@ -243,9 +243,9 @@ async def test_without_a_database_the_domains_of_the_settings_are_checked(direct
     settings = msgspec.structs.replace(
         direct_settings, database_url=None, data=tmp_path, return_path_domain="bounce.example.com"
     )
-    found = await checks(settings)
-    assert "no database" in found["Mail loops note"].result
-    assert found[SUBJECT.format("bounce.example.com", "problem")]
+    checked = await checks(settings)
+    assert "no database" in checked["Mail loops note"].result
+    assert checked[SUBJECT.format("bounce.example.com", "problem")]
     settings = msgspec.structs.replace(settings, return_path_domain=None)
     results = [result async for result in diagnose_direct(settings, "ada@hello.example", None)]
     assert any(

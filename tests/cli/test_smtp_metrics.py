@@ -45,7 +45,7 @@ async def metrics_of(client, servers):
 
 
 async def test_connections_messages_and_failures_are_counted(world, project):
-    def use(port):
+    def connect(port):
         content = message().as_bytes().replace(b"\n", b"\r\n")
         with SMTP("127.0.0.1", port) as client:
             client.ehlo()
@@ -58,7 +58,7 @@ async def test_connections_messages_and_failures_are_counted(world, project):
             return len(content)
 
     async with running(world) as (ports, servers):
-        octets = await asyncio.to_thread(use, ports["submission"])
+        octets = await asyncio.to_thread(connect, ports["submission"])
         with socket.create_connection(("127.0.0.1", ports["inbound"])) as open_connection:
             await asyncio.to_thread(open_connection.recv, 100)
             await servers.record_counters()

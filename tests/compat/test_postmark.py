@@ -227,8 +227,8 @@ INVALID: dict[str, tuple[int, str, dict[str, Any]]] = {
 
 async def test_invalid_messages_are_refused_with_a_code_and_a_sentence(project):
     for case, (code, part, changes) in INVALID.items():
-        found, message = code_of(await send(project, **changes))
-        assert (found, part in message) == (code, True), (case, message)
+        error_code, message = code_of(await send(project, **changes))
+        assert (error_code, part in message) == (code, True), (case, message)
     assert await logged(project) == []
 
 

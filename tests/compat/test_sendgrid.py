@@ -80,8 +80,8 @@ def errors_of(response: Any, status: int = 400) -> list[tuple[str | None, str]]:
 async def refuse(project: Any, field: str | None, status: int = 400, **changes: Any) -> str:
     """Assert that a request is refused because of `field`, and that nothing is sent; returns the message."""
     response = await project.client.post(SEND, {**MAIL, **changes})
-    ((found, message),) = errors_of(response, status)
-    assert found == field, message
+    ((error_field, message),) = errors_of(response, status)
+    assert error_field == field, message
     assert await logged(project) == []
     return message
 
@@ -149,8 +149,8 @@ async def test_each_personalization_is_a_message_with_its_own_values(project, cl
     assert (message["X-One"], message["X-Two"], other["X-One"]) == ("own", "two", "common")
     assert message["Reply-To"] == '"R, 1" <r1@example.com>, r2@example.com'
     assert "<p>-greeting-</p>" in other.get_body(("html",)).get_content()
-    found = await project.client.get("/emails/logs", params={"tag": "welcome mail"})
-    assert found.json()["total"] == 2
+    emails = await project.client.get("/emails/logs", params={"tag": "welcome mail"})
+    assert emails.json()["total"] == 2
 
 
 async def test_attachments_are_files_or_inline_images(project):
@@ -176,8 +176,8 @@ async def test_attachments_are_files_or_inline_images(project):
 
 
 async def refuse_more(project: Any, field: str, **changes: Any) -> str:
-    ((found, message),) = errors_of(await project.client.post(SEND, {**MAIL, **changes}))
-    assert found == field, message
+    ((error_field, message),) = errors_of(await project.client.post(SEND, {**MAIL, **changes}))
+    assert error_field == field, message
     return message
 
 
@@ -190,17 +190,17 @@ async def new_template(project: Any, **fields: Any) -> str:
 async def test_a_template_gets_the_dynamic_data_of_each_personalization(project):
     template_id = await new_template(project, subject="Welcome, {{name}}")
     mail = {name: MAIL[name] for name in ("from", "subject")}
-    people = [{"to": [{"email": f"{name}@example.org"}], "dynamic_template_data": {"name": name}} for name in "ab"]
-    response = await project.client.post(SEND, {**mail, "personalizations": people, "template_id": template_id})
+    recipients = [{"to": [{"email": f"{name}@example.org"}], "dynamic_template_data": {"name": name}} for name in "ab"]
+    response = await project.client.post(SEND, {**mail, "personalizations": recipients, "template_id": template_id})
     assert response.status_code == 202, response.text
     sends = await logged(project)
     assert [send["subject"] for send in sends] == ["Welcome, a", "Welcome, b"]
     assert "Hi b" in (await message_of(project, sends[1]["id"])).get_body(("html",)).get_content()
     sandbox = {"mail_settings": {"sandbox_mode": {"enable": True}}}
-    body = {**mail, **sandbox, "personalizations": people, "template_id": f"d-{template_id}"}
+    body = {**mail, **sandbox, "personalizations": recipients, "template_id": f"d-{template_id}"}
     assert (await project.client.post(SEND, body)).status_code == 200
     without_subject = await new_template(project, name="Other")
-    response = await project.client.post(SEND, {**mail, "personalizations": people, "template_id": without_subject})
+    response = await project.client.post(SEND, {**mail, "personalizations": recipients, "template_id": without_subject})
     assert [send["subject"] for send in await logged(project)][2:] == ["Hello", "Hello"]
 
 
@@ -210,11 +210,11 @@ async def test_unknown_and_foreign_templates_are_refused(project, new_project):
         message = await refuse(project, "template_id", template_id=template_id)
         assert message.startswith("The template_id must be a valid GUID, you provided")
     own = await new_template(project)
-    people = [{"to": [ADA], "substitutions": {"-a-": "b"}}]
-    await refuse(project, "personalizations.0.substitutions", template_id=own, personalizations=people)
+    recipients = [{"to": [ADA], "substitutions": {"-a-": "b"}}]
+    await refuse(project, "personalizations.0.substitutions", template_id=own, personalizations=recipients)
     broken = await new_template(project, html="{{ 1 / n }}", subject="x")
-    people = [{"to": [ADA], "dynamic_template_data": {"n": 0}}]
-    await refuse(project, "template_id", template_id=broken, personalizations=people)
+    recipients = [{"to": [ADA], "dynamic_template_data": {"n": 0}}]
+    await refuse(project, "template_id", template_id=broken, personalizations=recipients)
 
 
 async def test_sandbox_mode_checks_everything_and_sends_nothing(project):
@@ -372,8 +372,8 @@ async def test_an_unverified_domain_is_403_and_names_the_next_step(sender):
 
 async def test_a_suppressed_recipient_gets_nothing(sender, sink, run_due_work):
     await sender.client.post("/suppressions", {"address": "ada@example.org", "reason": "MANUAL"})
-    people = [{"to": [ADA]}, {"to": [{"email": "bob@example.org"}]}]
-    response = await sender.client.post(SEND, {**MAIL, "personalizations": people})
+    recipients = [{"to": [ADA]}, {"to": [{"email": "bob@example.org"}]}]
+    response = await sender.client.post(SEND, {**MAIL, "personalizations": recipients})
     assert response.status_code == 202
     await run_due_work()
     assert [send["status"] for send in await logged(sender)] == ["SUPPRESSED", "SENT"]
@@ -381,9 +381,9 @@ async def test_a_suppressed_recipient_gets_nothing(sender, sink, run_due_work):
 
 
 async def test_one_invalid_personalization_sends_none_of_the_others(project):
-    people = [{"to": [{"email": f"a{number}@example.org"}]} for number in range(20)]
-    people[13]["headers"] = {"From": "x"}  # pyright: ignore[reportArgumentType]
-    await refuse(project, "personalizations.13.headers.From", personalizations=people)
+    recipients = [{"to": [{"email": f"a{number}@example.org"}]} for number in range(20)]
+    recipients[13]["headers"] = {"From": "x"}  # pyright: ignore[reportArgumentType]
+    await refuse(project, "personalizations.13.headers.From", personalizations=recipients)
 
 
 async def test_an_idempotency_key_gives_the_first_response_again(project):
@@ -399,22 +399,22 @@ async def test_an_idempotency_key_gives_the_first_response_again(project):
 
 
 async def test_messages_that_are_too_large_together_are_refused(project):
-    people = [{"to": [{"email": f"a{number}@example.org"}]} for number in range(60)]
+    recipients = [{"to": [{"email": f"a{number}@example.org"}]} for number in range(60)]
     content = [{"type": "text/plain", "value": "x" * 1_000_000}]
-    await refuse(project, None, 413, personalizations=people, content=content)
-    many_tags = [{**person, "substitutions": {f"-{n}-": "" for n in range(900)}} for person in people]
+    await refuse(project, None, 413, personalizations=recipients, content=content)
+    many_tags = [{**person, "substitutions": {f"-{n}-": "" for n in range(900)}} for person in recipients]
     content = [{"type": "text/plain", "value": "x" * 20_000}]
     await refuse(project, None, 413, personalizations=many_tags, content=content)
 
 
 async def test_a_thousand_personalizations_are_accepted(project):
-    people = [
+    recipients = [
         {"to": [{"email": f"a{number}@example.org"}], "substitutions": {"%n%": str(number)}} for number in range(1_000)
     ]
-    mail = {**MAIL, "subject": "Hello %n%", "personalizations": people}
+    mail = {**MAIL, "subject": "Hello %n%", "personalizations": recipients}
     sandbox = {"mail_settings": {"sandbox_mode": {"enable": True}}}
     assert (await project.client.post(SEND, {**mail, **sandbox})).status_code == 200
-    assert (await project.client.post(SEND, {**mail, "personalizations": people[-20:]})).status_code == 202
+    assert (await project.client.post(SEND, {**mail, "personalizations": recipients[-20:]})).status_code == 202
     assert [send["subject"] for send in await logged(project)] == [f"Hello {number}" for number in range(980, 1_000)]
 
 

@@ -328,10 +328,10 @@ async def test_a_closed_connection_ends_the_statement_of_its_request(start_serve
 
     def number_of_responses() -> int:
         labels = '{operation="list_email_logs",status="499"}'
-        found = re.search(
+        match = re.search(
             rf"^postern_http_requests_total{re.escape(labels)} (\S+)", generate_latest().decode(), re.MULTILINE
         )
-        return int(float(found[1])) if found else 0
+        return int(float(match[1])) if match else 0
 
     before = number_of_responses()
     async with watch, holder, start_server(**LONG_WAITS) as server:

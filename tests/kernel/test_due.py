@@ -24,5 +24,5 @@ async def test_closing_waits_for_a_notification_that_has_no_connection_yet(world
         assert not closing.done()
         limit.release()
         await closing
-        (notice,) = [each async for each in listener.notifies(timeout=60, stop_after=1)]
+        (notice,) = [notification async for notification in listener.notifies(timeout=60, stop_after=1)]
     assert notice.payload == "sends"

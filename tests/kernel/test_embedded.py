@@ -261,21 +261,21 @@ def test_as_root_inaccessible_programs_are_copied(folder: Path, monkeypatch: pyt
 def test_the_cluster_keeps_its_owner_and_another_user_cannot_start_it(folder: Path) -> None:
     data_folder = folder / "own"
     data_folder.mkdir()
-    nobody = pwd.getpwnam("nobody")
-    os.chown(data_folder, nobody.pw_uid, nobody.pw_gid)
+    account = pwd.getpwnam("nobody")
+    os.chown(data_folder, account.pw_uid, account.pw_gid)
     child = os.fork()
     if child == 0:
         try:
             os.setgroups([])
-            os.setgid(nobody.pw_gid)
-            os.setuid(nobody.pw_uid)
+            os.setgid(account.pw_gid)
+            os.setuid(account.pw_uid)
             with run_embedded(data_folder, settings=TEMPORARY_SETTINGS) as server:
                 store(server.url(), "own")
             os._exit(0)
         finally:
             os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert (data_folder / "postgres").stat().st_uid == nobody.pw_uid
+    assert (data_folder / "postgres").stat().st_uid == account.pw_uid
     with run_embedded(data_folder, settings=TEMPORARY_SETTINGS) as server:
         assert is_stored(server.url(), "own"), "as root, the server was not run under the owner of the cluster"
     os.chown(data_folder / "postgres", 1, 1)
@@ -283,7 +283,7 @@ def test_the_cluster_keeps_its_owner_and_another_user_cannot_start_it(folder: Pa
     if child == 0:
         try:
             os.setgroups([])
-            os.setuid(nobody.pw_uid)
+            os.setuid(account.pw_uid)
             EmbeddedPostgres(data_folder).start()
         except EmbeddedError as error:
             os._exit(0 if "belongs to user 1" in str(error) else 1)

@@ -77,7 +77,7 @@ async def test_a_list_is_sorted_and_read_page_by_page(project, clock, path):
 async def test_a_list_is_searched_by_name_in_any_case(project, path):
     for name in ("Spring sale 100%", "Autumn SALE", "100 things_", "Über uns"):
         await create(project, path, name)
-    found = {
+    pages = {
         "sale": {"Spring sale 100%", "Autumn SALE"},
         "100%": {"Spring sale 100%"},
         "s_": {"100 things_"},
@@ -87,7 +87,7 @@ async def test_a_list_is_searched_by_name_in_any_case(project, path):
         "\\": set(),
         "'": set(),
     }
-    for q, expected in found.items():
+    for q, expected in pages.items():
         assert set(names(await read_all(project.client, path, q=q))) == expected, q
         assert names(await read_all(project.client, path, q=q, sort="name")) == sorted(expected, key=str.lower)
 

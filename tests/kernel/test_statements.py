@@ -18,7 +18,7 @@ class Thing(Record):
     kind: Literal["A", "B"] = "A"
     tags: list[str] | None = None
     parts: list[Part] = []
-    about: dict[str, Any] = {}
+    payload: dict[str, Any] = {}
     extra: Any = None
     unused: str = ""
 
@@ -34,29 +34,29 @@ def remove_statements():
 async def test_struct_fields_become_parameters(database_url):
     @statement("""
         select %(name)s::text as name, %(kind)s::text as kind, %(tags)s::text[] as tags, %(parts)s::jsonb as parts,
-               %(about)s::jsonb as about, %(extra)s::jsonb as extra, %(more)s::text as unused
+               %(payload)s::jsonb as payload, %(extra)s::jsonb as extra, %(more)s::text as unused
     """)
     async def echo(db: Queries, thing: Thing, *, more: str) -> Thing: ...
 
-    thing = Thing(name="x", tags=["a", "b"], parts=[Part(color="red", sizes=[1])], about={"k": [1]}, extra=[1, 2])
+    thing = Thing(name="x", tags=["a", "b"], parts=[Part(color="red", sizes=[1])], payload={"k": [1]}, extra=[1, 2])
     async with open_database(database_url, size=1) as db:
         assert await echo(db, thing, more="m") == Thing(
-            name="x", tags=["a", "b"], parts=thing.parts, about={"k": [1]}, extra=[1, 2], unused="m"
+            name="x", tags=["a", "b"], parts=thing.parts, payload={"k": [1]}, extra=[1, 2], unused="m"
         )
         assert (await echo(db, Thing(name="y"), more="")).tags is None
 
 
 async def test_a_list_of_structs_becomes_one_array_per_field(database_url):
     @statement("""
-        select name, parts, about, array(select jsonb_array_elements_text(tags)) as tags
-        from unnest(%(name)s::text[], %(parts)s::jsonb[], %(about)s::jsonb[], %(tags)s::jsonb[])
-             as v (name, parts, about, tags)
+        select name, parts, payload, array(select jsonb_array_elements_text(tags)) as tags
+        from unnest(%(name)s::text[], %(parts)s::jsonb[], %(payload)s::jsonb[], %(tags)s::jsonb[])
+             as v (name, parts, payload, tags)
     """)
     async def echo(db: Queries, things: list[Thing], /) -> list[Thing]: ...
 
     things = [
         Thing(name="x", tags=["a", "b"], parts=[Part(color="red")]),
-        Thing(name="y", tags=[], about={"a": 1}),
+        Thing(name="y", tags=[], payload={"a": 1}),
     ]
     async with open_database(database_url, size=1) as db:
         assert await echo(db, things) == things
@@ -84,7 +84,7 @@ def test_mismatched_parameter_names_fail_at_import():
         @statement("select %(name)s::text")
         async def positional(db: Queries, name: str) -> None: ...
 
-    with pytest.raises(TypeError, match="does not insert \\['about', 'extra', 'kind', 'parts', 'tags', 'unused'\\]"):
+    with pytest.raises(TypeError, match="does not insert \\['extra', 'kind', 'parts', 'payload', 'tags', 'unused'\\]"):
 
         @statement("insert into things (name) values (%(name)s)")
         async def insert_without_some_fields(db: Queries, thing: Thing) -> None: ...

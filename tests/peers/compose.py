@@ -47,8 +47,8 @@ def read_compose(path: Path, variables: dict[str, str]) -> dict[str, Any]:
 
     def value(match: re.Match[str]) -> str:
         name, operator, text = match.groups()
-        if found := variables.get(name):
-            return found
+        if default := variables.get(name):
+            return default
         if operator == ":?":
             raise ComposeInvalid(f"{name}: {text}")
         return text or ""
@@ -144,10 +144,10 @@ class Compose:
     def _options(self, name: str, service: dict[str, Any]) -> list[str]:
         options = [f"--env={key}={value}" for key, value in service.get("environment", {}).items()]
         options += [f"--network={self.project}_{network}:alias={name}" for network in service["networks"]]
-        options += [f"--cap-drop={each}" for each in service.get("cap_drop", [])]
-        options += [f"--security-opt={each.split(':')[0]}" for each in service.get("security_opt", [])]
-        options += [f"--dns-option={each}" for each in service.get("dns_opt", [])]
-        options += [f"--tmpfs={each}:mode=1777" for each in service.get("tmpfs", [])]
+        options += [f"--cap-drop={option}" for option in service.get("cap_drop", [])]
+        options += [f"--security-opt={option.split(':')[0]}" for option in service.get("security_opt", [])]
+        options += [f"--dns-option={option}" for option in service.get("dns_opt", [])]
+        options += [f"--tmpfs={option}:mode=1777" for option in service.get("tmpfs", [])]
         for volume in service.get("volumes", []):
             source, rest = volume.split(":", 1)
             path = str((ROOT / source).resolve()) if source.startswith(".") else f"{self.project}_{source}"

@@ -80,8 +80,8 @@ class Containers:
 
     def build_image(self) -> None:
         """Build the Dockerfile on the base image. Mirrors and certificates of pip are those of this machine."""
-        given = {name: os.environ[name] for name in ("PIP_INDEX_URL", "PIP_CERT") if os.environ.get(name)}
-        arguments = [f"--build-arg={name}={value}" for name, value in {**given, "BASE": BASE}.items()]
+        variables = {name: os.environ[name] for name in ("PIP_INDEX_URL", "PIP_CERT") if os.environ.get(name)}
+        arguments = [f"--build-arg={name}={value}" for name, value in {**variables, "BASE": BASE}.items()]
         if CERTIFICATES.exists():
             arguments.append(f"--volume={CERTIFICATES}:{CERTIFICATES}:ro")
         options = ["--isolation=chroot", "--format=docker", "--network=host", "--layers=false", "--quiet"]

@@ -77,7 +77,7 @@ class FaultServer:
         _, kind, case, name, *rest = target.split("/", 4)
         key = int(case), name
         if kind == "received":
-            text = json.dumps([each._asdict() for each in self._received[key]])
+            text = json.dumps([request._asdict() for request in self._received[key]])
             writer.write(_response(200, {}, text.encode()))
             return True
         self._received[key].append(ReceivedRequest(method, "/" + "".join(rest), headers, body.decode()))

@@ -112,9 +112,9 @@ class StripeApi:
         return 404, {"error": {"type": "invalid_request_error", "message": f"Unrecognized request URL {path}."}}
 
 
-def event(identifier: str, type_: str, about: dict[str, Any]) -> bytes:
+def event(identifier: str, type_: str, payload: dict[str, Any]) -> bytes:
     """The body of a webhook delivery: an event about the object `about`."""
-    return json.dumps({"id": identifier, "object": "event", "type": type_, "data": {"object": about}}).encode()
+    return json.dumps({"id": identifier, "object": "event", "type": type_, "data": {"object": payload}}).encode()
 
 
 def signature(body: bytes, at: float, secret: str = WEBHOOK_SECRET) -> str:

@@ -93,7 +93,7 @@ def _sample(api: Api, operation: Operation) -> Sample:
     if any(header.name == "Prefer" for header in operation.headers):
         arguments.append("prefer='wait=0'")
         headers["prefer"] = "wait=0"
-    names = {argument_name(each) for each in (body if isinstance(body, dict) else ())}
+    names = {argument_name(key) for key in (body if isinstance(body, dict) else ())}
     fields = {field.name for field in _fields(api, operation)}
     if operation.idempotent and "idempotencyKey" not in fields | names:
         arguments.append(f"idempotency_key={IDEMPOTENCY_KEY!r}")
@@ -101,7 +101,7 @@ def _sample(api: Api, operation: Operation) -> Sample:
     if takes_if_match(operation):
         arguments.append(f"if_match={IF_MATCH!r}")
         headers["if-match"] = IF_MATCH
-    name = ".".join(snake_case(each) for each in operation.names)
+    name = ".".join(snake_case(key) for key in operation.names)
     call = f"{name}({', '.join(arguments)})"
     return Sample(operation, f"call_{snake_case(operation.id)}", call, path, query, headers, body)
 

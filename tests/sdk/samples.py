@@ -65,21 +65,21 @@ def samples() -> tuple[Sample, ...]:
 
 
 def _sample(api: Api, operation: Operation) -> Sample:
-    schemas = {each["name"]: each for each in entries()[operation.id].get("parameters", [])}
+    schemas = {parameter["name"]: parameter for parameter in entries()[operation.id].get("parameters", [])}
     path = {
         # The id of the project to delete is an argument, although the document calls it `projectId`.
-        each.name: value_of(schemas.get(each.name) or schemas["projectId"])
-        for each in operation.path_parameters
-        if each.name not in WITHOUT_SCHEMA
+        parameter.name: value_of(schemas.get(parameter.name) or schemas["projectId"])
+        for parameter in operation.path_parameters
+        if parameter.name not in WITHOUT_SCHEMA
     }
     params: dict[str, Any] | None = None
     kind = operation.body.kind if operation.body else None
     if kind == "json":
         params = operation.example
     elif kind == "form" and operation.body:
-        params = {each.name: f"a & b of {each.name}" for each in operation.body.fields}
+        params = {parameter.name: f"a & b of {parameter.name}" for parameter in operation.body.fields}
     elif operation.query:
-        params = {each.name: value_of(schemas[each.name]) for each in operation.query}
+        params = {parameter.name: value_of(schemas[parameter.name]) for parameter in operation.query}
     return Sample(operation, path, params, CSV if kind == "bytes" else None)
 
 
@@ -87,7 +87,7 @@ def value_of(parameter: dict[str, Any]) -> Any:
     """A value that a parameter's schema accepts."""
     schema = parameter["schema"]
     if "enum" in schema:
-        return next(each for each in schema["enum"] if each is not None)
+        return next(candidate for candidate in schema["enum"] if candidate is not None)
     match schema.get("type"):
         case "integer" | "number":
             return max(schema.get("minimum", 1), 1)
@@ -110,7 +110,7 @@ def value_of(parameter: dict[str, Any]) -> Any:
         "https://app.example/callback",
     ]
     validator = Draft202012Validator(schema)
-    return next(each for each in candidates if isinstance(each, str) and validator.is_valid(each))
+    return next(candidate for candidate in candidates if isinstance(candidate, str) and validator.is_valid(candidate))
 
 
 def response_of(operation: Operation) -> tuple[int, str, bytes]:
@@ -131,7 +131,9 @@ def check_request(
     """Compare a request with the document. Raises AssertionError."""
     operation = sample.operation
     assert (method, path) == (operation.method, sample.expected_path), operation.id
-    parameters = {each["name"]: each for each in entries()[operation.id].get("parameters", []) if each["in"] == "query"}
+    parameters = {
+        entry["name"]: entry for entry in entries()[operation.id].get("parameters", []) if entry["in"] == "query"
+    }
     assert query.keys() <= parameters.keys(), operation.id
     expected = {} if operation.body and operation.body.kind != "bytes" else sample.params or {}
     assert query == {name: _text(value) for name, value in expected.items()}, operation.id
@@ -152,5 +154,5 @@ def check_request(
 
 def _text(value: Any) -> str:
     if isinstance(value, list):
-        return ",".join(_text(each) for each in value)
+        return ",".join(_text(item) for item in value)
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -26,7 +26,7 @@ def test_no_method_is_also_a_group(api: Api) -> None:
 
 def test_only_an_explicit_id_deletes_a_project(api: Api) -> None:
     (delete,) = (operation for operation in api.operations if operation.names == ("projects", "delete"))
-    assert (delete.path, [each.name for each in delete.path_parameters]) == ("/projects/{id}", ["id"])
+    assert (delete.path, [parameter.name for parameter in delete.path_parameters]) == ("/projects/{id}", ["id"])
 
 
 def test_names_are_valid_in_python_and_typescript(api: Api) -> None:
@@ -53,6 +53,6 @@ def test_a_name_used_twice_is_an_error(tmp_path: Path) -> None:
 
 def test_every_list_with_a_cursor_is_read_page_by_page(api: Api) -> None:
     for operation in api.operations:
-        if any(each.name == "cursor" for each in operation.query):
+        if any(parameter.name == "cursor" for parameter in operation.query):
             assert operation.page is not None, operation.id
             assert operation.item is not None, operation.id

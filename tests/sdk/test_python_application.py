@@ -144,7 +144,7 @@ def test_errors_have_a_class_for_each_code_and_the_request_id(client: Postern) -
     assert str(error).startswith("contact_missing (404): ")
     with pytest.raises(errors.APIError) as rejected:
         client.emails.send(to=["not an address"], from_="a@acme.example", subject="x", text="x")
-    assert [each.path for each in rejected.value.errors] == ["/to/0"]
+    assert [problem.path for problem in rejected.value.errors] == ["/to/0"]
     assert "/to/0" in str(rejected.value)
     with pytest.raises(problems.CredentialInvalid):
         client.with_options(key="pk_live_wrong").contacts.list()

@@ -60,7 +60,7 @@ def assert_outcome(case: int, name: str, server: FaultServer, result: Any, error
     expected = CASES[case]
     received = server.received(case, name)
     assert len(received) == expected["requests"]
-    assert len({(each.method, each.path, each.body, each.headers.get("idempotency-key")) for each in received}) <= 1
+    assert len({(sent.method, sent.path, sent.body, sent.headers.get("idempotency-key")) for sent in received}) <= 1
     if expected["call"] == "send" and received:
         assert received[0].headers["idempotency-key"]
         assert json.loads(received[0].body) == TABLE["arguments"]["send"]

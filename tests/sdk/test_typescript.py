@@ -42,7 +42,7 @@ def test_the_core_is_small_and_webhooks_bring_no_table(tmp_path: Path, capsys: p
 def test_the_package_installs_into_an_empty_folder(tmp_path: Path) -> None:
     built_sdk()
     packed = json.loads(run("npm", "pack", "--json", "--ignore-scripts", "--pack-destination", tmp_path, folder=SDK))[0]
-    names = {each["path"] for each in packed["files"]}
+    names = {file["path"] for file in packed["files"]}
     assert {"package.json", "README.md", "LICENSE", "dist/esm/index.js", "dist/cjs/index.d.ts"} <= names
     assert not [name for name in names if name.startswith(("src/", "node_modules/", "dist/."))]
     folder = tmp_path / "app"

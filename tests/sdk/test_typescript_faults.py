@@ -38,7 +38,7 @@ async def test_every_case(server: FaultServer, tmp_path: Path) -> None:
 def check(case: dict[str, Any], outcome: dict[str, Any], received: list[Any]) -> None:
     """Compare the outcome of a case with the table. Raises AssertionError."""
     assert len(received) == case["requests"]
-    assert len({(each.method, each.path, each.body, each.headers.get("idempotency-key")) for each in received}) <= 1
+    assert len({(sent.method, sent.path, sent.body, sent.headers.get("idempotency-key")) for sent in received}) <= 1
     if case["call"] == "send" and received:
         assert received[0].headers["idempotency-key"]
         assert json.loads(received[0].body) == TABLE["arguments"]["send"]

@@ -44,7 +44,7 @@ def expected_result(sample: Sample, url: str) -> dict[str, object]:
 
 
 def test_every_operation_sends_what_the_document_says(tmp_path: Path) -> None:
-    by_request = {(each.operation.method, each.expected_path): each for each in samples()}
+    by_request = {(called.operation.method, called.expected_path): called for called in samples()}
     assert len(by_request) == len(samples())
 
     def respond(request: Recorded) -> Answer:
@@ -53,7 +53,7 @@ def test_every_operation_sends_what_the_document_says(tmp_path: Path) -> None:
         return Answer(status, body, {"Content-Type": media_type, **location})
 
     calls = tmp_path / "calls.json"
-    calls.write_text(json.dumps([{"names": each.operation.names, "args": values_of(each)} for each in samples()]))
+    calls.write_text(json.dumps([{"names": called.operation.names, "args": values_of(called)} for called in samples()]))
     program = linked_sdk(tmp_path) / "every_operation.mjs"
     program.write_text((PROGRAMS / program.name).read_text())
     with recorder(respond) as server:
@@ -70,7 +70,7 @@ def test_every_operation_sends_what_the_document_says(tmp_path: Path) -> None:
         assert re.fullmatch(r"postern-typescript/\d+\.\d+\.\d+", headers["user-agent"])
         assert ("idempotency-key" in headers) == sample.operation.idempotent, sample.operation.id
         keys.add(headers.get("idempotency-key"))
-    assert len(keys - {None}) == sum(each.operation.idempotent for each in samples())
+    assert len(keys - {None}) == sum(called.operation.idempotent for called in samples())
 
 
 def call_of(sample: Sample) -> str:
@@ -143,7 +143,7 @@ def test_a_call_of_every_operation_has_strict_types(
     tmp_path: Path, module: str, resolution: str, suffixes: tuple[str, ...]
 ) -> None:
     linked_sdk(tmp_path)
-    calls = "".join(f"  {call_of(each)}\n" for each in samples())
+    calls = "".join(f"  {call_of(sample)}\n" for sample in samples())
     mistakes = f"export async function mistakes() {{{MISTAKES}}}\n"
     for suffix in suffixes:
         text = f'import * as sdk from "@postern/sdk";\n{PROLOGUE}\nexport const calls = [\n{calls}];\n{mistakes}'
@@ -157,5 +157,5 @@ def test_a_call_of_every_operation_has_strict_types(
 
 
 def test_methods_that_need_nothing_take_the_options_first() -> None:
-    (get_account,) = (each for each in api().operations if each.id == "getAccount")
+    (get_account,) = (candidate for candidate in api().operations if candidate.id == "getAccount")
     assert arguments(get_account) == []

@@ -24,7 +24,7 @@ needs_typescript = pytest.mark.skipif(
 def built_sdk() -> Path:
     """Build `sdk/typescript` unless `dist` is newer than its sources; returns its folder."""
     sources = sorted([*SDK.glob("src/**/*.ts"), *SDK.glob("src/**/*.tsx"), SDK / "build.mjs", SDK / "tsconfig.json"])
-    content = hashlib.sha256(b"\0".join(b"%s\0%s" % (bytes(each), each.read_bytes()) for each in sources)).hexdigest()
+    content = hashlib.sha256(b"\0".join(b"%s\0%s" % (bytes(path), path.read_bytes()) for path in sources)).hexdigest()
     # In node_modules, which every process of a parallel run has and git ignores; `dist` is replaced by a build.
     with (SDK / "node_modules" / ".build-lock").open("a+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

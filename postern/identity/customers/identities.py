@@ -147,10 +147,13 @@ async def _require_no_other_subject(
 ) -> None:
     """Raise IdentityConflict, or IdentityHeld with `hold`, if the customer is linked to another account of this
     provider and issuer. An account that an administrator has rejected before raises IdentityConflict in any case."""
-    if not (await store.has_other_subject(tx, identity, project_id=call.project_id, customer_id=customer.id)).found:
+    if not (
+        await store.has_other_subject(tx, identity, project_id=call.project_id, customer_id=customer.id)
+    ).row_exists:
         return
     rejected = (
-        hold and (await store.was_rejected(tx, identity, project_id=call.project_id, customer_id=customer.id)).found
+        hold
+        and (await store.was_rejected(tx, identity, project_id=call.project_id, customer_id=customer.id)).row_exists
     )
     problem = IdentityHeld() if hold and not rejected else IdentityConflict()
     problem.customer_id = customer.id
@@ -171,7 +174,7 @@ async def link_identity(tx: Transaction, call: Call, customer: CustomerRow, iden
     A customer has at most one account for each provider and issuer: raises OtherAccountLinked if another one is linked.
     Raises IdentityTaken if the account is linked already, to this customer or another one.
     """
-    if (await store.has_other_subject(tx, identity, project_id=call.project_id, customer_id=customer.id)).found:
+    if (await store.has_other_subject(tx, identity, project_id=call.project_id, customer_id=customer.id)).row_exists:
         raise OtherAccountLinked
     if not await store.insert_identity(
         tx, identity, project_id=call.project_id, id=new_id(), customer_id=customer.id, created_at=call.now

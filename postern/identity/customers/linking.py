@@ -120,12 +120,12 @@ async def finish_identity_link(call: Call, data: IdentityLinkCompletion) -> Curr
     project = await project_of_call(call)
     customer_id, session_id = bearer_of(call)
     challenge = await challenges.answer_token(call, ProvenAccount, data.code)  # `consume` uses it up below.
-    proof = challenge.payload
-    same_session = (challenge.subject_id, proof.session_id) == (customer_id, session_id)
-    if not same_session or not matches_challenge(data.code_verifier, proof.code_challenge):
+    proven_account = challenge.payload
+    same_session = (challenge.subject_id, proven_account.session_id) == (customer_id, session_id)
+    if not same_session or not matches_challenge(data.code_verifier, proven_account.code_challenge):
         raise CodeInvalid
     # Without the profile: linking proves who owns the account, and must not change the customer's address or name.
-    identity = build_view(ExternalIdentity, proof.account, email=None, email_verified=False, name=None)
+    identity = build_view(ExternalIdentity, proven_account.account, email=None, email_verified=False, name=None)
     async with call.db.transaction() as tx:
         customer = await lock_calling_customer(tx, call)
         await challenges.consume(tx, challenge)

@@ -27,7 +27,7 @@ Status = Literal["active", "banned", "verified", "unverified", "mfa", "locked"]
 """Values of the `status` filter of customer lists."""
 CUSTOMER: frozenset[Kind] = frozenset(("customer",))
 """The only credential that operations of signed-in customers accept: the access token of a customer."""
-SIGN_IN_CALLERS: frozenset[Kind] = frozenset(("nobody", "publishable_key", "secret_key"))
+SIGN_IN_CALLERS: frozenset[Kind] = frozenset(("anonymous", "publishable_key", "secret_key"))
 """The credentials that sign-in operations accept: none or a publishable key (apps), or a secret key (servers)."""
 LOCAL_PROVIDERS = ("PASSWORD", "EMAIL_CODE", "PASSKEY")
 """The values of `provider` in identities that stand for Postern's own sign-in methods. Every other value is `SAML` (an

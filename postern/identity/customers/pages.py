@@ -257,8 +257,8 @@ async def second_factor_by_page(call: Call, request: RawRequest) -> HttpResponse
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
         code = "".join(form["code"].split())
-        proof = {"code": code} if code.isascii() and code.isdigit() and len(code) == 6 else {"recoveryCode": code}
-        body = msgspec.convert({"mfaToken": form["mfaToken"], **proof}, totp.SecondFactorSignIn)
+        code_field = {"code": code} if code.isascii() and code.isdigit() and len(code) == 6 else {"recoveryCode": code}
+        body = msgspec.convert({"mfaToken": form["mfaToken"], **code_field}, totp.SecondFactorSignIn)
         return await _next_page(call, flow, await totp.verify_second_factor(call, body))
 
     return await _process_form(call, request, "mfa.html", act)

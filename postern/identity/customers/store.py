@@ -30,7 +30,7 @@ class FailureRow(Record):
 class RowExists(Record):
     """Whether a row exists."""
 
-    found: bool
+    row_exists: bool
 
 
 class NewCustomerRow(Record):
@@ -358,7 +358,7 @@ async def set_identity_email(tx: Transaction, identity: IdentityKey, *, project_
     select exists (
         select from customer_identities
         where project_id = %(project_id)s and customer_id = %(customer_id)s and provider = %(provider)s
-          and issuer = %(issuer)s and subject <> %(subject)s) as found
+          and issuer = %(issuer)s and subject <> %(subject)s) as row_exists
 """)
 async def has_other_subject(
     tx: Transaction, identity: IdentityKey, *, project_id: UUID, customer_id: UUID
@@ -420,7 +420,7 @@ async def decide_identity_request(tx: Transaction, *, project_id: UUID, id: UUID
     select exists (
         select from customer_identity_requests
         where project_id = %(project_id)s and customer_id = %(customer_id)s and provider = %(provider)s
-          and issuer = %(issuer)s and subject = %(subject)s and status = 'REJECTED') as found
+          and issuer = %(issuer)s and subject = %(subject)s and status = 'REJECTED') as row_exists
 """)
 async def was_rejected(tx: Transaction, identity: IdentityKey, *, project_id: UUID, customer_id: UUID) -> RowExists: ...
 

@@ -291,7 +291,7 @@ async def public_connection(call: Call, conn_id: UUID) -> tuple[Call, PublicConn
     sp_keys = await store.keys(call.db, project_id=project_id, connection_ids=[conn_id])
     if not rows or not sp_keys:
         raise SsoConnectionMissing
-    caller = Caller(kind="nobody", actor_type="SSO", actor_id=conn_id, actor_label=rows[0].name)
+    caller = Caller(kind="anonymous", actor_type="SSO", actor_id=conn_id, actor_label=rows[0].name)
     return dataclasses.replace(call, project_id=project_id, caller=caller), PublicConnection(
         row=rows[0], sp_keys=sp_keys
     )

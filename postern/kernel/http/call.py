@@ -19,8 +19,8 @@ from postern.kernel.values import NO_ID, Moment
 if TYPE_CHECKING:
     from postern.world import World
 
-Kind = Literal["developer", "secret_key", "publishable_key", "customer", "nobody"]
-"""The kind of a caller's credential; `nobody` for a request without a credential."""
+Kind = Literal["developer", "secret_key", "publishable_key", "customer", "anonymous"]
+"""The kind of a caller's credential; `anonymous` for a request without a credential."""
 Environment = Literal["LIVE", "TEST"]
 ActorType = Literal["CUSTOMER", "DEVELOPER", "API_KEY", "TEST_KEY", "SYSTEM", "SSO", "STAFF"]
 """`API_KEY` is a key of the environment LIVE, `TEST_KEY` one of the environment TEST."""
@@ -96,7 +96,7 @@ class Caller:
         return not self.permissions.isdisjoint(permissions_granting(permission))
 
 
-NOBODY = Caller(kind="nobody")
+ANONYMOUS = Caller(kind="anonymous")
 
 ReadCredential = Callable[["World", str, UUID | None, "Origin"], Awaitable[Caller | None]]
 """Returns the caller for (world, token, requested project, origin); None if the token is of another kind.

@@ -21,7 +21,7 @@ from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
 from litestar.response import Stream
 
 from postern.kernel.http.call import (
-    NOBODY,
+    ANONYMOUS,
     Call,
     Caller,
     CredentialInvalid,
@@ -133,13 +133,13 @@ async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRou
     client = scope.get("client")
     agent = connection.headers.get("user-agent", "")
     origin = Origin(ip=client[0][:MAX_ADDRESS_CHARACTERS] if client else "", user_agent=agent[:MAX_AGENT_CHARACTERS])
-    caller = NOBODY
+    caller = ANONYMOUS
     headers: dict[str, str] = {}
     if operation.accepts:
         read_token = operation.compatible_api.read_token if operation.compatible_api else read_bearer
         caller = await _read_caller(state.readers, connection, world, project_id, origin, read_token)
         _check_caller(operation, caller)
-        if caller.kind == "secret_key" and "nobody" in operation.accepts:
+        if caller.kind == "secret_key" and "anonymous" in operation.accepts:
             origin = _visitor_origin(connection.headers, origin)
     if operation.compatible_api is not None and operation.accepts:
         project_id = caller.project_id
@@ -181,7 +181,7 @@ def _check_caller(operation: Operation[Any, Any], caller: Caller) -> None:
     """Raises CredentialMissing, CredentialNotAccepted, PermissionMissing or the caller's `unverified_problem` if the
     operation does not admit the caller."""
     if caller.kind not in operation.accepts:
-        raise CredentialMissing if caller.kind == "nobody" else CredentialNotAccepted
+        raise CredentialMissing if caller.kind == "anonymous" else CredentialNotAccepted
     is_permitted = not operation.needs or not caller.permissions.isdisjoint(operation.granted_by)
     if caller.unverified_problem and not (is_permitted if operation.needs else operation.unverified):
         raise caller.unverified_problem
@@ -238,7 +238,7 @@ async def _read_caller(
 ) -> Caller:
     token = read_token(connection.headers)
     if token is None:
-        return NOBODY
+        return ANONYMOUS
     for read in readers:
         caller = await read(world, token, project_id, origin)
         if caller is not None:

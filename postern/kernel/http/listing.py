@@ -36,7 +36,7 @@ ID_TOLERANCE = timedelta(days=1)
 """The time in an id (UUIDv7) may differ from `createdAt` by this much, because host clocks are adjusted."""
 
 SortKey = Literal["createdAt", "-createdAt", "name", "-name", "updatedAt", "-updatedAt"]
-NEWEST: SortKey = "-createdAt"
+NEWEST_FIRST: SortKey = "-createdAt"
 
 Search = Annotated[str, msgspec.Meta(max_length=200, description="Part of the name, in any letter case.")]
 SubjectSearch = Annotated[str, msgspec.Meta(max_length=200, description="Part of name or subject, in any letter case.")]
@@ -67,7 +67,7 @@ class SortedListQuery(QueryString):
 
     from_: CreatedFrom | None = None
     to: CreatedTo | None = None
-    sort: Sort = NEWEST
+    sort: Sort = NEWEST_FIRST
     limit: ListLimit = LIST_LIMIT
     cursor: Cursor | None = None
 
@@ -105,7 +105,7 @@ class ListFilter(msgspec.Struct, frozen=True, omit_defaults=True):
     q: str | None = None
     since: datetime | None = None
     until: datetime | None = None
-    sort: SortKey = NEWEST
+    sort: SortKey = NEWEST_FIRST
     values: dict[str, list[Any]] = {}
     """Further filters: allowed values by column. Empty lists do not filter."""
 

@@ -280,7 +280,7 @@ def _entry(operation: Operation[Any, Any], schema_of: dict[str, Any], examples: 
         "tags": [operation.area],
         "parameters": [_parameter(parameter, schema_of) for parameter in operation.all_parameters],
         "responses": _responses(operation, schema_of, examples),
-        "security": [{"bearer": []}] if operation.accepts and "nobody" not in operation.accepts else [],
+        "security": [{"bearer": []}] if operation.accepts and "anonymous" not in operation.accepts else [],
     }
     if operation.needs:
         entry["x-permission"] = operation.needs
@@ -463,7 +463,7 @@ def _problems_by_status(operation: Operation[Any, Any]) -> dict[int, list[type[P
     """The problems that the operation and its checks can respond with."""
     problems: list[type[Problem]] = [*operation.problems, DatabaseUnavailable]
     if operation.accepts:
-        if "nobody" not in operation.accepts:
+        if "anonymous" not in operation.accepts:
             problems.append(CredentialMissing)
         problems += [CredentialInvalid, CredentialNotAccepted, TooManyRequests]
         if operation.needs:

@@ -420,10 +420,10 @@ class _Compiler:
                 moment = self.moment(read_moment(value) or _FALLBACK_MOMENT)
                 return SQL("(attribute_moment({}) {} {})").format(operand, _COMPARISONS[operator], moment)
             case "withinDays":
-                return self.within(SQL("attribute_moment({})").format(operand), value)
+                return self.within_days(SQL("attribute_moment({})").format(operand), value)
             case "notWithinDays":
-                within = self.within(SQL("attribute_moment({})").format(operand), value)
-                return SQL("({} or not {})").format(_absent(operand), within)
+                is_within = self.within_days(SQL("attribute_moment({})").format(operand), value)
+                return SQL("({} or not {})").format(_absent(operand), is_within)
             case "in":
                 return SQL(
                     "(jsonb_typeof({operand}) in ('string', 'number', 'boolean') and {values} @> {operand})"
@@ -479,13 +479,13 @@ class _Compiler:
         return SQL("({})").format(SQL(" or ").join(parts))
 
     def since(self, moment: Composable, days: float) -> Composable:
-        """Like `within`, but without an upper bound; for times that Postern recorded itself.
+        """Like `within_days`, but without an upper bound; for times that Postern recorded itself.
 
         They are never in the future, but may be later than `input.now` if another transaction has recorded them since.
         """
         return SQL("({m} > input.now - {days}::float8 * interval '1 day')").format(m=moment, days=self.value(days))
 
-    def within(self, moment: Composable, days: float) -> Composable:
+    def within_days(self, moment: Composable, days: float) -> Composable:
         """A condition on whether `moment` is within the last `days` days; it is null if `moment` is null."""
         return SQL("({m} > input.now - {days}::float8 * interval '1 day' and {m} <= input.now)").format(
             m=moment, days=SQL("{}").format(self.value(days))

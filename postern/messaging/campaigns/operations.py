@@ -665,7 +665,7 @@ def _progress(
     call: Call, row: CampaignRow, counts: dict[str, int], postponed: store.PostponedSend | None
 ) -> CampaignProgress:
     waiting = running.waiting(counts)
-    handed_over = running.handed_over(counts)
+    reached_servers = running.reached_servers(counts)
     ended = row.sent_at or call.now
     seconds = (ended - row.started_at).total_seconds() if row.started_at else 0.0
     return CampaignProgress(
@@ -673,14 +673,14 @@ def _progress(
         audience=row.seen,
         waiting=waiting,
         retrying=running.retrying(counts),
-        handed_over=handed_over,
+        handed_over=reached_servers,
         skipped=CampaignSkipped(
             unsubscribed=row.skipped_unsubscribed + counts.get("skipped_unsubscribed", 0),
             suppressed=row.skipped_suppressed + counts.get("skipped_suppressed", 0),
             deleted=counts.get("skipped_deleted", 0),
             frequency_cap=row.skipped_frequency_cap,
         ),
-        per_second=round(handed_over / seconds, 1) if seconds > 0 else 0.0,
+        per_second=round(reached_servers / seconds, 1) if seconds > 0 else 0.0,
         waiting_reason=postponed and postponed.reason,
         waiting_until=postponed and postponed.until,
     )

@@ -684,7 +684,7 @@ def retrying(counts: dict[str, int]) -> int:
     return counts.get("DELAYED", 0)
 
 
-def handed_over(counts: dict[str, int]) -> int:
+def reached_servers(counts: dict[str, int]) -> int:
     """Sends that a server has accepted or permanently rejected (bounces)."""
     return sum(counts.get(status, 0) for status in ("SENT", "DELIVERED", "BOUNCED", "COMPLAINED"))
 

@@ -82,11 +82,11 @@ async def plan_certificates(world: "World") -> None:
     if not world.settings.acme_terms_agreed:
         return
     account = await authority_of(world).account()
-    room = CERTIFICATES_LIMIT - await store.count_certificates(world.db, account_id=account.id)
+    remaining = CERTIFICATES_LIMIT - await store.count_certificates(world.db, account_id=account.id)
     names: dict[str, UUID | None] = {}
-    if world.settings.https_port is not None and room > 0:
+    if world.settings.https_port is not None and remaining > 0:
         tracking = await store.new_tracking_names(
-            world.db, account_id=account.id, label=TRACKING_LABEL, per_project=NAMES_PER_PROJECT, limit=room
+            world.db, account_id=account.id, label=TRACKING_LABEL, per_project=NAMES_PER_PROJECT, limit=remaining
         )
         names |= {row.name: row.project_id for row in tracking}
     names |= dict.fromkeys(own_names(world.settings))

@@ -154,12 +154,12 @@ async def _check_spf(resolver: Resolver, record: DnsRecord, settings: RecordSett
         # The sending addresses are not known, so only the existence and syntax of the SPF record can be checked.
         result = await spf.check_host(resolver, spf.NO_HOST, record.name)
         passed = result.verdict not in (spf.SpfVerdict.NONE, spf.SpfVerdict.TEMPERROR, spf.SpfVerdict.PERMERROR)
-    found = [result.record] if result.record else []
+    published = [result.record] if result.record else []
     if passed:
-        return _result(record, "VERIFIED", found)
+        return _result(record, "VERIFIED", published)
     if result.verdict == spf.SpfVerdict.TEMPERROR:
-        return _result(record, "UNKNOWN", found, result.reason)
-    return _result(record, "PENDING" if result.verdict == spf.SpfVerdict.NONE else "WRONG", found, result.reason)
+        return _result(record, "UNKNOWN", published, result.reason)
+    return _result(record, "PENDING" if result.verdict == spf.SpfVerdict.NONE else "WRONG", published, result.reason)
 
 
 async def _check_relays(resolver: Resolver, domain: str, terms: Sequence[str]) -> spf.SpfResult:
@@ -195,13 +195,13 @@ async def _check_cname(resolver: Resolver, record: DnsRecord) -> RecordCheck:
 
 
 def _result(
-    record: DnsRecord, status: RecordStatus, found: Sequence[str] = (), reason: str | None = None
+    record: DnsRecord, status: RecordStatus, published: Sequence[str] = (), reason: str | None = None
 ) -> RecordCheck:
     return RecordCheck(
         purpose=record.purpose,
         value=record.value,
         status=status,
-        found=[_sanitized(text) for text in found[:MAX_FOUND_VALUES]],
+        found=[_sanitized(text) for text in published[:MAX_FOUND_VALUES]],
         reason=_sanitized(reason) if reason else None,
     )
 

@@ -242,7 +242,7 @@ async def _settle(world: "World", finished: FinishedAttempt, gather_seconds: flo
         try:
             return await settle(finished)
         except (OperationalError, PoolTimeout) as error:
-            log.warning("settling_waits", send=str(finished.send.id), error=str(error).strip()[:200])
+            log.warning("outcome_not_stored", send=str(finished.send.id), error=str(error).strip()[:200])
             await asyncio.sleep(SETTLE_PAUSE.total_seconds())
     return await settle(finished)
 

@@ -206,8 +206,8 @@ async def export_email_logs(call: Call, filters: LogFilter) -> HttpResponse:
 def _has_status(statuses: list[SendStatus]) -> Composable:
     """A condition: the send has one of these statuses."""
     # Equality with one status lets the index on rare statuses be read in the order of the log.
-    one = SQL("s.status = {}").format(Literal(statuses[0]))
-    condition = one if len(statuses) == 1 else SQL("s.status = any({})").format(Literal(statuses))
+    equality = SQL("s.status = {}").format(Literal(statuses[0]))
+    condition = equality if len(statuses) == 1 else SQL("s.status = any({})").format(Literal(statuses))
     if "QUEUED" not in statuses or not COMMON_STATUSES.isdisjoint(statuses):
         return condition
     # No index has just the QUEUED sends. A QUEUED send is due or held by its campaign; there is an index for each case.

@@ -12,7 +12,7 @@ import msgspec
 import structlog
 
 from postern.kernel.database.statements import Queries
-from postern.kernel.http.call import NOBODY, Call, LiveKeyRequired, Origin
+from postern.kernel.http.call import ANONYMOUS, Call, LiveKeyRequired, Origin
 from postern.kernel.http.handler import read_item
 from postern.kernel.http.idempotency import IdempotencyHeader
 from postern.kernel.http.operation import HeaderParameter, get, patch, post
@@ -481,7 +481,7 @@ async def send_project_mail(
     call = Call(
         world=world,
         db=world.db,
-        caller=replace(NOBODY, environment="TEST" if test else "LIVE"),
+        caller=replace(ANONYMOUS, environment="TEST" if test else "LIVE"),
         now=world.clock(),
         request_id=request_id,
         origin=Origin("", ""),
@@ -661,7 +661,7 @@ async def _deliver_now(world: "World", new: NewSend) -> str:
         # The commit that accepted the send also claimed it and set its mark "transmission begun, reply unknown".
         return await deliver_claimed(world, DeliveryJob(send=new.send, body=new.body, is_marked=True))
     except Exception:  # A worker claims the send when the lease ends.
-        log.exception("hand_over_failed", send=str(new.send.id))
+        log.exception("delivery_failed", send=str(new.send.id))
         return new.send.status
 
 

@@ -204,8 +204,8 @@ async def follow_contacts_in_bulk(tx: Transaction, written: EventRange) -> None:
 
 async def suppressed_addresses(db: Queries, project_id: UUID, addresses: Iterable[str]) -> dict[str, str]:
     """The addresses in lower case that are suppressed, each with the reason."""
-    wanted = sorted({address.lower() for address in addresses})
-    rows = await store.suppressed_among(db, project_id=project_id, addresses=wanted) if wanted else []
+    keys = sorted({address.lower() for address in addresses})
+    rows = await store.suppressed_among(db, project_id=project_id, addresses=keys) if keys else []
     return {row.address: row.reason for row in rows}
 
 

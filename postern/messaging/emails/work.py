@@ -124,7 +124,7 @@ async def _deliver_one(world: "World", job: DeliveryJob) -> None:
     except (OperationalError, PoolTimeout) as error:
         log.warning("database_away", send=str(job.send.id), error=str(error).strip()[:200])
     except Exception:
-        log.exception("hand_over_failed", send=str(job.send.id))
+        log.exception("delivery_failed", send=str(job.send.id))
 
 
 class BackgroundDeliveries:

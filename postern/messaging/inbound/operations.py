@@ -46,8 +46,8 @@ async def receive_report(call: Call, request: RawRequest) -> ReportReceipt:
         named = [sends[send_id] for send_id in send_ids if send_id in sends]
         own_send = next((send for send in named if send.project_id == call.project_id), None)
         if own_send is not None:
-            about = ReportAbout(own_send, report, content)
-            (receipt,) = await process_reports(tx, [about], source="api", now=call.now)
+            report_about_send = ReportAbout(own_send, report, content)
+            (receipt,) = await process_reports(tx, [report_about_send], source="api", now=call.now)
         else:
             reason = getattr(report, "reason", NO_SEND)
             receipt = await keep_message(tx, call.project_id, None, reason, content, source="api", now=call.now)

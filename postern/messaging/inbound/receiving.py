@@ -164,41 +164,47 @@ async def process_reports(
     Returns a receipt for each report, in the same order. Raises SendInTransmission, and ValueError for more than
     SIGNALS_LIMIT signals.
     """
-    signals = [_signals_of(about, now) for about in reports]
+    signals = [_signals_of(reported, now) for reported in reports]
     results = iter(await apply_signals_in(tx, [signal for of_report in signals for signal in of_report], now))
     receipts = {
         number: _receipt(
-            about,
+            reported,
             [
                 ReportedResult(kind=signal.kind, recipient=signal.recipient, result=next(results).value)
                 for signal in signals[number]
             ],
         )
-        for number, about in enumerate(reports)
-        if not isinstance(about.report, UnrecognizedReport)
+        for number, reported in enumerate(reports)
+        if not isinstance(reported.report, UnrecognizedReport)
     }
     # `keep_message` deletes older messages; all transactions do that in the order of the projects, to avoid deadlocks.
-    for number, about in sorted(enumerate(reports), key=lambda item: item[1].send.project_id):
-        if isinstance(about.report, UnrecognizedReport):
+    for number, reported in sorted(enumerate(reports), key=lambda item: item[1].send.project_id):
+        if isinstance(reported.report, UnrecognizedReport):
             receipts[number] = await keep_message(
-                tx, about.send.project_id, about.send.id, about.report.reason, about.content, source=source, now=now
+                tx,
+                reported.send.project_id,
+                reported.send.id,
+                reported.report.reason,
+                reported.content,
+                source=source,
+                now=now,
             )
     return [receipts[number] for number in range(len(reports))]
 
 
-def _signals_of(about: ReportAbout, now: Moment) -> list[DeliverySignal]:
-    if isinstance(about.report, DeliveryReport | ComplaintReport):
-        return rules.signals_of(about.send.project_id, about.send.id, about.report, now)
+def _signals_of(reported: ReportAbout, now: Moment) -> list[DeliverySignal]:
+    if isinstance(reported.report, DeliveryReport | ComplaintReport):
+        return rules.signals_of(reported.send.project_id, reported.send.id, reported.report, now)
     return []
 
 
-def _receipt(about: ReportAbout, results: list[ReportedResult]) -> ReportReceipt:
+def _receipt(reported: ReportAbout, results: list[ReportedResult]) -> ReportReceipt:
     """The receipt of a report that was understood."""
-    if isinstance(about.report, AutomaticReply):
-        return ReportReceipt(type="automatic_reply", email_id=about.send.id, results=[], report_id=None, reason=None)
+    if isinstance(reported.report, AutomaticReply):
+        return ReportReceipt(type="automatic_reply", email_id=reported.send.id, results=[], report_id=None, reason=None)
     return ReportReceipt(
-        type="complaint" if isinstance(about.report, ComplaintReport) else "delivery",
-        email_id=about.send.id,
+        type="complaint" if isinstance(reported.report, ComplaintReport) else "delivery",
+        email_id=reported.send.id,
         results=results,
         report_id=None,
         reason=None,

@@ -185,8 +185,8 @@ async def _check_mx(world: "World", domain: str) -> MxCheck:
     return _mx_check(now, "WRONG", hosts, f"None of the MX records for {domain} has the name {name}.")
 
 
-def _mx_check(now: Moment, status: RecordStatus, found: list[str] | None = None, reason: str | None = None) -> MxCheck:
-    return MxCheck(mx_status=status, mx_found=(found or [])[:FOUND_LIMIT], mx_reason=reason, mx_checked_at=now)
+def _mx_check(now: Moment, status: RecordStatus, hosts: list[str] | None = None, reason: str | None = None) -> MxCheck:
+    return MxCheck(mx_status=status, mx_found=(hosts or [])[:FOUND_LIMIT], mx_reason=reason, mx_checked_at=now)
 
 
 def _to_route(world: "World", row: StoredRoute) -> InboundRoute:

@@ -213,7 +213,7 @@ def _call(request: RawRequest) -> Call:
     return Call(
         world=world,
         db=world.db,
-        caller=Caller(kind="nobody"),
+        caller=Caller(kind="anonymous"),
         now=world.clock(),
         request_id=str(request.scope.get("postern_request_id", "")),
         origin=_origin(request),

@@ -278,11 +278,11 @@ async def ids_by_name(db: Queries, project_id: UUID, names: Iterable[str]) -> di
     A name that no template has exactly is compared with the names in lower case with hyphens instead of other
     characters: `welcome-mail` finds `Welcome mail`.
     """
-    wanted = sorted(set(names))
-    rows = await store.named_templates(db, project_id=project_id, names=wanted)
+    sorted_names = sorted(set(names))
+    rows = await store.named_templates(db, project_id=project_id, names=sorted_names)
     return {
         name: [row.id for row in rows if row.name == name] or [row.id for row in rows if row.slug == name]
-        for name in wanted
+        for name in sorted_names
     }
 
 

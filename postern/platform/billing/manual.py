@@ -106,7 +106,7 @@ async def confirm(call: Call, confirmation: BillingConfirmation, cancel: str | N
     any other value.
     """
     developer = Caller(
-        kind="nobody",  # The request has no credential except the link.
+        kind="anonymous",  # The request has no credential except the link.
         actor_type="DEVELOPER",
         actor_id=confirmation.requested_by,
         actor_label=confirmation.requester_label,

@@ -55,8 +55,8 @@ class StripeProvider:
         )
 
     async def checkout(self, call: Call, account: BillingAccount, purchase: Purchase) -> str:
-        wanted = (purchase.item, purchase.cycle)
-        price = next((price for price, item_and_cycle in self._prices().items() if item_and_cycle == wanted), None)
+        item_to_buy = (purchase.item, purchase.cycle)
+        price = next((price for price, item_and_cycle in self._prices().items() if item_and_cycle == item_to_buy), None)
         if price is None:
             raise NotForSale
         account = await self._with_customer(call, account)

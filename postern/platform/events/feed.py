@@ -286,12 +286,12 @@ class EventFeed:
                 self._db, project_id=project.project_id, after=after, last=end, limit=PAGE_EVENTS
             )
             new = [row for row in page if not project.has_seen(row.id)]
-            wanted = [row for row in new if any(subscription.matches(row) for subscription in project.subscriptions)]
-            events = await with_contacts(self._db, project.project_id, wanted)
+            matching = [row for row in new if any(subscription.matches(row) for subscription in project.subscriptions)]
+            events = await with_contacts(self._db, project.project_id, matching)
             # Only now: if reading the contacts fails, the next poll distributes the same events.
             for row in new:
                 project.note_seen(row.id)
-            for row, event in zip(wanted, events, strict=True):
+            for row, event in zip(matching, events, strict=True):
                 fed = FedEvent(event.id, event.type, to_json(event), project.settled)
                 for subscription in project.subscriptions:
                     if subscription.matches(row):

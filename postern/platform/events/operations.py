@@ -192,10 +192,10 @@ async def of_subject(
 
 async def latest_of_subject(db: Queries, project_id: UUID, subject_id: UUID, types: Sequence[str]) -> EventRow | None:
     """The newest event of a record that has one of these types, or None."""
-    found = await store.of_subject(
+    newest_events = await store.of_subject(
         db, project_id=project_id, subject_id=subject_id, before=None, types=list(types), limit=1
     )
-    return found[0] if found else None
+    return newest_events[0] if newest_events else None
 
 
 async def with_ids(db: Queries, project_id: UUID, ids: list[UUID]) -> list[EventRow]:

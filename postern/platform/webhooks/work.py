@@ -180,7 +180,7 @@ WORK = [
         group_column="webhook_id",
     ),
     Work(
-        name="webhook-tidying",
+        name="webhooks.retention",
         table="webhooks",
         row_type=WebhookCleanup,
         lease=timedelta(minutes=10),

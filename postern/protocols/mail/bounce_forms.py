@@ -331,10 +331,10 @@ def _recipients_in(message: ReceivedMessage, text: str) -> list[str]:
     places = [_addresses_in(lines[anchors[0] :])] if anchors else []
     places.append(_addresses_in(lines))
     for excluded in (own, senders):
-        for found in (candidates for place in places for candidates in place):
+        for candidates_of_source in (candidates for place in places for candidates in place):
             recipients = [
                 address
-                for address in (address.rstrip(".-_") for address in found)
+                for address in (address.rstrip(".-_") for address in candidates_of_source)
                 if address.lower() not in excluded
                 and not _NOT_RECIPIENTS.match(address)
                 and "." in address.rpartition("@")[2]

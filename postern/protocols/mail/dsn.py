@@ -90,8 +90,8 @@ def read_delivery_report(message: ReceivedMessage) -> DeliveryReport | None:
             forwarded = _read_standard(read_message(part.content))
             if forwarded is not None and forwarded.recipients:
                 return forwarded
-    found = bounce_forms.recognize(message)
-    if not found:
+    failures = bounce_forms.recognize(message)
+    if not failures:
         return None
     recipients = tuple(
         ReportedRecipient(
@@ -103,7 +103,7 @@ def read_delivery_report(message: ReceivedMessage) -> DeliveryReport | None:
             text=failure.text[:DIAGNOSTIC_CHARACTERS],
             remote_host="",
         )
-        for failure in found[:RECIPIENTS_LIMIT]
+        for failure in failures[:RECIPIENTS_LIMIT]
     )
     return DeliveryReport(
         form="bounce",
@@ -287,12 +287,12 @@ def _with_text(
     recipient: ReportedRecipient, text: str, addresses: AbstractSet[str], *, is_single: bool
 ) -> ReportedRecipient:
     search = bounce_forms.text_near if is_single else bounce_forms.text_about
-    about = search(text, recipient.address, addresses - {recipient.address.lower(), recipient.final_address.lower()})
+    lines = search(text, recipient.address, addresses - {recipient.address.lower(), recipient.final_address.lower()})
     return msgspec.structs.replace(
         recipient,
-        text=about[:DIAGNOSTIC_CHARACTERS],
-        code=reply_code_in(about),
-        enhanced=_status(recipient.enhanced, about),
+        text=lines[:DIAGNOSTIC_CHARACTERS],
+        code=reply_code_in(lines),
+        enhanced=_status(recipient.enhanced, lines),
     )
 
 

@@ -368,8 +368,8 @@ class _HtmlScan:
         self.has_unsubscribe_link = False
         self._content_ids = {content_id.strip("<>") for content_id in content.content_ids}
         self._unsubscribe_url = content.unsubscribe_url
-        self._found: dict[str, list[str]] = {}
-        """The first places of each code; `_counts` has the number of all places."""
+        self._snippets: dict[str, list[str]] = {}
+        """The first snippets of each code; `_counts` has the number of all."""
         self._counts: dict[str, int] = {}
         self._elements: set[str] = set()
         self._styles: list[str] = []
@@ -398,7 +398,7 @@ class _HtmlScan:
         self._end_link()
 
     def findings(self) -> Iterator[Finding]:
-        for code, snippets in self._found.items():
+        for code, snippets in self._snippets.items():
             finding = message_finding(code, "/html", snippets)
             yield msgspec.structs.replace(finding, count=self._counts[code])
         if self._images and len("".join(self.visible_text.split())) < TEXT_CHARACTERS:
@@ -411,9 +411,9 @@ class _HtmlScan:
 
     def _add(self, code: str, snippet: str) -> None:
         self._counts[code] = self._counts.get(code, 0) + 1
-        places = self._found.setdefault(code, [])
-        if len(places) < SNIPPETS_LIMIT:
-            places.append(shorten(snippet))
+        snippets = self._snippets.setdefault(code, [])
+        if len(snippets) < SNIPPETS_LIMIT:
+            snippets.append(shorten(snippet))
 
     def _start(self, html: str, token: HtmlToken, *, is_beginning: bool) -> None:
         values: dict[str, str] = {}

@@ -228,14 +228,14 @@ def _split_parts(content: bytes, start: int, end: int, delimiter: bytes, budget:
     part_start = -1
     position = start
     while True:
-        found = content.find(delimiter, position, end)
-        if found < 0:
+        delimiter_start = content.find(delimiter, position, end)
+        if delimiter_start < 0:
             break
         budget.delimiters -= 1
         if budget.delimiters < 0:
             raise MimeInvalid(f"The delimiters of parts can occur at most {DELIMITERS_LIMIT:,} times.")
-        position = found + len(delimiter)
-        if found != start and not content.startswith(b"\r\n", found - 2):
+        position = delimiter_start + len(delimiter)
+        if delimiter_start != start and not content.startswith(b"\r\n", delimiter_start - 2):
             continue  # Text that contains the delimiter. Its line may be long, so the line's end is not searched.
         line_end = content.find(b"\r\n", position, end)
         line_end = end if line_end < 0 else line_end
@@ -244,7 +244,7 @@ def _split_parts(content: bytes, start: int, end: int, delimiter: bytes, budget:
         if rest.removeprefix(b"--" if is_closing else b"").strip(b" \t"):
             continue  # Another boundary that begins with this one.
         if part_start >= 0:
-            yield part_start, max(part_start, found - 2)
+            yield part_start, max(part_start, delimiter_start - 2)
         if is_closing:
             return
         part_start = min(line_end + 2, end)

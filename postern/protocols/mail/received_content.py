@@ -263,12 +263,12 @@ def _mailboxes(message: MimePart, name: str) -> list[MailContact]:
 
 
 def _message_ids(value: str) -> list[str]:
-    return [_clean(found) for found in _MESSAGE_ID.findall(value)]
+    return [_clean(message_id) for message_id in _MESSAGE_ID.findall(value)]
 
 
 def _references(message: MimePart) -> list[str]:
-    found = [*_message_ids(message.get("References")), *_message_ids(message.get("In-Reply-To"))]
-    latest = list(dict.fromkeys(reversed(found)))[:REFERENCES_LIMIT]
+    message_ids = [*_message_ids(message.get("References")), *_message_ids(message.get("In-Reply-To"))]
+    latest = list(dict.fromkeys(reversed(message_ids)))[:REFERENCES_LIMIT]
     return latest[::-1]
 
 

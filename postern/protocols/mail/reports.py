@@ -66,8 +66,8 @@ def envelope_addresses(content: bytes) -> list[str]:
 def original_message_ids(report: DeliveryReport | ComplaintReport) -> list[UUID]:
     """The UUID with which the `Message-ID` of the original message begins; an empty list if it does not."""
     values = [value for name, value in report.original if name == "message-id"]
-    found = [_MESSAGE_ID.match(value) for value in values[:1]]
-    return [UUID(match[1]) for match in found if match]
+    matches = [_MESSAGE_ID.match(value) for value in values[:1]]
+    return [UUID(match[1]) for match in matches if match]
 
 
 def _addresses(values: list[str]) -> Iterator[str]:

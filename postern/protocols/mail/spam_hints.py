@@ -50,59 +50,59 @@ class SpamHint(Record):
 def spam_hints(
     content: ReceivedContent, authentication: MessageAuthentication, *, client_name: str | None, received_at: Moment
 ) -> list[SpamHint]:
-    """The facts about a message. `client_name` is the client's name in EHLO, None if it is not known."""
-    facts = [
-        *_authentication_facts(authentication),
-        *_header_facts(content, received_at),
-        *_address_facts(content),
+    """What is suspicious about a message. `client_name` is the client's name in EHLO, None if it is not known."""
+    hints = [
+        *_authentication_hints(authentication),
+        *_header_hints(content, received_at),
+        *_address_hints(content),
     ]
     if client_name is not None and not (_HOST_NAME.fullmatch(client_name) or _LITERAL.fullmatch(client_name)):
-        facts.append(("client_name_invalid", "The client did not greet with the name of a host (RFC 5321 §4.1.1.1)."))
+        hints.append(("client_name_invalid", "The client did not greet with the name of a host (RFC 5321 §4.1.1.1)."))
     programs = [attachment.filename for attachment in content.attachments if _PROGRAM.search(attachment.filename)]
     if programs:
-        facts.append(("program_attached", f"The attachment {programs[0]} can be run as a program."))
-    return [SpamHint(code=code, message=message) for code, message in facts]
+        hints.append(("program_attached", f"The attachment {programs[0]} can be run as a program."))
+    return [SpamHint(code=code, message=message) for code, message in hints]
 
 
-def _authentication_facts(authentication: MessageAuthentication) -> list[tuple[HintCode, str]]:
-    facts: list[tuple[HintCode, str]] = []
+def _authentication_hints(authentication: MessageAuthentication) -> list[tuple[HintCode, str]]:
+    hints: list[tuple[HintCode, str]] = []
     spf, dmarc = authentication.spf, authentication.dmarc
     if dmarc.verdict == "fail":
-        facts.append(("dmarc_fail", f"DMARC fails: the message is not authenticated for {dmarc.domain}."))
+        hints.append(("dmarc_fail", f"DMARC fails: the message is not authenticated for {dmarc.domain}."))
     if spf.verdict is SpfVerdict.FAIL:
-        facts.append(("spf_fail", f"SPF fails: {authentication.spf_domain} does not allow this client to send."))
+        hints.append(("spf_fail", f"SPF fails: {authentication.spf_domain} does not allow this client to send."))
     is_signed = any(result.verdict is DkimVerdict.PASS for result in authentication.dkim)
     is_known = not any(result.verdict is DkimVerdict.TEMPERROR for result in authentication.dkim)
     if not is_signed and is_known and spf.verdict not in (SpfVerdict.PASS, SpfVerdict.TEMPERROR):
-        facts.append(("not_authenticated", "Neither SPF nor a DKIM signature passes for any domain."))
-    return facts
+        hints.append(("not_authenticated", "Neither SPF nor a DKIM signature passes for any domain."))
+    return hints
 
 
-def _header_facts(content: ReceivedContent, received_at: Moment) -> list[tuple[HintCode, str]]:
-    facts: list[tuple[HintCode, str]] = []
+def _header_hints(content: ReceivedContent, received_at: Moment) -> list[tuple[HintCode, str]]:
+    hints: list[tuple[HintCode, str]] = []
     if len(content.from_) != 1:
-        facts.append(("several_authors", f"From has {len(content.from_) or 'no'} addresses."))
+        hints.append(("several_authors", f"From has {len(content.from_) or 'no'} addresses."))
     if content.message_id is None:
-        facts.append(("no_message_id", "There is no Message-ID."))
+        hints.append(("no_message_id", "There is no Message-ID."))
     if content.date is None:
-        facts.append(("no_date", "There is no valid Date."))
+        hints.append(("no_date", "There is no valid Date."))
     elif not received_at - AGE_LIMIT <= content.date <= received_at + AHEAD_LIMIT:
-        facts.append(("date_far_off", "Date is more than a week ago or more than a day ahead."))
-    return facts
+        hints.append(("date_far_off", "Date is more than a week ago or more than a day ahead."))
+    return hints
 
 
-def _address_facts(content: ReceivedContent) -> list[tuple[HintCode, str]]:
-    facts: list[tuple[HintCode, str]] = []
+def _address_hints(content: ReceivedContent) -> list[tuple[HintCode, str]]:
+    hints: list[tuple[HintCode, str]] = []
     authors = {domain for contact in content.from_ if (domain := _domain(contact))}
     others = {domain for contact in content.reply_to if (domain := _domain(contact))} - authors
     if authors and others:
-        facts.append(("reply_to_other_domain", f"Replies go to another domain: {min(others)}."))
+        hints.append(("reply_to_other_domain", f"Replies go to another domain: {min(others)}."))
     for contact in content.from_:
         named = _ADDRESS.search(contact.name)
         if named and registered_domain(named[1].lower()) != _domain(contact):
-            facts.append(("name_has_other_address", f"The name in From is an address of {named[1].lower()}."))
+            hints.append(("name_has_other_address", f"The name in From is an address of {named[1].lower()}."))
             break
-    return facts
+    return hints
 
 
 def _domain(contact: MailContact) -> str:

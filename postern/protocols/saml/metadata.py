@@ -257,8 +257,8 @@ def _require_unexpired(elements: Sequence[Element], now: datetime) -> datetime |
     return min(ends, default=None)
 
 
-def _add_key(role: Element, use: str, certificate: str) -> Element:
-    descriptor = etree.SubElement(role, tag(MD, "KeyDescriptor"), use=use)
+def _add_key(role: Element, key_use: str, certificate: str) -> Element:
+    descriptor = etree.SubElement(role, tag(MD, "KeyDescriptor"), use=key_use)
     data = etree.SubElement(etree.SubElement(descriptor, tag(DS, "KeyInfo")), tag(DS, "X509Data"))
     etree.SubElement(data, tag(DS, "X509Certificate")).text = base64_der(certificate)
     return descriptor

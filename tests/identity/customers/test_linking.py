@@ -105,9 +105,9 @@ async def test_a_provider_account_of_another_customer_cannot_be_linked(provider_
 
 
 async def test_concurrent_links_of_one_account_to_two_customers_one_wins(provider_browser, auth):
-    people = [auth.as_((await auth.signed_up())["accessToken"]) for _ in range(3)]
-    codes = [await code_of_account(person, provider_browser, sub="42") for person in people]
-    responses = await asyncio.gather(*(finish(person, code) for person, code in zip(people, codes, strict=True)))
+    customers = [auth.as_((await auth.signed_up())["accessToken"]) for _ in range(3)]
+    codes = [await code_of_account(person, provider_browser, sub="42") for person in customers]
+    responses = await asyncio.gather(*(finish(person, code) for person, code in zip(customers, codes, strict=True)))
     assert sorted(response.status_code for response in responses) == [200, 409, 409]
 
 

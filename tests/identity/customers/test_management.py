@@ -88,18 +88,18 @@ FILTERS = [
 async def test_customers_are_found_by_search_and_filters(project, family):
     unique = uuid4().hex[:6]
     ada = {"email": f"ada{unique}@example.com", "name": "Ada Lovelace", "password": "a password nobody has"}
-    people = {
+    customers = {
         "ada": {**ada, "emailVerified": True},
         "grace": {"email": f"grace{unique}@example.com", "phone": "+4930123456", "externalUserId": "crm-7"},
         "alan": {"email": f"zalan{unique}@example.com"},
     }
-    names = {(await create(project.client, **fields))["id"]: name for name, fields in people.items()}
+    names = {(await create(project.client, **fields))["id"]: name for name, fields in customers.items()}
     banned_id = next(customer_id for customer_id, name in names.items() if name == "alan")
     assert (await project.client.post(f"/customers/{banned_id}/ban")).status_code == 200
     base = f"/apps/{project.id}/end-users" if family == "end-users" else "/customers"
     searches = [
         (f"q={banned_id}", ["alan"]),
-        (f"q={people['ada']['email'].upper()}", ["ada"]),
+        (f"q={customers['ada']['email'].upper()}", ["ada"]),
         (f"q=alan{unique}@example.com", ["alan"]),
         (f"q=ada{unique}@example.org", []),
         (f"q={unique}@exam", ["ada", "alan", "grace"]),

@@ -58,14 +58,14 @@ async def test_the_survivor_keeps_its_second_factor_if_both_have_one(auth, proje
     survivor, _, app, codes = await with_totp(auth, clock, address)
     loser, _, loser_app, loser_codes = await with_totp(auth, clock, other)
     await merged(project, survivor["customer"]["id"], loser["customer"]["id"])
-    for proof, status in (
+    for body, status in (
         ({"code": loser_app.code()}, 401),
         ({"recoveryCode": loser_codes[0]}, 401),
         ({"code": app.code()}, 200),
         ({"recoveryCode": codes[0]}, 200),
     ):
         pending = (await auth.sign_in(other)).json()
-        assert (await auth.post("/mfa/verify", {"mfaToken": pending["mfaToken"], **proof})).status_code == status
+        assert (await auth.post("/mfa/verify", {"mfaToken": pending["mfaToken"], **body})).status_code == status
 
 
 async def test_a_merged_second_factor_replaces_a_pending_enrollment_of_the_survivor(auth, project, clock):

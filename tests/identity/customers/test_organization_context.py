@@ -271,10 +271,11 @@ async def test_of_concurrent_refreshes_with_one_token_the_switch_wins(project, d
 
 async def test_concurrent_refreshes_of_sessions_in_different_organizations_do_not_mix(project, directory, sign_in):
     organizations = [await directory.organization(f"Org {number}") for number in range(4)]
-    people = [await sign_in(await directory.member(organization)) for organization in organizations]
+    devices = [await sign_in(await directory.member(organization)) for organization in organizations]
     refused = organizations[0]["id"]
     responses = await asyncio.gather(
-        *(person.try_refresh() for person in people), *(person.try_refresh(organizationId=refused) for person in people)
+        *(person.try_refresh() for person in devices),
+        *(person.try_refresh(organizationId=refused) for person in devices),
     )
     assert [claims_of(response.json())["org"]["id"] for response in responses[:4]] == [
         organization["id"] for organization in organizations
@@ -487,8 +488,8 @@ async def test_pages_and_passkeys_give_the_context(directory, auth, browser):
     assert by_password["organizationId"] == claims_of(by_password)["org"]["id"] == acme["id"]
     page = await browser.open("sign-in", **FLOW)
     challenge = await passkey_options(auth, page)
-    proof = answer_of(device.get(decoded(challenge["options"]), ORIGIN))
-    fields = {"challengeId": challenge["challengeId"], "credential": json.dumps(proof)}
+    answer = answer_of(device.get(decoded(challenge["options"]), ORIGIN))
+    fields = {"challengeId": challenge["challengeId"], "credential": json.dumps(answer)}
     by_passkey = await redeemed(auth, await browser.submit(page, f"{browser.base}/passkey", **fields))
     assert claims_of(by_passkey)["org"]["id"] == acme["id"]
 

@@ -219,8 +219,8 @@ async def test_a_passkey_is_added_and_used_on_the_pages(auth, browser):
     page = await browser.open("sign-in", **FLOW)
     assert page.scripts == ["/assets/passkey.js"]
     challenge = await passkey_options(auth, page)
-    proof = answer_of(device.get(decoded(challenge["options"]), ORIGIN))
-    fields = {"challengeId": challenge["challengeId"], "credential": json.dumps(proof)}
+    answer = answer_of(device.get(decoded(challenge["options"]), ORIGIN))
+    fields = {"challengeId": challenge["challengeId"], "credential": json.dumps(answer)}
     second = await redeemed(auth, await browser.submit(page, f"{browser.base}/passkey", **fields))
     assert second["customer"]["id"] == sign_up["customer"]["id"]
     reused = await browser.submit(page, f"{browser.base}/passkey", **fields)
@@ -237,8 +237,8 @@ async def test_a_passkey_response_is_bound_to_its_page_and_customer(auth, browse
         assert repeated.response.status_code == 401, "the page token was used"
     page = await browser.open("sign-in", **FLOW)
     challenge = await passkey_options(auth, page)
-    proof = answer_of(device.get(decoded(challenge["options"]), "https://evil.example"))
-    fields = {"challengeId": challenge["challengeId"], "credential": json.dumps(proof)}
+    answer = answer_of(device.get(decoded(challenge["options"]), "https://evil.example"))
+    fields = {"challengeId": challenge["challengeId"], "credential": json.dumps(answer)}
     refused = await browser.submit(page, f"{browser.base}/passkey", **fields)
     assert refused.response.status_code == 401
     for nonsense in ("", "[]", "{", "null"):

@@ -230,20 +230,20 @@ async def test_an_enrollment_token_gives_no_other_access(auth, new_project, cloc
     await auth.signed_up(address)
     await require(auth)
     token, app = await begin_enrollment(auth, clock, await auth.sign_in(address))
-    proof = {"mfaToken": token, "code": app.code()}
+    answer = {"mfaToken": token, "code": app.code()}
     assert (await auth.as_(token).get("/me")).status_code == 401
     assert (await auth.post("/token/refresh", {"refreshToken": token})).status_code == 401
     assert (await auth.post("/token", {"code": token, "codeVerifier": VERIFIER})).status_code == 401
-    assert (await auth.post("/mfa/verify", proof)).status_code == 401
+    assert (await auth.post("/mfa/verify", answer)).status_code == 401
     assert (await auth.post("/mfa/totp/confirm", {"code": app.code()})).status_code == 401
     other_client = Client(auth.app, None, f"/projects/{(await new_project()).id}/auth")
     assert (await other_client.post("/mfa/enroll", {"mfaToken": token})).status_code == 401
-    assert (await other_client.post("/mfa/enroll/confirm", proof)).status_code == 401
+    assert (await other_client.post("/mfa/enroll/confirm", answer)).status_code == 401
     repeated = (await auth.post("/mfa/enroll", {"mfaToken": token})).json()
     assert App(repeated["secret"], clock).secret == app.secret, "repeated requests return the same secret"
-    assert (await auth.post("/mfa/enroll/confirm", proof)).status_code == 200
+    assert (await auth.post("/mfa/enroll/confirm", answer)).status_code == 200
     for path in ("/mfa/enroll", "/mfa/enroll/confirm"):
-        replayed = await auth.post(path, proof if path.endswith("confirm") else {"mfaToken": token})
+        replayed = await auth.post(path, answer if path.endswith("confirm") else {"mfaToken": token})
         assert (replayed.status_code, replayed.json()["code"]) == (401, "code_invalid")
 
 

@@ -219,20 +219,20 @@ async def with_passkey(auth, address):
     return sign_up, ada, device, response.json(), body
 
 
-async def use(auth, device, *, origin=ORIGIN, change=None):
+async def sign_in_with_passkey(auth, device, *, origin=ORIGIN, change=None):
     """Sign in with the passkey of an authenticator; `change` manipulates its response."""
     challenge = (await auth.post("/passkeys/sign-in/options")).json()
-    proof = answer_of(device.get(decoded(challenge["options"]), origin))
+    answer = answer_of(device.get(decoded(challenge["options"]), origin))
     if change:
-        change(proof)
-    return await auth.post("/passkeys/sign-in", {"challengeId": challenge["challengeId"], "credential": proof})
+        change(answer)
+    return await auth.post("/passkeys/sign-in", {"challengeId": challenge["challengeId"], "credential": answer})
 
 
 async def test_passkeys_are_added_used_listed_and_removed(auth):
     address = new_address()
     sign_up, ada, device, added, _ = await with_passkey(auth, address)
     assert added["name"] == "Laptop"
-    signed_in = await use(auth, device)
+    signed_in = await sign_in_with_passkey(auth, device)
     assert signed_in.status_code == 200, signed_in.text
     assert signed_in.json()["customer"]["id"] == sign_up["customer"]["id"]
     assert "PASSKEY" in signed_in.json()["customer"]["identities"]
@@ -240,7 +240,7 @@ async def test_passkeys_are_added_used_listed_and_removed(auth):
     assert [passkey["lastUsedAt"] is not None for passkey in passkeys] == [True]
     assert (await ada.client.delete(f"/passkeys/{added['id']}")).status_code == 204
     assert (await ada.client.delete(f"/passkeys/{added['id']}")).status_code == 404
-    assert (await use(auth, device)).status_code == 401
+    assert (await sign_in_with_passkey(auth, device)).status_code == 401
     assert "PASSKEY" not in (await ada.get("/me")).json()["identities"]
 
 
@@ -249,7 +249,7 @@ async def test_the_last_sign_in_method_cannot_be_removed(auth):
     await auth.settings(methods=["PASSKEY"])
     refused = await ada.client.delete(f"/passkeys/{added['id']}")
     assert (refused.status_code, refused.json()["code"]) == (409, "last_sign_in_method")
-    assert (await use(auth, device)).status_code == 200
+    assert (await sign_in_with_passkey(auth, device)).status_code == 200
     await auth.settings(methods=["PASSKEY", "PASSWORD"])
     assert (await ada.client.delete(f"/passkeys/{added['id']}")).status_code == 204
 
@@ -261,7 +261,7 @@ async def test_a_passkey_of_a_merged_customer_signs_in_to_the_survivor(auth, pro
     survivor = (await project.client.post("/customers", {"email": new_address(), "emailVerified": True})).json()
     merged = await project.client.post("/customers/link", {**link, "customerId": survivor["id"]})
     assert merged.json()["mergedCustomerId"] == sign_up["customer"]["id"]
-    signed_in = await use(auth, device)
+    signed_in = await sign_in_with_passkey(auth, device)
     assert signed_in.status_code == 200, signed_in.text
     assert signed_in.json()["customer"]["id"] == survivor["id"]
 
@@ -269,22 +269,22 @@ async def test_a_passkey_of_a_merged_customer_signs_in_to_the_survivor(auth, pro
 async def test_a_passkey_response_is_bound_to_challenge_origin_and_project(auth, new_project):
     _, ada, device, _, body = await with_passkey(auth, new_address())
     assert (await ada.post("/passkeys/register", body)).status_code == 401, "the challenge was used"
-    assert (await use(auth, device, origin="https://evil.example")).status_code == 401
+    assert (await sign_in_with_passkey(auth, device, origin="https://evil.example")).status_code == 401
 
-    def forged(proof):
-        proof["response"]["signature"] = proof["response"]["signature"][:-8] + "AAAAAAAA"
+    def forged(answer):
+        answer["response"]["signature"] = answer["response"]["signature"][:-8] + "AAAAAAAA"
 
-    def another_owner(proof):
-        proof["response"]["userHandle"] = "AAAAAAAAAAAAAAAAAAAAAA"
+    def another_owner(answer):
+        answer["response"]["userHandle"] = "AAAAAAAAAAAAAAAAAAAAAA"
 
-    def nonsense(proof):
-        proof["response"] = "nothing"
+    def nonsense(answer):
+        answer["response"] = "nothing"
 
     for change in (forged, another_owner, nonsense):
-        assert (await use(auth, device, change=change)).status_code == 401
+        assert (await sign_in_with_passkey(auth, device, change=change)).status_code == 401
     challenge = (await auth.post("/passkeys/sign-in/options")).json()
-    proof = answer_of(device.get(decoded(challenge["options"]), ORIGIN))
-    sign_in = {"challengeId": challenge["challengeId"], "credential": proof}
+    answer = answer_of(device.get(decoded(challenge["options"]), ORIGIN))
+    sign_in = {"challengeId": challenge["challengeId"], "credential": answer}
     assert (await auth.post("/passkeys/sign-in", sign_in)).status_code == 200
     assert (await auth.post("/passkeys/sign-in", sign_in)).status_code == 401
     other = await new_project()
@@ -294,9 +294,9 @@ async def test_a_passkey_response_is_bound_to_challenge_origin_and_project(auth,
 
 async def test_a_signature_counter_that_does_not_increase_is_rejected(auth):
     _, _, device, _, _ = await with_passkey(auth, new_address())
-    assert (await use(auth, device)).status_code == 200
+    assert (await sign_in_with_passkey(auth, device)).status_code == 200
     device.sign_count -= 1
-    assert (await use(auth, device)).status_code == 401
+    assert (await sign_in_with_passkey(auth, device)).status_code == 401
 
 
 async def test_a_passkey_without_user_verification_requires_the_second_factor(auth, clock):
@@ -304,7 +304,7 @@ async def test_a_passkey_without_user_verification_requires_the_second_factor(au
     _, ada, device, _, _ = await with_passkey(auth, address)
     enrolled = (await ada.post("/mfa/totp/enroll")).json()
     await ada.post("/mfa/totp/confirm", {"code": App(enrolled["secret"], clock).code()})
-    pending = (await use(auth, device)).json()
+    pending = (await sign_in_with_passkey(auth, device)).json()
     assert pending["mfaRequired"] is True
 
 
@@ -318,8 +318,8 @@ async def test_pre_hijacking_verifying_the_address_removes_earlier_passkeys(auth
     await mallory.post(
         "/passkeys/register", {"challengeId": challenge["challengeId"], "credential": answer_of(credential)}
     )
-    assert (await use(auth, device)).status_code == 200
+    assert (await sign_in_with_passkey(auth, device)).status_code == 200
     await auth.post("/password/forgot", {"email": victim})
     token = await auth.link_token(victim)
     assert (await auth.post("/password/reset", {"token": token, "password": GOOD + "!"})).status_code == 204
-    assert (await use(auth, device)).status_code == 401
+    assert (await sign_in_with_passkey(auth, device)).status_code == 401

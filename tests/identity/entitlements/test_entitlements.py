@@ -59,10 +59,10 @@ async def test_a_feature_is_declared_changed_and_deleted(project):
     twice = await project.client.post("/b2b/features", {"key": "seats"})
     assert (twice.status_code, twice.json()["code"]) == (409, "feature_exists")
     assert (await project.client.get("/b2b/features")).json() == [feature]
-    found = await project.client.get("/b2b/features/seats")
-    assert found.json() == feature
+    response = await project.client.get("/b2b/features/seats")
+    assert response.json() == feature
     changed = await project.client.patch("/b2b/features/seats", {"defaultLimit": None, "name": "Places"})
-    assert changed.headers["ETag"] != found.headers["ETag"]
+    assert changed.headers["ETag"] != response.headers["ETag"]
     assert (changed.json()["defaultLimit"], changed.json()["name"]) == (None, "Places")
     deleted = await project.client.delete("/b2b/features/seats")
     assert (deleted.status_code, deleted.content) == (204, b"")

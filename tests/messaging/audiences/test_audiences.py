@@ -323,8 +323,8 @@ async def test_contact_functions_find_or_create_and_unsubscribe_once(project, wo
     )
     async with world.db.transaction() as tx:
         contact = await contacts.find_or_create(tx, project_id, "Ada@example.com", clock(), attributes={"a": 1})
-        found = await contacts.find_or_create(tx, project_id, "ada@EXAMPLE.com", clock())
-        assert (found.id, found.attributes) == (contact.id, {"a": 1})
+        same_contact = await contacts.find_or_create(tx, project_id, "ada@EXAMPLE.com", clock())
+        assert (same_contact.id, same_contact.attributes) == (contact.id, {"a": 1})
         assert await contacts.unsubscribe(tx, project_id, contact.id, clock(), sendId="s")
         assert not await contacts.unsubscribe(tx, project_id, contact.id, clock())
         assert not await contacts.unsubscribe(tx, project_id, uuid4(), clock())

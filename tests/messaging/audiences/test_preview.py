@@ -30,8 +30,11 @@ async def test_a_preview_counts_the_members_that_an_audience_would_have(project,
     members = (await project.client.get(f"/audiences/{made['id']}/contacts?limit=10")).json()
     assert members["total"] == 12
     assert shown["contacts"] == members["data"]
-    nobody = {"match": "any", "conditions": []}
-    assert (await project.client.post("/audiences/preview", {"rules": nobody})).json() == {"count": 0, "contacts": []}
+    empty = {"match": "any", "conditions": []}
+    assert (await project.client.post("/audiences/preview", {"rules": empty})).json() == {
+        "count": 0,
+        "contacts": [],
+    }
     referring = {"match": "all", "conditions": [{"field": "audience", "operator": "neq", "value": made["id"]}]}
     assert (await project.client.post("/audiences/preview", {"rules": referring})).json()["count"] == 3
 

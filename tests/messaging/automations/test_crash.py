@@ -112,13 +112,13 @@ async def test_every_step_is_executed_once_although_workers_are_killed(
         {"type": "DELAY", "days": 3},
         {"type": "REMOVE_FROM_AUDIENCE", "audienceId": joined},
     )
-    people = [{"email": f"{n}@example.com", "attributes": {"plan": ("pro", "free")[n % 2]}} for n in range(CONTACTS)]
+    contacts = [{"email": f"{n}@example.com", "attributes": {"plan": ("pro", "free")[n % 2]}} for n in range(CONTACTS)]
     for offset in range(0, CONTACTS, 1_000):
         added = await project.client.post(
-            f"/audiences/{joined}/contacts/bulk-email", {"contacts": people[offset : offset + 1_000]}
+            f"/audiences/{joined}/contacts/bulk-email", {"contacts": contacts[offset : offset + 1_000]}
         )
-        assert added.json()["added"] == len(people[offset : offset + 1_000])
-    buyers = [person["email"] for person in people if int(person["email"].partition("@")[0]) % 3 == 0]
+        assert added.json()["added"] == len(contacts[offset : offset + 1_000])
+    buyers = [person["email"] for person in contacts if int(person["email"].partition("@")[0]) % 3 == 0]
     random, killed = Random(20260131), 0
     for day in DAYS:
         clock.offset = max(clock.offset, timedelta(days=day))
@@ -140,7 +140,7 @@ async def test_every_step_is_executed_once_although_workers_are_killed(
     assert await rows(
         world, project, "select status, count(*) from automation_runs where project_id = %s group by 1 order by 1"
     ) == [("COMPLETED", len(buyers)), ("EXITED", CONTACTS - len(buyers))]
-    await assert_each_mail_once(world, project, sink, people, buyers)
+    await assert_each_mail_once(world, project, sink, contacts, buyers)
     totals = (await project.client.get(f"/automations/{automation}/totals")).json()
     assert totals == {"totalRuns": CONTACTS, "completed": CONTACTS, "failed": 0, "limited": 0, "capped": 0}
     remaining = (await project.client.get(f"/audiences/{joined}/contacts")).json()["total"]
@@ -163,9 +163,9 @@ async def exit_code(worker):
     return worker.exitcode
 
 
-async def assert_each_mail_once(world, project, sink, people, buyers):
+async def assert_each_mail_once(world, project, sink, contacts, buyers):
     """Each contact has one send per mail, which arrived once, and again at most once per ambiguous attempt."""
-    addresses = [person["email"] for person in people]
+    addresses = [person["email"] for person in contacts]
     expected = [(address, "1 welcome") for address in addresses]
     expected += [(address, ("2 pro", "2 free")[number % 2]) for number, address in enumerate(addresses)]
     expected += [(address, "3 thanks") for address in buyers]

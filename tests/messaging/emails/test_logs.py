@@ -211,7 +211,7 @@ async def test_the_total_is_counted_up_to_a_limit(project: Tenant, monkeypatch, 
     assert exact["total"] == number
     for limit in (1, 2, 5):
         page = (await project.client.get(f"/emails/logs?{filters}&countLimit={limit}")).json()
-        assert [each["id"] for each in page["data"]] == [each["id"] for each in exact["data"]]
+        assert [email["id"] for email in page["data"]] == [email["id"] for email in exact["data"]]
         if not is_frequent or "q=" not in filters:
             assert page["total"] == min(number, limit)
     refused = await project.client.get("/emails/logs?countLimit=10001")

@@ -36,7 +36,7 @@ def codes(result):
     return sorted(finding["code"] for finding in result["findings"])
 
 
-def found(result, code):
+def finding_of(result, code):
     return next(finding for finding in result["findings"] if finding["code"] == code)
 
 
@@ -63,7 +63,7 @@ async def test_the_most_severe_findings_come_first(project, domain):
     result = await preflight(project, html=html)
     severities = [finding["severity"] for finding in result["findings"]]
     assert severities == ["ERROR", "WARNING", "ADVICE"]
-    assert "192.0.2.1" in found(result, "link_ip_address")["snippets"][0]
+    assert "192.0.2.1" in finding_of(result, "link_ip_address")["snippets"][0]
 
 
 async def test_errors_in_templates_are_findings(project, domain):
@@ -107,7 +107,7 @@ async def test_a_domain_without_records_fails_authentication(project, zone):
     zone.set("_dmarc.example.com", "TXT", "v=DMARC1; p=quarantine; rua=mailto:d@example.com")
     result = await preflight(project, marketing=False)
     assert codes(result) == ["dkim_not_aligned", "dmarc_fails", "domain_not_verified"]
-    assert "`quarantine`" in found(result, "dmarc_fails")["message"]
+    assert "`quarantine`" in finding_of(result, "dmarc_fails")["message"]
     domain = await add_domain(project)
     publish(zone, domain, "SPF")
     result = await preflight(project, marketing=False)
@@ -139,7 +139,7 @@ async def test_addresses_attachments_and_size(project, domain):
     attachments = [{"filename": "setup.exe", "content": "TVo="}, {"filename": "a.txt", "content": content}]
     result = await preflight(project, marketing=False, attachments=attachments)
     assert codes(result) == ["attachment_blocked", "message_large"]
-    assert found(result, "attachment_blocked")["path"] == "/attachments/0"
+    assert finding_of(result, "attachment_blocked")["path"] == "/attachments/0"
     result = await preflight(project, marketing=False, html=HTML.replace("Dear", "Dear" + "x" * 103_000))
     assert codes(result) == ["html_clipped"]
 
@@ -173,8 +173,8 @@ async def test_links_are_only_opened_on_request(project, domain, zone):
         assert (codes(result), receiver.requests) == (["link_not_https"], [])
         result = await preflight(project, marketing=False, html=html, checkLinks=True)
         assert codes(result) == ["link_broken", "link_not_https", "link_refused"]
-        assert found(result, "link_broken")["count"] == 3
-        assert found(result, "link_refused")["snippets"] == [f"HTTP 403: {base}/private"]
+        assert finding_of(result, "link_broken")["count"] == 3
+        assert finding_of(result, "link_refused")["snippets"] == [f"HTTP 403: {base}/private"]
         paths = sorted(request.target for request in receiver.requests)
         assert paths == ["/broken", "/gone", "/moved", "/ok", "/orders", "/private"], "each once, no unsubscribe link"
         assert result["linksOpened"] == 7
@@ -186,7 +186,7 @@ async def test_few_links_are_opened_and_addresses_of_the_server_are_not(project,
     html = HTML.replace("</body>", f"{links}</body>")
     result = await preflight(project, marketing=False, html=html, checkLinks=True)
     assert codes(result) == ["link_broken", "link_unchecked"]
-    assert (found(result, "link_broken")["count"], found(result, "link_unchecked")["count"]) == (20, 11)
+    assert (finding_of(result, "link_broken")["count"], finding_of(result, "link_unchecked")["count"]) == (20, 11)
 
 
 async def test_a_key_needs_the_permission_to_send(project, new_project, domain):

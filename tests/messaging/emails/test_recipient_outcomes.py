@@ -92,10 +92,10 @@ async def test_a_message_that_arrives_ends_the_row_of_soft_failures(sender, sink
                 [project_id, failing],
             )
         await sender.client.post("/emails", mail_to(address))
-        found = await connection.execute(
+        cursor = await connection.execute(
             "select project_id::text, address from soft_bounces where project_id = any (%s)", [[sender.id, other.id]]
         )
-        assert {*await found.fetchall()} == rows - {(sender.id, address)}
+        assert {*await cursor.fetchall()} == rows - {(sender.id, address)}
 
 
 async def test_successes_of_two_projects_end_only_their_own_rows_of_soft_failures(project, new_project, world):
@@ -117,10 +117,10 @@ async def test_successes_of_two_projects_end_only_their_own_rows_of_soft_failure
             tx, project_id=[first, second], addresses=["x@example.org", "y@example.org"], delivered=[False, False]
         )
         async with tx.connection() as connection:
-            found = await connection.execute(
+            cursor = await connection.execute(
                 "select project_id, address from soft_bounces where project_id = any (%s)", [[first, second]]
             )
-            assert {*await found.fetchall()} == {(first, "y@example.org"), (second, "x@example.org")}
+            assert {*await cursor.fetchall()} == {(first, "y@example.org"), (second, "x@example.org")}
 
 
 async def test_a_send_to_one_address_has_the_outcome_of_its_recipient(sender):

@@ -199,10 +199,10 @@ async def test_a_send_in_transmission_is_not_changed(sender, world):
     other = await send_to(sender, new_address())
     due_at = world.clock() + timedelta(minutes=1)
     await set_columns(world, sent, status="QUEUED", due_at=due_at, handed_over=1, attempt=1)
-    signals = [signal_of(sender, each, "BOUNCED", world, **UNKNOWN_USER) for each in (other, sent)]
+    signals = [signal_of(sender, email, "BOUNCED", world, **UNKNOWN_USER) for email in (other, sent)]
     with pytest.raises(SendInTransmission):
         await apply_signals(world, signals)
-    assert [(await entry(sender, each["id"]))["status"] for each in (sent, other)] == ["QUEUED", "SENT"]
+    assert [(await entry(sender, email["id"]))["status"] for email in (sent, other)] == ["QUEUED", "SENT"]
     await set_columns(world, sent, attempt=2)
     assert await apply_signals(world, signals) == [APPLIED, APPLIED], "the interrupted attempt transmitted it"
 

@@ -246,7 +246,7 @@ async def test_a_process_that_renews_its_share_too_late_uses_no_connection_befor
     late, other = Sites(world), Sites(world)
     of_late, of_other = (process.of_mail_servers(["mx.b.test"], "") for process in (late, other))
 
-    async def use(process, control):
+    async def prepare(process, control):
         monkeypatch.setitem(world.resources, Sites, process)
         await control.prepare()
         return control.connections_share
@@ -256,12 +256,12 @@ async def test_a_process_that_renews_its_share_too_late_uses_no_connection_befor
         await renew_shares(world, [control])
         return control.connections_share
 
-    assert await use(late, of_late) == 10
+    assert await prepare(late, of_late) == 10
     of_late.open = 3  # Messages in transmission, which go on.
     clock.move(SHARE_LEASE)
     assert not of_late.has_slot(bulk=False)
-    assert await use(other, of_other) == 10
-    assert await use(late, of_late) == 0
+    assert await prepare(other, of_other) == 10
+    assert await prepare(late, of_late) == 0
     assert not of_late.has_slot(bulk=False)
     assert await renew(other, of_other) == 5
     assert await renew(other, of_other) == 5
@@ -280,11 +280,11 @@ async def test_a_process_without_a_connection_delays_no_message(
     sink = await internet.mail_server("b.test")
     table = [Sites(world) for _ in range(2)]
 
-    def use(number):
+    def activate(number):
         monkeypatch.setitem(world.resources, Sites, table[number])
 
     for number in range(2):
-        use(number)
+        activate(number)
         await queue(sender, f"first{number}@b.test")
         await run_due_work()
         clock.move(timedelta(seconds=6))
@@ -293,7 +293,7 @@ async def test_a_process_without_a_connection_delays_no_message(
         await connection.execute("update mail_sites set factor = 0.1 where name = 'mx.b.test'")
     for _ in range(3):
         for number in range(2):
-            use(number)
+            activate(number)
             await table[number].update()
             await renew_shares(world, [controls[number]])
     assert sorted(control.connections_share for control in controls) == [0, 1]
@@ -301,11 +301,11 @@ async def test_a_process_without_a_connection_delays_no_message(
     sent = len(sink.messages)
     for process, control in zip(table, controls, strict=True):
         process.learn(str(sender.id), "b.test", control)
-    use(1 - having)
+    activate(1 - having)
     (waiting,) = await queue(sender, "ada@b.test")
     await run_due_work()
     assert "Other processes have all connections" in (await entry(sender, waiting))["reason"]
-    use(having)
+    activate(having)
     clock.move(timedelta(seconds=5))
     await run_due_work()
     assert (await entry(sender, waiting))["status"] == "DELIVERED"

@@ -62,10 +62,10 @@ async def sink(internet):
 
 
 @pytest.fixture
-def use(world):
+def configure(world):
     """A function that sets POSTERN_SOURCES: an address with options each. As after a restart of the process."""
 
-    def set_sources(*sources):
+    def configure(*sources):
         text = " ".join(
             f"{address}=mx{number}.example.com{options}" for number, (address, options) in enumerate(sources)
         )
@@ -73,7 +73,7 @@ def use(world):
         world.transports.pop("direct", None)
         world.resources[SourceWarmUps].__init__(world)
 
-    return set_sources
+    return configure
 
 
 async def state_of(world, address):
@@ -85,9 +85,11 @@ def clients(sink):
     return Counter(message.client for message in sink.messages)
 
 
-async def test_marketing_mail_above_the_ceiling_waits_for_the_next_day(sender, sink, world, clock, use, run_due_work):
+async def test_marketing_mail_above_the_ceiling_waits_for_the_next_day(
+    sender, sink, world, clock, configure, run_due_work
+):
     new = new_address()
-    use((new, "?warm-up=5,10,20"))
+    configure((new, "?warm-up=5,10,20"))
     campaign = await start_campaign(sender, 30)
     counts = []
     for _ in range(3):
@@ -109,28 +111,28 @@ async def test_marketing_mail_above_the_ceiling_waits_for_the_next_day(sender, s
     assert (await state_of(world, new)).status == "COMPLETED"
 
 
-async def test_mail_above_the_ceiling_leaves_by_the_warm_addresses(sender, sink, world, use, run_due_work):
+async def test_mail_above_the_ceiling_leaves_by_the_warm_addresses(sender, sink, world, configure, run_due_work):
     """Each address gets its share of the mail until the ceiling of the new one; nothing waits."""
     new, warm, other = new_address(), new_address(), new_address()
-    use((new, "?warm-up=5,10"), (warm, ""), (other, "?lane=transactional"))
+    configure((new, "?warm-up=5,10"), (warm, ""), (other, "?lane=transactional"))
     await start_campaign(sender, 60)
     await run_due_work()
     assert clients(sink) == {new: 5, warm: 55}
     assert (await state_of(world, new)).used == 5
 
 
-async def test_two_new_addresses_have_their_own_ceilings(sender, sink, use, run_due_work):
+async def test_two_new_addresses_have_their_own_ceilings(sender, sink, configure, run_due_work):
     first, second = new_address(), new_address()
-    use((first, "?warm-up=5,10"), (second, "?warm-up=8,10"))
+    configure((first, "?warm-up=5,10"), (second, "?warm-up=8,10"))
     await start_campaign(sender, 40)
     await run_due_work()
     assert clients(sink) == {first: 5, second: 8}
 
 
-async def test_workers_of_two_hosts_keep_one_ceiling(sender, sink, world, use, run_due_work):
+async def test_workers_of_two_hosts_keep_one_ceiling(sender, sink, world, configure, run_due_work):
     """Shares are processed at the same time, each in a transaction of its own."""
     new = new_address()
-    use((new, "?warm-up=50,100"))
+    configure((new, "?warm-up=50,100"))
     assert (await sender.client.post("/emails", MAIL)).json()["status"] == "DELIVERED"
     await start_campaign(sender, 100)
     await create_sends(world, sender)
@@ -140,18 +142,18 @@ async def test_workers_of_two_hosts_keep_one_ceiling(sender, sink, world, use, r
     assert (await state_of(world, new)).used == 50
 
 
-async def test_transactional_mail_counts_but_never_waits(sender, sink, world, use):
+async def test_transactional_mail_counts_but_never_waits(sender, sink, world, configure):
     new = new_address()
-    use((new, "?warm-up=3,10"))
+    configure((new, "?warm-up=3,10"))
     for _ in range(5):
         assert (await sender.client.post("/emails", MAIL)).json()["status"] == "DELIVERED"
     assert clients(sink) == {new: 5}
     assert (await state_of(world, new)).used == 5
 
 
-async def test_transactional_mail_above_the_ceiling_leaves_by_the_warm_address(sender, sink, use):
+async def test_transactional_mail_above_the_ceiling_leaves_by_the_warm_address(sender, sink, configure):
     new, warm = new_address(), new_address()
-    use((new, "?warm-up=3,10"), (warm, ""))
+    configure((new, "?warm-up=3,10"), (warm, ""))
     for _ in range(20):
         assert (await sender.client.post("/emails", MAIL)).json()["status"] == "DELIVERED"
     assert clients(sink) == {new: 3, warm: 17}
@@ -159,7 +161,7 @@ async def test_transactional_mail_above_the_ceiling_leaves_by_the_warm_address(s
 
 async def test_a_killed_worker_and_a_retry_reserve_only_once(sender, sink, world, clock, use, run_due_work):
     new = new_address()
-    use((new, "?warm-up=6,20"))
+    configure((new, "?warm-up=6,20"))
     sink.behaviour.replies["RCPT"] = b"450 4.7.1 Greylisted"
     await start_campaign(sender, 10)
     await create_sends(world, sender)
@@ -174,15 +176,15 @@ async def test_a_killed_worker_and_a_retry_reserve_only_once(sender, sink, world
     assert (len(sink.messages), (await state_of(world, new)).used) == (6, 6)
 
 
-async def test_before_its_first_day_an_address_sends_nothing(sender, sink, world, clock, use, run_due_work):
+async def test_before_its_first_day_an_address_sends_nothing(sender, sink, world, clock, configure, run_due_work):
     new, warm = new_address(), new_address()
     start = clock().date() + DAY
-    use((new, f"?warm-up=5,10&start={start}"), (warm, ""))
+    configure((new, f"?warm-up=5,10&start={start}"), (warm, ""))
     await start_campaign(sender, 20)
     await run_due_work()
     assert clients(sink) == {warm: 20}
     assert (await state_of(world, new)).status == "SCHEDULED"
-    use((new, f"?warm-up=5,10&start={start}"))
+    configure((new, f"?warm-up=5,10&start={start}"))
     await start_campaign(sender, 8)
     await run_due_work()
     assert len(sink.messages) == 20
@@ -192,10 +194,10 @@ async def test_before_its_first_day_an_address_sends_nothing(sender, sink, world
 
 
 async def test_a_day_without_mail_or_on_a_blocklist_is_repeated(
-    sender, sink, world, clock, use, run_due_work, database_url
+    sender, sink, world, clock, configure, run_due_work, database_url
 ):
     new = new_address()
-    use((new, "?warm-up=2,4,8"))
+    configure((new, "?warm-up=2,4,8"))
     assert (await sender.client.post("/emails", MAIL)).json()["status"] == "DELIVERED"
     clock.move(3 * DAY)
     state = await state_of(world, new)
@@ -216,7 +218,7 @@ async def test_a_day_without_mail_or_on_a_blocklist_is_repeated(
 async def test_other_transports_make_no_reservation(sender, sink, world, use, run_due_work):
     """Captured mail, and mail of a project with its own relay."""
     new = new_address()
-    use((new, "?warm-up=3,10"))
+    configure((new, "?warm-up=3,10"))
     for change in (
         {"transport": "capture"},
         {"transport": "relay", "relays": [{"host": "127.0.0.1", "port": 1, "tls": "none"}]},
@@ -229,19 +231,21 @@ async def test_other_transports_make_no_reservation(sender, sink, world, use, ru
     assert sink.messages == []
 
 
-async def test_system_mail_counts(sink, world, use):
+async def test_system_mail_counts(sink, world, configure):
     """Mail of the server itself, such as TLS reports."""
     new, warm = new_address(), new_address()
-    use((new, "?warm-up=2,4"), (warm, ""))
+    configure((new, "?warm-up=2,4"), (warm, ""))
     for number in range(12):
         envelope = Envelope(mail_from="a@example.com", recipients=("x@example.org",), message_id=f"<{number}@{new}>")
         await direct_transport(world).deliver(envelope, b"Subject: Hello\r\n\r\nHello\r\n")
     assert clients(sink) == {new: 2, warm: 10}
 
 
-async def test_a_message_for_ipv4_does_not_wait_for_a_place_of_an_ipv6_address(sender, sink, world, use, run_due_work):
+async def test_a_message_for_ipv4_does_not_wait_for_a_place_of_an_ipv6_address(
+    sender, sink, world, configure, run_due_work
+):
     warm = new_address()
-    use(("::1", "?warm-up=1,2"), (warm, ""))
+    configure(("::1", "?warm-up=1,2"), (warm, ""))
     await start_campaign(sender, 5)
     await run_due_work()
     assert clients(sink) == {warm: 5}
@@ -316,10 +320,10 @@ def test_a_changed_plan_goes_on_where_it_was(before, declared, after):
 # What the operator sees ---------------------------------------------------
 
 
-async def test_the_command_shows_where_each_address_stands(sender, sink, world, use, database_url, tmp_path):
+async def test_the_command_shows_where_each_address_stands(sender, sink, world, configure, database_url, tmp_path):
     new, warm, later = new_address(), new_address(), new_address()
     start = date(2099, 1, 1)
-    use((new, "?warm-up=5,10,20"), (warm, "?lane=transactional"), (later, f"?warm-up=600&start={start}"))
+    configure((new, "?warm-up=5,10,20"), (warm, "?lane=transactional"), (later, f"?warm-up=600&start={start}"))
     assert (await choose_sources(world, [])).sends == []
     await start_campaign(sender, 1)
 
@@ -343,9 +347,9 @@ async def test_the_command_shows_where_each_address_stands(sender, sink, world, 
     assert states[warm]["status"] is None
 
 
-async def test_the_metrics_have_the_ceilings(sender, sink, world, use):
+async def test_the_metrics_have_the_ceilings(sender, sink, world, configure):
     new = new_address()
-    use((new, "?warm-up=5,10,20"))
+    configure((new, "?warm-up=5,10,20"))
     assert (await sender.client.post("/emails", MAIL)).json()["status"] == "DELIVERED"
     metrics = (await instance_metrics(world, [])).decode()
     assert f'postern_source_ceiling{{address="{new}"}} 5' in metrics

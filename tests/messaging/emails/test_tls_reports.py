@@ -477,9 +477,9 @@ async def test_reports_about_the_domains_of_one_zone_are_limited(
         await run_due_work()
         clock.move(timedelta(hours=5))
     assert [(await report_of(world, domain))[0] for domain in others] == ["SENT", "NOT_WANTED"]
-    found = [await report_of(world, domain) for domain in domains]
-    assert [status for status, *_ in found] == ["SENT", "SENT", "OFF", "OFF"]
-    assert registered in found[-1][1]
+    reports = [await report_of(world, domain) for domain in domains]
+    assert [status for status, *_ in reports] == ["SENT", "SENT", "OFF", "OFF"]
+    assert registered in reports[-1][1]
     assert len(sink.messages) == 3
 
 

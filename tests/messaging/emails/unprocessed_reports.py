@@ -11,8 +11,8 @@ from postern.cli.reports import ReportRow, report_lines
 async def unprocessed(client):
     """How many reports could not be processed so far, by kind."""
     page = (await client.get("http://postern.test/metrics")).text
-    found = re.findall(r'^postern_reports_unprocessed_total{kind="(\w+)"} (\d+)$', page, re.MULTILINE)
-    return Counter({kind: int(number) for kind, number in found})
+    samples = re.findall(r'^postern_reports_unprocessed_total{kind="(\w+)"} (\d+)$', page, re.MULTILINE)
+    return Counter({kind: int(number) for kind, number in samples})
 
 
 def kept_reports(database_url):

@@ -23,8 +23,8 @@ async def owner(project, domain, zone):
         zone.set(name, "TXT", OWN)
     zone.set("bank.example", "TXT", "v=spf1 -all")
     zone.set("_dmarc.bank.example", "TXT", "v=DMARC1; p=reject")
-    (found,) = [each for each in (await project.client.get("/domains")).json() if each["domain"] == domain]
-    return found
+    (domain_before,) = [row for row in (await project.client.get("/domains")).json() if row["domain"] == domain]
+    return domain_before
 
 
 @pytest.fixture

@@ -131,31 +131,31 @@ async def test_a_message_is_received_read_and_downloaded(project, domain, port, 
         clock, head=MULTIPART_HEAD + "\r\nCc: Bob <bob@x.example>\r\nReply-To: r@sender.example", body=MULTIPART_BODY
     )
     assert await deliver(port, [f"Support+42@{domain}"], raw) == ([250], 250)
-    found = await only_message(project)
-    assert found["from"] == {"name": "Gräce Hopper", "email": "grace@sender.example"}
-    assert found["to"] == [{"name": "Support", "email": "support@acme.example"}]
-    assert found["cc"] == [{"name": "Bob", "email": "bob@x.example"}]
-    assert found["replyTo"] == [{"name": "", "email": "r@sender.example"}]
-    assert (found["subject"], found["source"], found["emailId"]) == ("Re: Order", "smtp", None)
-    assert found["recipients"] == [{"address": f"Support+42@{domain}", "routeId": route["id"], "tag": "42"}]
-    assert found["headers"][0]["name"] == "From"
-    assert found["headers"][0]["value"] == "Gräce Hopper <grace@sender.example>"
-    assert found["text"].startswith("It arrived broken ☹\n")
-    assert "<script>" in found["html"]
-    assert found["replyText"] == "It arrived broken ☹"
-    assert found["notices"] == []
+    stored = await only_message(project)
+    assert stored["from"] == {"name": "Gräce Hopper", "email": "grace@sender.example"}
+    assert stored["to"] == [{"name": "Support", "email": "support@acme.example"}]
+    assert stored["cc"] == [{"name": "Bob", "email": "bob@x.example"}]
+    assert stored["replyTo"] == [{"name": "", "email": "r@sender.example"}]
+    assert (stored["subject"], stored["source"], stored["emailId"]) == ("Re: Order", "smtp", None)
+    assert stored["recipients"] == [{"address": f"Support+42@{domain}", "routeId": route["id"], "tag": "42"}]
+    assert stored["headers"][0]["name"] == "From"
+    assert stored["headers"][0]["value"] == "Gräce Hopper <grace@sender.example>"
+    assert stored["text"].startswith("It arrived broken ☹\n")
+    assert "<script>" in stored["html"]
+    assert stored["replyText"] == "It arrived broken ☹"
+    assert stored["notices"] == []
     assert [
         (part["id"], part["filename"], part["contentType"], part["contentId"], part["inline"])
-        for part in found["attachments"]
+        for part in stored["attachments"]
     ] == [
         ("1", "bücher.png", "image/png", "photo@x", True),
         ("2", "../../etc/passwd", "application/pdf", None, False),
         ("3", "message-3.eml", "message/rfc822", None, False),
     ]
-    assert (found["size"], found["attachmentCount"]) == (len(raw), 3)
-    assert found["envelope"]["sender"] == "grace@sender.example"
-    assert (found["envelope"]["clientIp"], found["envelope"]["clientName"]) == ("127.0.0.1", "mail.sender.example")
-    path = f"/inbound/{found['id']}"
+    assert (stored["size"], stored["attachmentCount"]) == (len(raw), 3)
+    assert stored["envelope"]["sender"] == "grace@sender.example"
+    assert (stored["envelope"]["clientIp"], stored["envelope"]["clientName"]) == ("127.0.0.1", "mail.sender.example")
+    path = f"/inbound/{stored['id']}"
     downloaded = await project.client.get(f"{path}/raw")
     assert (downloaded.content, downloaded.headers["content-type"]) == (raw, "message/rfc822")
     assert downloaded.headers["content-disposition"].startswith("attachment;")
@@ -168,7 +168,7 @@ async def test_a_message_is_received_read_and_downloaded(project, domain, port, 
     for number in ("0", "4", "01", "x", "9" * 30):
         assert (await project.client.get(f"{path}/attachments/{number}")).status_code == 404
     (summary,) = await listed(project)
-    assert {name: found[name] for name in summary} == summary
+    assert {name: stored[name] for name in summary} == summary
 
 
 async def test_addresses_have_precedence_over_their_domain(project, domain, port, clock):
@@ -263,7 +263,7 @@ async def test_a_route_is_listed_changed_and_deleted(project, domain, zone):
     assert unknown.json()["record"]["status"] == "UNKNOWN"
     again = await project.client.post("/inbound/routes", {"address": f"SUPPORT@{domain}"})
     assert (again.status_code, again.json()["code"]) == (409, "inbound_route_exists")
-    assert [each["id"] for each in (await project.client.get("/inbound/routes")).json()] == [route["id"]]
+    assert [route_entry["id"] for route_entry in (await project.client.get("/inbound/routes")).json()] == [route["id"]]
     renamed = await project.client.patch(f"/inbound/routes/{route['id']}", {"name": "Help desk"})
     assert renamed.json()["name"] == "Help desk"
     assert (await project.client.get(f"/inbound/routes/{route['id']}")).json()["name"] == "Help desk"
@@ -280,8 +280,8 @@ async def test_other_projects_and_keys_without_permission_cannot_read(project, d
     (summary,) = await listed(project)
     other, path = await new_project(), f"/inbound/{summary['id']}"
     assert await listed(other) == []
-    for each in (path, f"{path}/raw", f"{path}/attachments/1", f"/inbound/routes/{route['id']}"):
-        assert (await other.client.get(each)).status_code == 404, each
+    for denied_path in (path, f"{path}/raw", f"{path}/attachments/1", f"/inbound/routes/{route['id']}"):
+        assert (await other.client.get(denied_path)).status_code == 404, denied_path
     assert (await other.client.delete(path)).status_code == 404
     assert (await other.client.delete(f"/inbound/routes/{route['id']}")).status_code == 404
     without, reader = await project.key("emails:read", "inbox:read"), await project.key("inbound:read")
@@ -304,8 +304,8 @@ async def test_a_message_is_stored_once_for_each_project(project, domain, port, 
     raw = message(clock)
     assert await deliver(port, [f"a@{domain}", f"b@{domain}", f"c@{others}", f"a@{domain}"], raw) == ([250] * 4, 250)
     (first,), (second,) = await listed(project), await listed(other)
-    assert [each["address"] for each in first["recipients"]] == [f"a@{domain}", f"b@{domain}"]
-    assert [each["address"] for each in second["recipients"]] == [f"c@{others}"]
+    assert [recipient["address"] for recipient in first["recipients"]] == [f"a@{domain}", f"b@{domain}"]
+    assert [recipient["address"] for recipient in second["recipients"]] == [f"c@{others}"]
     await new_route(other, f"*@{domain}")
     assert await deliver(port, [f"a@{domain}"], message(clock)) == ([250], 250)
     assert (len(await listed(project)), len(await listed(other))) == (2, 2), "both projects have verified the domain"
@@ -333,7 +333,7 @@ async def test_filters_and_cursors_of_the_list(project, domain, port, clock):
         await deliver(port, [address], message(clock, head=head))
 
     async def subjects(query):
-        return [each["subject"] for each in await listed(project, query)]
+        return [entry["subject"] for entry in await listed(project, query)]
 
     assert await subjects("") == ["2", "1", "0"]
     assert await subjects(f"?routeId={route['id']}") == ["2", "0"]
@@ -348,9 +348,9 @@ async def test_filters_and_cursors_of_the_list(project, domain, port, clock):
     for hostile in ("sender=%00", "recipient=%00", "routeId=%00", "emailId=%ff", "sender=%ed%a0%80"):
         assert (await project.client.get(f"/inbound?{hostile}")).status_code in (200, 400), hostile
     first = await project.client.get(f"/inbound?limit=1&routeId={route['id']}")
-    assert [each["subject"] for each in first.json()] == ["2"]
+    assert [entry["subject"] for entry in first.json()] == ["2"]
     rest = await project.client.get(first.links["next"]["url"])
-    assert [each["subject"] for each in rest.json()] == ["0"]
+    assert [entry["subject"] for entry in rest.json()] == ["0"]
 
 
 async def test_a_reply_is_linked_to_the_email(sender, sink, port, clock, zone, new_project):
@@ -440,8 +440,8 @@ async def test_usage_is_counted_and_a_full_project_refuses_for_now(project, doma
     await deliver(port, [f"a@{domain}"], raw)
     monkeypatch.setattr(routing, "STORED_OCTETS_PER_PROJECT", len(raw))
     assert await deliver(port, [f"a@{domain}"], raw) == ([452], None)
-    handed_over = await project.client.post(f"/inbound?recipients=a@{domain}", content=raw, headers=RFC822)
-    assert (handed_over.status_code, handed_over.json()["code"]) == (422, "inbound_mailbox_full")
+    refusal = await project.client.post(f"/inbound?recipients=a@{domain}", content=raw, headers=RFC822)
+    assert (refusal.status_code, refusal.json()["code"]) == (422, "inbound_mailbox_full")
     (summary,) = await listed(project)
     await project.client.delete(f"/inbound/{summary['id']}")
     assert await deliver(port, [f"a@{domain}"], raw) == ([250], 250)
@@ -465,9 +465,9 @@ async def test_authentication_and_hints(project, domain, port, clock, zone):
         b"Date: Mon, 1 Jan 2001 00:00:00 +0000\r\n\r\nMZ\r\n"
     )
     await deliver(port, [f"a@{domain}"], bad, "x@evil.example", hello="localhost")
-    found = (await listed(project))[0]
-    assert (found["spf"], found["dkim"], found["dmarc"]) == ("fail", "none", "fail")
-    assert {hint["code"] for hint in found["hints"]} == {
+    stored = (await listed(project))[0]
+    assert (stored["spf"], stored["dkim"], stored["dmarc"]) == ("fail", "none", "fail")
+    assert {hint["code"] for hint in stored["hints"]} == {
         "dmarc_fail",
         "spf_fail",
         "not_authenticated",
@@ -478,7 +478,7 @@ async def test_authentication_and_hints(project, domain, port, clock, zone):
         "client_name_invalid",
         "program_attached",
     }
-    assert all(hint["message"].endswith(".") for hint in found["hints"])
+    assert all(hint["message"].endswith(".") for hint in stored["hints"])
 
 
 async def test_a_message_is_received_although_the_dns_does_not_respond(project, domain, port, clock, zone):
@@ -486,8 +486,8 @@ async def test_a_message_is_received_although_the_dns_does_not_respond(project, 
     zone.servfail()
     signed = message(clock, head="DKIM-Signature: v=1; a=rsa-sha256; d=sender.example; s=a; h=from; bh=eA==; b=eA==")
     assert await deliver(port, [f"a@{domain}"], signed) == ([250], 250)
-    (found,) = await listed(project)
-    assert (found["spf"], found["dkim"], found["dmarc"]) == ("temperror", "temperror", "temperror")
+    (stored,) = await listed(project)
+    assert (stored["spf"], stored["dkim"], stored["dmarc"]) == ("temperror", "temperror", "temperror")
 
 
 async def test_hostile_envelopes_and_records_are_stored(project, domain, port, clock, zone):
@@ -518,8 +518,8 @@ async def test_lookups_that_take_too_long_end(project, domain, port, clock, zone
     await new_route(project, f"*@{domain}")
     zone.silence("sender.example", "TXT")
     assert await deliver(port, [f"a@{domain}"], message(clock)) == ([250], 250)
-    (found,) = await listed(project)
-    assert (found["spf"], found["dkim"], found["dmarc"]) == ("temperror", "none", "temperror")
+    (stored,) = await listed(project)
+    assert (stored["spf"], stored["dkim"], stored["dmarc"]) == ("temperror", "none", "temperror")
 
 
 async def test_automatic_messages_are_marked_and_loops_refused(project, domain, port, clock):
@@ -571,13 +571,13 @@ HOSTILE = {
 async def test_hostile_messages_are_stored_and_shown_as_far_as_they_can_be_read(project, domain, port, name):
     await new_route(project, f"*@{domain}")
     assert await deliver(port, [f"a@{domain}"], HOSTILE[name]) == ([250], 250)
-    found = await only_message(project)
-    assert (await project.client.get(f"/inbound/{found['id']}/raw")).content == HOSTILE[name]
-    for attachment in found["attachments"][:2]:
-        path = f"/inbound/{found['id']}/attachments/{attachment['id']}"
+    stored = await only_message(project)
+    assert (await project.client.get(f"/inbound/{stored['id']}/raw")).content == HOSTILE[name]
+    for attachment in stored["attachments"][:2]:
+        path = f"/inbound/{stored['id']}/attachments/{attachment['id']}"
         assert len((await project.client.get(path)).content) == attachment["size"]
     if name in ("parts", "depth", "header", "fields", "encoding", "no header"):
-        assert found["notices"], name
+        assert stored["notices"], name
 
 
 async def test_raw_clients_and_sizes(project, domain, port, clock):
@@ -661,14 +661,14 @@ async def test_a_message_is_handed_over_through_the_api(project, domain, clock):
     for duplicate in (False, True):
         response = await project.client.post(f"/inbound?{query}", content=raw, headers=RFC822)
         assert (response.status_code, response.json()["duplicate"]) == (201, duplicate), response.text
-    found = await only_message(project)
-    assert (found["id"], found["source"]) == (response.json()["id"], "api")
-    assert found["envelope"] == {"sender": "grace@sender.example", "clientIp": "192.0.2.1", "clientName": "a.b"}
+    stored = await only_message(project)
+    assert (stored["id"], stored["source"]) == (response.json()["id"], "api")
+    assert stored["envelope"] == {"sender": "grace@sender.example", "clientIp": "192.0.2.1", "clientName": "a.b"}
     header = message(clock, head=f"Delivered-To: Support@{domain}")
     assert (await project.client.post("/inbound", content=header, headers=RFC822)).status_code == 201
     assert (await listed(project))[0]["spf"] == "none"
-    nobody = await project.client.post("/inbound?recipients=sales@x.example", content=raw, headers=RFC822)
-    assert (nobody.status_code, nobody.json()["code"]) == (422, "no_inbound_route")
+    unauthenticated = await project.client.post("/inbound?recipients=sales@x.example", content=raw, headers=RFC822)
+    assert (unauthenticated.status_code, unauthenticated.json()["code"]) == (422, "no_inbound_route")
     assert (await project.client.post("/inbound", content=b"", headers=RFC822)).status_code == 400
     wrong = await project.client.post(f"/inbound?recipients=support@{domain}&clientIp=x", content=raw, headers=RFC822)
     assert wrong.status_code == 400
@@ -680,11 +680,13 @@ async def test_a_message_is_handed_over_through_the_api(project, domain, clock):
 async def test_a_dmarc_report_to_a_route_is_added_to_its_domain(project, domain, port, clock, zone):
     zone.set("sender.example", "TXT", "v=spf1 ip4:127.0.0.1 -all")
     await new_route(project, f"dmarc@{domain}")
-    (owner,) = [each for each in (await project.client.get("/domains")).json() if each["domain"] == domain]
+    (owner,) = [
+        candidate for candidate in (await project.client.get("/domains")).json() if candidate["domain"] == domain
+    ]
     report = gzip.compress(dmarc_report(row(header_from=domain), begin=begin(clock), domain=domain))
 
-    async def receive_report(content, about):
-        name = f"google.com!{about}!{begin(clock)}!{begin(clock) + 86_399}.xml.gz".encode()
+    async def receive_report(content, problem):
+        name = f"google.com!{problem}!{begin(clock)}!{begin(clock) + 86_399}.xml.gz".encode()
         raw = mailed(content).replace(b"report.xml.gz", name).replace(b"google.com\n", b"sender.example\n")
         raw = raw.replace(b"\n", b"\r\n")
         assert await deliver(port, [f"dmarc@{domain}"], raw) == ([250], 250)
@@ -712,15 +714,15 @@ async def test_the_messages_of_an_erased_customer_are_deleted(project, domain, p
     await deliver(port, [f"a@{domain}"], message(clock, body="Private\r\n"))
     await deliver(port, [f"a@{domain}"], message(clock).replace(b"grace@", b"other@"))
     assert (await project.client.delete(f"/customers/{created.json()['id']}")).status_code == 200
-    assert [each["from"]["email"] for each in await listed(project)] == ["other@sender.example"]
+    assert [entry["from"]["email"] for entry in await listed(project)] == ["other@sender.example"]
     events = (await project.client.get("/events?type=inbound.received")).json()["data"]
     assert "Private" not in str(events)
 
 
 async def test_a_deleted_domain_receives_nothing(project, domain, port, clock):
     route = await new_route(project, f"*@{domain}")
-    (found,) = [each for each in (await project.client.get("/domains")).json() if each["domain"] == domain]
-    assert (await project.client.delete(f"/domains/{found['id']}")).status_code == 200
+    (owner,) = [row for row in (await project.client.get("/domains")).json() if row["domain"] == domain]
+    assert (await project.client.delete(f"/domains/{owner['id']}")).status_code == 200
     assert await deliver(port, [f"a@{domain}"], message(clock)) == ([550], None)
     assert (await project.client.get(f"/inbound/routes/{route['id']}")).status_code == 404
 

@@ -28,7 +28,7 @@ def settings(settings):
 async def test_a_domain_has_its_own_return_path_once_its_record_leads_here(project, zone, sink, port, stranger):
     domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
     return_path_record = next(record for record in domain["records"] if record["purpose"] == "RETURN_PATH")
-    publish(zone, {**domain, "records": [each for each in domain["records"] if each != return_path_record]})
+    publish(zone, {**domain, "records": [other for other in domain["records"] if other != return_path_record]})
     zone.load(re.sub(r" 3600 IN ", " ", (await stranger.http.get("/zone")).text))
     assert (await project.client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
     relays = [{"host": "127.0.0.1", "port": sink.port, "tls": "none"}]

@@ -254,10 +254,10 @@ async def test_sends_that_a_worker_claimed_before_the_release_are_sent(
     limits = domain_limits.reputation.limits_of
 
     async def release_in_between(db, project_id):
-        found = await limits(db, project_id)
+        current_limits = await limits(db, project_id)
         assert (await release(sender)).status_code == 200
         await domain_limits.DOMAIN_LIMITS[0].do(world, await claim_due(world, sender, domain_limits.DOMAIN_LIMITS[0]))
-        return found
+        return current_limits
 
     await start_campaign(sender, 4)
     await create_sends(world, sender)
@@ -336,12 +336,12 @@ async def test_captured_mail_is_not_held(sender, clock, run_due_work, small_numb
 async def test_the_preflight_of_a_campaign_says_that_its_mail_would_wait(sender, clock, run_due_work, small_numbers):
     await hold(sender, clock, run_due_work)
     campaign = await start_campaign(sender, 1)
-    found = (await sender.client.post(f"/campaigns/{campaign['id']}/preflight", {})).json()
-    (finding,) = [finding for finding in found["findings"] if finding["code"] == "reputation_held"]
-    assert (found["ok"], finding["severity"], finding["path"]) == (False, "ERROR", "/from")
+    report = (await sender.client.post(f"/campaigns/{campaign['id']}/preflight", {})).json()
+    (finding,) = [finding for finding in report["findings"] if finding["code"] == "reputation_held"]
+    assert (report["ok"], finding["severity"], finding["path"]) == (False, "ERROR", "/from")
     assert "bounce rate 10 % of 20 messages" in finding["message"]
-    found = (await sender.client.post("/emails/preflight", {**MAIL, "marketing": False})).json()
-    assert "reputation_held" not in [finding["code"] for finding in found["findings"]]
+    report = (await sender.client.post("/emails/preflight", {**MAIL, "marketing": False})).json()
+    assert "reputation_held" not in [finding["code"] for finding in report["findings"]]
 
 
 async def test_a_domain_between_the_thresholds_is_a_warning_in_the_preflight(
@@ -350,8 +350,8 @@ async def test_a_domain_between_the_thresholds_is_a_warning_in_the_preflight(
     await start_campaign(sender, 97, 3)
     await run_due_work()
     await evaluate(clock, run_due_work)
-    found = (await sender.client.post("/emails/preflight", {**MAIL, "marketing": True})).json()
-    (finding,) = [finding for finding in found["findings"] if finding["code"] == "reputation_warning"]
+    report = (await sender.client.post("/emails/preflight", {**MAIL, "marketing": True})).json()
+    (finding,) = [finding for finding in report["findings"] if finding["code"] == "reputation_warning"]
     assert finding["severity"] == "WARNING"
 
 

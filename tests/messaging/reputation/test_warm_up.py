@@ -215,8 +215,8 @@ async def test_captured_mail_and_test_mail_make_no_reservations(sender, clock, r
 
 async def test_the_preflight_says_the_ceiling(sender):
     await set_plan(sender, steps=[50, 100])
-    found = (await sender.client.post("/emails/preflight", {**MAIL, "marketing": True})).json()
-    (finding,) = [finding for finding in found["findings"] if finding["code"] == "warm_up_active"]
+    report = (await sender.client.post("/emails/preflight", {**MAIL, "marketing": True})).json()
+    (finding,) = [finding for finding in report["findings"] if finding["code"] == "warm_up_active"]
     assert (finding["severity"], "50 messages" in finding["message"]) == ("ADVICE", True)
 
 

@@ -243,7 +243,7 @@ async def test_credentials(project, new_project, submission, world):
     """Wrong, publishable, deleted and foreign keys, keys without the permission, and keys for other addresses."""
     publishable = (await project.key(type="PUBLISHABLE")).token
     weak = (await project.key("emails:read")).token
-    elsewhere = (await project.key(ipAllowList=["192.0.2.0/24"])).token
+    key_of_other_network = (await project.key(ipAllowList=["192.0.2.0/24"])).token
     narrow = await project.key("emails:send")
     refused = [
         ("apikey", "sk_live_wrong", "Wrong user or password."),
@@ -251,7 +251,7 @@ async def test_credentials(project, new_project, submission, world):
         ("ada", project.secret_key, "Wrong user or password."),
         ("apikey", publishable, "A publishable key cannot send mail."),
         ("apikey", weak, "This credential lacks the permission `emails:send`."),
-        ("apikey", elsewhere, "This API key is not allowed from your IP address"),
+        ("apikey", key_of_other_network, "This API key is not allowed from your IP address"),
     ]
     for user, key, text in refused:
         with pytest.raises(SMTPAuthenticationError) as error:

@@ -27,11 +27,11 @@ async def with_passkey(account, **more):
 
 async def sign_in_with(account, device, *, origin="http://127.0.0.1:8025", change=None):
     started = (await account.stranger.post("/auth/passkeys/sign-in/options")).json()
-    proof = device.sign_in(started["options"], origin)
+    answer = device.sign_in(started["options"], origin)
     if change:
-        change(proof)
+        change(answer)
     return await account.stranger.post(
-        "/auth/passkeys/sign-in", {"challengeId": started["challengeId"], "credential": proof}
+        "/auth/passkeys/sign-in", {"challengeId": started["challengeId"], "credential": answer}
     )
 
 
@@ -94,14 +94,14 @@ async def test_a_passkey_response_is_bound_to_challenge_origin_and_owner(account
     assert (await account.owner.post("/auth/passkeys/register", body)).status_code == 401, "the challenge was used"
     assert (await sign_in_with(account, device, origin="https://evil.example")).status_code == 401
 
-    def forge_signature(proof):
-        proof["response"]["signature"] = proof["response"]["signature"][:-8] + "AAAAAAAA"
+    def forge_signature(answer):
+        answer["response"]["signature"] = answer["response"]["signature"][:-8] + "AAAAAAAA"
 
-    def replace_owner(proof):
-        proof["response"]["userHandle"] = "AAAAAAAAAAAAAAAAAAAAAA"
+    def replace_owner(answer):
+        answer["response"]["userHandle"] = "AAAAAAAAAAAAAAAAAAAAAA"
 
-    def remove_response(proof):
-        proof["response"] = "nothing"
+    def remove_response(answer):
+        answer["response"] = "nothing"
 
     for change in (forge_signature, replace_owner, remove_response):
         assert (await sign_in_with(account, device, change=change)).status_code == 401
@@ -167,7 +167,7 @@ async def test_passkeys_of_customers_do_not_sign_in_developers(account):
     device, _, _ = await with_passkey(account)
     auth = Client(account.stranger.app, None, f"/projects/{account.tenant.id}/auth")
     started = (await auth.post("/passkeys/sign-in/options")).json()
-    proof = device.sign_in(started["options"])
-    body = {"challengeId": started["challengeId"], "credential": proof}
+    answer = device.sign_in(started["options"])
+    body = {"challengeId": started["challengeId"], "credential": answer}
     assert (await auth.post("/passkeys/sign-in", body)).status_code == 401
     assert (await account.stranger.post("/auth/passkeys/sign-in", body)).status_code == 401

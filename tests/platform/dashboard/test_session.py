@@ -51,7 +51,7 @@ async def test_signing_in_sets_a_cookie_instead_of_returning_tokens(browser, pro
     body = response.json()
     assert set(body) == {"accessTokenExpiresAt", "refreshTokenExpiresAt", "developer", "projects"}
     assert body["developer"]["email"] == project.email
-    assert [each["id"] for each in body["projects"]] == [project.id]
+    assert [listed["id"] for listed in body["projects"]] == [project.id]
     (header,) = set_cookies(response)
     assert not TOKEN.search(header.encode()), "the cookie is encrypted"
     value, *attributes = header.split("; ")
@@ -86,8 +86,8 @@ async def test_no_operation_returns_tokens_of_developers(browser, project, accou
     passkey = {"challengeId": started["challengeId"], "credential": device.register(started["options"])}
     assert (await account.owner.post("/auth/passkeys/register", {**passkey, "name": "Laptop"})).status_code == 201
     options = (await browser.post("/auth/passkeys/sign-in/options")).json()
-    proof = {"challengeId": options["challengeId"], "credential": device.sign_in(options["options"])}
-    with_passkey = await browser.post("/auth/passkeys/sign-in", proof)
+    answer = {"challengeId": options["challengeId"], "credential": device.sign_in(options["options"])}
+    with_passkey = await browser.post("/auth/passkeys/sign-in", answer)
     assert with_passkey.status_code == 200
     assert (await browser.get("/account")).json()["email"] == project.email
     _, codes = await enrol(account, clock)
@@ -147,7 +147,7 @@ async def test_a_failed_sign_in_keeps_the_session(signed_in, project):
 
 
 async def test_a_session_that_ended_elsewhere_is_reported_and_the_cookie_deleted(signed_in, project):
-    (session,) = [each for each in (await signed_in.get("/auth/sessions")).json() if each["current"]]
+    (session,) = [candidate for candidate in (await signed_in.get("/auth/sessions")).json() if candidate["current"]]
     assert (await project.developer.delete(f"/auth/sessions/{session['id']}")).status_code == 204
     for method, path, body in (("GET", "/account", None), ("POST", f"/projects/{project.id}/api-keys", {"name": "x"})):
         response = await signed_in.with_cookie(signed_in.cookie).request(method, path, json=body)
@@ -365,8 +365,8 @@ async def test_a_bearer_token_is_ignored(browser, signed_in, project, new_projec
     other = await new_project()
     for token in (project.developer.token, project.secret_key, other.developer.token):
         authorization = {"authorization": f"Bearer {token}"}
-        nobody = await Browser(browser.app).get("/account", headers={**OWN_PAGE, **authorization})
-        assert await code_of(nobody) == (401, "credential_missing")
+        anonymous = await Browser(browser.app).get("/account", headers={**OWN_PAGE, **authorization})
+        assert await code_of(anonymous) == (401, "credential_missing")
         response = await signed_in.get("/account", headers={**OWN_PAGE, **authorization})
         assert response.json()["email"] == project.email
 
@@ -531,7 +531,7 @@ async def test_roles_apply_as_everywhere(browser, project, account):
     """The session of a viewer has the rights of a viewer."""
     viewer, _ = await account.member(role="VIEWER")
     members = (await account.owner.get("/account/members")).json()
-    assert (await browser.sign_in(next(each["email"] for each in members if each["id"] == viewer))).status_code == 200
+    assert (await browser.sign_in(next(row["email"] for row in members if row["id"] == viewer))).status_code == 200
     assert (await browser.get(f"/projects/{project.id}/emails/logs")).status_code == 200
     refused = await browser.post(f"/projects/{project.id}/api-keys", {"name": "x"})
     assert await code_of(refused) == (403, "permission_missing")

@@ -122,7 +122,7 @@ async def test_a_viewer_can_change_nothing_of_the_account_or_its_projects(browse
 async def test_a_viewer_cannot_rename_the_account_with_their_profile(browser, project, account):
     viewer, _ = await account.member(role="VIEWER")
     members = (await account.owner.get("/account/members")).json()
-    assert (await browser.sign_in(next(each["email"] for each in members if each["id"] == viewer))).status_code == 200
+    assert (await browser.sign_in(next(row["email"] for row in members if row["id"] == viewer))).status_code == 200
     before = (await account.owner.get("/account")).json()
     for body in ({"accountName": "Taken"}, {"role": "OWNER"}, {"account": {"name": "Taken"}}):
         response = await browser.request("PATCH", "/account", json=body, headers=OWN_PAGE)

@@ -57,7 +57,7 @@ async def test_a_link_signs_in_once(browser, new_browser, project, new_link):
     assert set(response.json()) == {"accessTokenExpiresAt", "refreshTokenExpiresAt", "developer", "projects"}
     assert response.json()["developer"]["email"] == project.email
     assert (await browser.get("/account")).json()["email"] == project.email
-    (session,) = [each for each in (await browser.get("/auth/sessions")).json() if each["current"]]
+    (session,) = [candidate for candidate in (await browser.get("/auth/sessions")).json() if candidate["current"]]
     assert session["methods"] == ["link"]
     again = await welcome(new_browser(), token)
     assert (again.status_code, again.json()["code"]) == (400, "link_invalid")

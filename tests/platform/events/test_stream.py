@@ -247,8 +247,8 @@ async def test_streams_do_not_hold_connections_of_the_database(project, world):
         opened = [open_stream(project.client) for _ in range(9)]
         streams = [await context.__aenter__() for context in opened]
         await record(world, [make(project, world, "order.placed")])
-        for each in [one, *streams]:
-            assert (await each.event())["type"] == "order.placed"
+        for stream in [one, *streams]:
+            assert (await stream.event())["type"] == "order.placed"
         for context in opened:
             await context.__aexit__(None, None, None)
     assert len(streams) + 1 > world.db.size
@@ -322,11 +322,11 @@ async def test_the_subject_filters_the_list(project, world):
     third = msgspec.structs.replace(make(project, world, "order.shipped"), subject_id=second.subject_id)
     await record(world, [first, second, third])
     path = f"/events?subjectId={second.subject_id}&limit=1"
-    newest = (await project.client.get(path)).json()
-    older = (await project.client.get(f"{path}&cursor={newest['nextCursor']}")).json()
-    assert [event["id"] for event in newest["data"] + older["data"]] == [str(third.id), str(second.id)]
+    latest = (await project.client.get(path)).json()
+    older = (await project.client.get(f"{path}&cursor={latest['nextCursor']}")).json()
+    assert [event["id"] for event in latest["data"] + older["data"]] == [str(third.id), str(second.id)]
     assert older["nextCursor"] is None
-    foreign = await project.client.get(f"/events?subjectId={first.subject_id}&cursor={newest['nextCursor']}")
+    foreign = await project.client.get(f"/events?subjectId={first.subject_id}&cursor={latest['nextCursor']}")
     assert foreign.json()["code"] == "cursor_invalid"
     of_other_type = await project.client.get(f"{path}&type=email.*")
     assert of_other_type.json()["data"] == []

@@ -165,6 +165,6 @@ def test_any_content_is_read(type_, details, mail):
 
 @pytest.mark.parametrize("at", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59", "2026-01-02T03:04:05", "now"])
 def test_a_time_that_cannot_be_converted_to_utc_is_ignored(at):
-    found = read_event(event("Delivery", {"recipients": ["ada@example.org"], "timestamp": at}))
-    assert found is not None
-    assert found.at is None
+    notification = read_event(event("Delivery", {"recipients": ["ada@example.org"], "timestamp": at}))
+    assert notification is not None
+    assert notification.at is None

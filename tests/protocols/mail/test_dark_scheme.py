@@ -29,9 +29,9 @@ def contrast(one, other):
 @pytest.mark.parametrize("color", ["#000000", "#0d6472", "#5a6567", "#c00", "#1d4ed8", "#777777", "black"])
 @pytest.mark.parametrize("background", ["#ffffff", "#fff", "#f1f5f5", "#fbe7c8", "white"])
 def test_text_is_readable_on_the_dark_background(color, background):
-    found = rules({"type": "text", "text": "x", "color": color}, background=background)
-    dark_background = re.search(r"body,\.page\{background-color:(#\w{6})!important\}", found)
-    dark_text = re.search(r" a\{color:(#\w{6})!important\}", found)
+    declarations = rules({"type": "text", "text": "x", "color": color}, background=background)
+    dark_background = re.search(r"body,\.page\{background-color:(#\w{6})!important\}", declarations)
+    dark_text = re.search(r" a\{color:(#\w{6})!important\}", declarations)
     assert dark_background
     assert dark_text
     assert luminance(dark_background[1]) < 0.05
@@ -97,5 +97,5 @@ def test_the_document_has_its_language_and_nothing_that_clients_drop():
     assert '{{ day|default("soon") }}' in rendered
     visible = re.sub(r"<!--.*?-->", "", rendered, flags=re.DOTALL)
     dropped = "cursor opacity overflow outline: target= max-height height:auto border-spacing aria-label word-spacing"
-    for each in [*dropped.split(), "mj-full-width-mobile", "moz-text-html"]:
-        assert each not in visible, each
+    for word in [*dropped.split(), "mj-full-width-mobile", "moz-text-html"]:
+        assert word not in visible, word

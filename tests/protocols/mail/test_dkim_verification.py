@@ -109,8 +109,8 @@ async def test_a_signature_of_a_part_of_the_body_says_so(zone):
 async def test_a_signature_that_cannot_be_used_says_why(zone, old, new, reason):
     changed, count = re.subn(old, new, signed_by_dkimpy(), count=1)
     assert count == 1
-    verdict, found = await verdict_of(zone, changed)
-    assert (verdict, reason in found) == (DkimVerdict.PERMERROR, True), found
+    verdict, signatures = await verdict_of(zone, changed)
+    assert (verdict, reason in signatures) == (DkimVerdict.PERMERROR, True), signatures
 
 
 async def test_an_expired_signature_fails(zone):
@@ -136,8 +136,8 @@ async def test_an_expired_signature_fails(zone):
 )
 async def test_a_key_that_cannot_be_used_says_why(zone, record, reason):
     zone.set("rsa._domainkey.example.test", "TXT", record)
-    verdict, found = await verdict_of(zone, signed_by_dkimpy())
-    assert (verdict, reason in found) == (DkimVerdict.PERMERROR, True), found
+    verdict, signatures = await verdict_of(zone, signed_by_dkimpy())
+    assert (verdict, reason in signatures) == (DkimVerdict.PERMERROR, True), signatures
 
 
 async def test_a_key_with_the_flag_s_is_not_for_subdomains(zone):

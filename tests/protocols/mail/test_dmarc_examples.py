@@ -150,8 +150,8 @@ async def test_the_example_of_a_public_suffix(zone):
         "mail.mega.bank.example": "mega.bank.example",
     }
     for domain, organization in expected.items():
-        found, names = await queried(zone, domain)
-        assert (found, names[-1]) == (organization, "_dmarc.bank.example"), "The walk ends at psd=y."
+        policy, names = await queried(zone, domain)
+        assert (policy, names[-1]) == (organization, "_dmarc.bank.example"), "The walk ends at psd=y."
     author = "giant.bank.example"
     assert (await result_of(zone, author=author, mail_from="mail.giant.bank.example")).verdict == "pass"
     failed = await result_of(zone, author=author, signed_by="mail.mega.bank.example")

@@ -59,12 +59,12 @@ def second_opinion(zone: DnsZone, message: bytes, address: str, mail_from: str) 
         return (texts[0].encode() if isinstance(name, bytes) else texts[0]) if texts else None
 
     def spf_lookup(name, kind, *_args, **_options):
-        found = zone.records.get((name.rstrip(".").lower(), kind), [])
+        records = zone.records.get((name.rstrip(".").lower(), kind), [])
         if kind == "TXT":
             return [((name, kind), (text.encode(),)) for text in texts_of(zone, name)]
         if kind == "MX":
-            return [((name, kind), (int(value.split()[0]), value.split()[1])) for value in found]
-        return [((name, kind), value) for value in found]
+            return [((name, kind), (int(value.split()[0]), value.split()[1])) for value in records]
+        return [((name, kind), value) for value in records]
 
     original, pyspf.DNSLookup = pyspf.DNSLookup, spf_lookup
     try:

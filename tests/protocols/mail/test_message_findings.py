@@ -185,13 +185,13 @@ def test_links_have_the_host_that_they_show_and_whether_they_are_tracked():
         '<a href="https://evil.com/">www.<b>acme.com</b></a><a href="https://acme.com/"> acme.com </a>'
         '<a href="https://acme.com/" data-track="false">acme.com</a><a href="https://acme.com/">Shop</a>'
     )
-    found = [(link.url, link.shown, link.is_tracked) for link in report(html).links]
-    assert found[1:] == [
+    links = [(link.url, link.shown, link.is_tracked) for link in report(html).links]
+    assert links[1:] == [
         ("https://acme.com/", "acme.com", True),
         ("https://acme.com/", "acme.com", False),
         ("https://acme.com/", None, True),
     ]
-    assert found[0] == ("https://evil.com/", "www.acme.com", True)
+    assert links[0] == ("https://evil.com/", "www.acme.com", True)
 
 
 @pytest.mark.parametrize(
@@ -205,9 +205,9 @@ def test_links_have_the_host_that_they_show_and_whether_they_are_tracked():
     ],
 )
 def test_whether_there_is_an_unsubscribe_link(html, expected):
-    found = report(html, unsubscribe_url="https://mail.test/t/u/1?s=2")
-    assert found.has_unsubscribe_link is expected
-    assert [link for link in found.links if link.may_be_opened and expected] == [], "it must never be opened"
+    inspected = report(html, unsubscribe_url="https://mail.test/t/u/1?s=2")
+    assert inspected.has_unsubscribe_link is expected
+    assert [link for link in inspected.links if link.may_be_opened and expected] == [], "it must never be opened"
 
 
 FROM = [
@@ -240,8 +240,8 @@ ATTACHMENTS = [
 
 @pytest.mark.parametrize(("name", "content", "code"), ATTACHMENTS)
 def test_attachments(name, content, code):
-    found = [finding.code for finding in inspect_attachments([Attachment(filename=name, content=content)])]
-    assert found == ([code] if code else [])
+    codes = [finding.code for finding in inspect_attachments([Attachment(filename=name, content=content)])]
+    assert codes == ([code] if code else [])
 
 
 POST = {"list-unsubscribe-post": "List-Unsubscribe=One-Click"}
@@ -258,8 +258,8 @@ UNSUBSCRIBING = [
 
 @pytest.mark.parametrize(("headers", "is_marketing", "has_link", "expected"), UNSUBSCRIBING)
 def test_unsubscribing(headers, is_marketing, has_link, expected):
-    found = inspect_unsubscribing(headers, is_marketing=is_marketing, has_link=has_link)
-    assert [finding.code for finding in found] == expected
+    findings = inspect_unsubscribing(headers, is_marketing=is_marketing, has_link=has_link)
+    assert [finding.code for finding in findings] == expected
 
 
 def test_blocks_use_only_what_clients_support():

@@ -62,9 +62,9 @@ def test_any_octets_are_read(octets):
     content = read_content(octets)
     assert b"\\u0000" not in to_json(content)
     for attachment in content.attachments:
-        found = read_attachment(octets, attachment.id)
-        assert found is not None
-        assert len(found[1]) == attachment.size
+        attachment_read = read_attachment(octets, attachment.id)
+        assert attachment_read is not None
+        assert len(attachment_read[1]) == attachment.size
 
 
 @pytest.mark.parametrize(

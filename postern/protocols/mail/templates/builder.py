@@ -433,10 +433,10 @@ def _button(node: _BlockNode) -> str:
     background = node.attribute("background", "background-color", _COLOR)
     content = _escape_text(node.text("text", required=True))
     url = node.url("url", "href", required=True)
-    look = 'font-weight="bold" border-radius="6px" inner-padding="13px 24px"'
+    style = 'font-weight="bold" border-radius="6px" inner-padding="13px 24px"'
     size = f' font-size="{node.number("size", 8, 96, 16)}px"'
     colors = f"{background}{node.text_attributes()}{node.dark_button()}"
-    return f'<mj-button href="{url}" {look}{size}{colors}>{content}</mj-button>'
+    return f'<mj-button href="{url}" {style}{size}{colors}>{content}</mj-button>'
 
 
 def _image(node: _BlockNode) -> str:

@@ -123,9 +123,9 @@ def _luminance(color: Color) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def _contrast(one: Color, other: Color) -> float:
+def _contrast(first: Color, second: Color) -> float:
     """The contrast ratio (from 1 to 21) as WCAG 2 defines it."""
-    lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
+    lighter, darker = sorted((_luminance(first), _luminance(second)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
 

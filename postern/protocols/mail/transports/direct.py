@@ -593,8 +593,8 @@ def select_sources(sources: Sequence[Source], *, tenant: str | None, bulk: bool)
     own = [source for source in sources if source.tenant is not None and source.tenant == tenant]
     shared = [source for source in sources if source.tenant is None]
     for group in (own, shared):
-        for wanted in (lane, None):
-            selected = tuple(source for source in group if source.lane == wanted)
+        for lane_of_source in (lane, None):
+            selected = tuple(source for source in group if source.lane == lane_of_source)
             if selected:
                 return selected
     return tuple(own or shared)

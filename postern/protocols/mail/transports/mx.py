@@ -136,32 +136,32 @@ class MailRoutes:
     async def _exchangers(self, domain: str) -> MailExchangers:
         """The MX records; the domain itself if it has none (RFC 5321 §5.1: implicit MX). Raises RouteFailure."""
         try:
-            found = await self._resolver.mail_exchangers(domain)
+            records = await self._resolver.mail_exchangers(domain)
         except NoSuchRecord as error:
             if error.nxdomain:
                 raise RouteFailure(550, "5.1.2", f"The domain {domain} does not exist.") from None
             return MailExchangers([MailExchanger(0, domain)], error.authenticated, domain)
         except DnsUnavailable as error:
             raise RouteFailure(451, "4.4.3", str(error)) from None
-        named = [exchanger for exchanger in found.exchangers if exchanger.host]
+        named = [exchanger for exchanger in records.exchangers if exchanger.host]
         if not named:
             # RFC 7505 §3.
             raise RouteFailure(556, "5.1.10", f"The domain {domain} does not accept mail (null MX).")
-        return MailExchangers(named, found.authenticated, found.canonical_name)
+        return MailExchangers(named, records.authenticated, records.canonical_name)
 
     async def _host(self, domain: str, name: str, preference: int, *, is_authenticated: bool) -> MailHost:
         """Look up the addresses and the TLSA records of a mail server. Raises RouteFailure."""
         if not _HOST_NAME.fullmatch(name):
             raise RouteFailure(550, "5.4.4", f"The mail server {name[:100]!a} cannot be used: it is not a host name.")
         try:
-            found = await self._resolver.host_addresses(name)
-            addresses = found.addresses[:MAX_HOST_ADDRESSES]
+            host_addresses = await self._resolver.host_addresses(name)
+            addresses = host_addresses.addresses[:MAX_HOST_ADDRESSES]
             self._check_addresses(addresses)
             tlsa: list[TlsaRecord] = []
             base = name
-            if is_authenticated and found.authenticated:
+            if is_authenticated and host_addresses.authenticated:
                 # RFC 7672 §2.2.2: only an authenticated name can have authenticated TLSA records.
-                base = found.canonical_name
+                base = host_addresses.canonical_name
                 tlsa = await self._tlsa(domain, base)
                 if not tlsa and base != name:
                     base = name

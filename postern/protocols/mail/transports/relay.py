@@ -681,7 +681,7 @@ DEFERRALS_TO_SLOW = 5
 """After this many deferred messages in a row, the relay is considered overloaded, not only some mailboxes."""
 SLOWEST_PER_SECOND = 5.0
 """The rate is never reduced below this, or below the configured rate if that is lower."""
-SETTLING_SECONDS = 1.0
+SLOW_DOWN_SECONDS = 1.0
 """Deferrals within this time after a slow-down are ignored, because those messages were already being sent."""
 ACCEPTED_TO_RECOVER = 20
 """The number of accepted messages for each recovery step."""
@@ -708,7 +708,7 @@ class RateShaper:
         self._retry_at = 0.0
         self._deferrals = 0
         self._accepted = 0
-        self._slowed_at = -SETTLING_SECONDS
+        self._slowed_at = -SLOW_DOWN_SECONDS
         self._next_send_at = 0.0
         self._this_second, self._sent_in_this_second, self._sent_in_last_second = 0, 0, 0.0
 
@@ -764,7 +764,7 @@ class RateShaper:
 
         The code 421 halves the limits at once, other codes after DEFERRALS_TO_SLOW in a row.
         """
-        if code not in SLOW_DOWN_CODES or now - self._slowed_at < SETTLING_SECONDS:
+        if code not in SLOW_DOWN_CODES or now - self._slowed_at < SLOW_DOWN_SECONDS:
             return
         self._deferrals += 1
         if code == 421 or self._deferrals >= DEFERRALS_TO_SLOW:

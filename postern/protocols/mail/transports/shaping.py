@@ -149,9 +149,9 @@ class ShapingTable:
         site of a provider, or of an organization, only if all its servers do: otherwise, the replies of the other
         servers could slow that site down for all domains.
         """
-        found = [self._of_mail_server(host) for host in hosts]
-        if found[0].provider and all(rules.provider == found[0].provider for rules in found):
-            return found[0].provider, found[0]
+        rules_of_hosts = [self._of_mail_server(host) for host in hosts]
+        if rules_of_hosts[0].provider and all(rules.provider == rules_of_hosts[0].provider for rules in rules_of_hosts):
+            return rules_of_hosts[0].provider, rules_of_hosts[0]
         owners = sorted({registered_domain(host) for host in hosts})
         if len(owners) == 1:
             return hosts[0], self._other
