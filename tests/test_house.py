@@ -13,9 +13,20 @@ from pathlib import Path
 
 import msgspec
 import psycopg
+import pytest
+import yaml
 
 import postern.app
 from postern.kernel.database.statements import STATEMENTS, Statement
+from tests import source_rules
+
+
+def is_python(file: Path) -> bool:
+    """Whether a file contains Python: by its name, or if it has none, by its first line."""
+    if file.suffix or not file.is_file():
+        return file.suffix == ".py"
+    return bool(re.match(rb"#!.*python", file.read_bytes()[:80]))
+
 
 ROOT = Path(postern.app.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
@@ -36,18 +47,45 @@ FEATURE_FILES = [
 PUBLIC_OF_EVERY_FEATURE = {"operations", "model"}
 """Modules that other features may import without a declaration in PUBLIC_MODULES."""
 BANNED_NAMES = {"utils", "helpers", "common", "base", "manager", "service"}
-METAPHORS = re.compile(
-    "acceptance|allowances|attend|beat|come_in|crown|disown|doom|door|elsewhere|fate|go_on_with|guessing|handover|haystack"
-    "|intake|knock|know|leave_note|let_go|letters?|look|look_again|meet|newest|people|pose|proofs|recheck|see_off|settling"
-    "|signing_off|signing_on|spreadsheet|standing|tidying|ways_in|ways_out|whose"
-    "|Door|Facts|Letter|Order|Patience|People|Told|Voucher|Wanted"
+FORMER_NAMES = re.compile(
+    "about|acceptance|allowances|attend|beat|come_in|crown|disown|doom|doors?|each|elsewhere|fates?|found|given|go_on_with"
+    "|guessing|handed_over|handover|haystack|intake|knock|know|leave_note|let_go|letters?|look|look_again|meet|newest"
+    "|nobody|people|pose|proofs?|recheck|said|see_off|settling|signing_off|signing_on|signing_out|spreadsheet|standing"
+    "|tidying|told|use|wanted|ways_in|ways_out|whose|wire|within|Facts|Order|Patience|Voucher",
 )
-"""Names of modules, functions and classes that are not allowed, because there is a technical term for each."""
+"""Names of modules, functions, classes, parameters, variables and fields that are not allowed, because there is a term
+of the field for each thing. Constants are compared in lower case."""
+TERMS = {
+    "postern/messaging/campaigns/model.py": {"handed_over": "a field of the API"},
+    "postern/messaging/emails/model.py": {"handed_over": "a column of sends"},
+    "postern/messaging/domains/model.py": {"found": "a field of the API"},
+    "postern/messaging/inbound/model.py": {"found": "a field of the API"},
+    "postern/identity/sso/model.py": {"told": "a column of sso_metadata"},
+    "postern/identity/organizations/rules.py": {"letter": "of the alphabet"},
+    "postern/protocols/mail/link_findings.py": {"letter": "of the alphabet", "letters": "of the alphabet"},
+    "postern/protocols/mail/message_findings.py": {"letter": "of the alphabet", "letters": "of the alphabet"},
+    "postern/protocols/mail/spf.py": {"letter": "of a macro (RFC 7208 §7.2)"},
+    "postern/security/passwords.py": {"letters": "of the alphabet"},
+    "tests/protocols/saml/test_metadata.py": {"use": "an attribute of KeyDescriptor"},
+    "tests/peers/dns_zone.py": {"wire": "the wire format of DNS"},
+    "tests/protocols/mail/test_dns.py": {"wire": "the wire format of DNS"},
+    "tests/peers/http_receiver.py": {"wire": "octets as they are transmitted"},
+    "bench/campaigns.py": {"wire": "to the SMTP server on the other side"},
+    "bench/emails.py": {"wire": "to the SMTP server on the other side"},
+    "bench/versus.py": {"wire": "to the SMTP server on the other side"},
+}
+"""Files that may use a name of FORMER_NAMES, because it is the term for something else there."""
+FORMER_MODULES = {
+    "kernel": {"addresses", "grouping", "pages"},
+    "protocols": {"site"},
+    "cli": {"begin", "parts", "place", "tree"},
+}
+"""Names of modules that are not allowed in a layer."""
 OUR_FILES = [
     file
-    for folder in ("postern", "tests", "bench")
-    for file in sorted((ROOT.parent / folder).rglob("*.py"))
-    if not {"node_modules", "packages"} & set(file.parts)
+    for folder in ("postern", "tests", "bench", "script")
+    for file in sorted((ROOT.parent / folder).rglob("*"))
+    if not {"node_modules", "packages"} & set(file.parts) and is_python(file)
 ]
 
 ORDER = [
@@ -210,18 +248,44 @@ def test_every_public_module_is_imported_by_another_feature():
     assert sorted(declared - imported) == []
 
 
-DEFINITION = re.compile(r"^ *(?:async )?(?:def|class) _*(\w+?)_*\b", re.MULTILINE)
+PUBLIC_STORES = {
+    "platform/events": {"bulk_store", "history_store"},
+    "messaging/emails": {"campaign_store", "history_store"},
+}
+"""The stores that other features may import: see docs/decisions/0097-four-stores-are-public.md."""
+
+
+def test_only_the_stores_of_a_list_are_public():
+    features = {file.parent for file in FEATURE_FILES if file.name == "__init__.py"}
+    public = {
+        name(feature): {module for module in declared_modules(feature) if module.endswith("store")}
+        for feature in features
+    }
+    assert {feature: stores for feature, stores in public.items() if stores} == PUBLIC_STORES
 
 
 def test_names_are_plain():
-    files = [str(file) for file in OUR_FILES if METAPHORS.fullmatch(file.stem)]
-    definitions = [
-        f"{file}: {defined}"
-        for file in OUR_FILES
-        for defined in DEFINITION.findall(file.read_text())
-        if METAPHORS.fullmatch(defined)
-    ]
-    assert files + definitions == []
+    used = {str(file.relative_to(ROOT.parent)): former_names(parsed(file)) for file in OUR_FILES}
+    assert {file: names for file, names in used.items() if names} == {file: set(names) for file, names in TERMS.items()}
+    former = FORMER_MODULES | {layer: set() for layer in LAYERS if layer not in FORMER_MODULES}
+    parts = [file.relative_to(ROOT).with_suffix("").parts for file in FILES]
+    assert [part for part in parts if part[-1] in former.get(part[0], ()) or FORMER_NAMES.fullmatch(part[-1])] == []
+
+
+def former_names(tree: ast.Module) -> set[str]:
+    """The names that a module gives although FORMER_NAMES has them, without underscores around them."""
+    names = {name.strip("_") for name in source_rules.defined_names(tree)}
+    return {plain for name in names if FORMER_NAMES.fullmatch(plain := name.lower() if name.isupper() else name)}
+
+
+def test_subjects_of_commits_are_short():
+    """The hook of pre-commit searches the message for its entry, with the flags MULTILINE and DOTALL."""
+    config = yaml.safe_load((ROOT.parent / ".pre-commit-config.yaml").read_text())
+    (hook,) = [hook for hook in config["repos"][0]["hooks"] if hook.get("stages") == ["commit-msg"]]
+    too_long = re.compile(hook["entry"], re.MULTILINE | re.DOTALL)
+    assert "commit-msg" in config["default_install_hook_types"]
+    assert too_long.search("a" * 73 + "\n\nBody.")
+    assert not too_long.search("a" * 72 + "\n\n" + "b" * 100)
 
 
 def test_vague_module_names_are_rejected():
@@ -266,9 +330,7 @@ def test_every_statement_fits_the_schema(database_url):
 
 def statement_error(statement: Statement, connection: psycopg.Connection) -> str:
     """Why a statement does not fit the schema or the type of its rows; empty if it does."""
-    names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", statement.text)))
-    numbered = re.sub(r"%\((\w+)\)s", lambda match: f"${names.index(match[1]) + 1}", statement.text).replace("%%", "%")
-    prepared = connection.pgconn.prepare(b"", re.sub(r"{\w+}", "true", numbered).encode())
+    prepared = connection.pgconn.prepare(b"", re.sub(r"{\w+}", "true", with_numbers(statement.text)).encode())
     if prepared.status != psycopg.pq.ExecStatus.COMMAND_OK:
         return prepared.error_message.decode()
     described = connection.pgconn.describe_prepared(b"")
@@ -277,6 +339,13 @@ def statement_error(statement: Statement, connection: psycopg.Connection) -> str
         missing = {field.name for field in msgspec.structs.fields(statement.row) if field.required} - columns
         return f"no columns {sorted(missing)}" if missing else ""
     return ""
+
+
+def with_numbers(text: str) -> str:
+    """A statement with the parameters `$1`, `$2`, … of PostgreSQL instead of those of psycopg."""
+    names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", text)))
+    numbered = re.sub(r"%\((\w+)\)s", lambda match: f"${names.index(match[1]) + 1}", text)
+    return numbered.replace("%s", "$1").replace("%%", "%")
 
 
 def test_every_statement_names_its_project():
@@ -296,11 +365,14 @@ WRITE_TABLE_OF_OTHERS = {
     "messaging.campaigns.store.fill_sends": "sends",
 }
 """Statements that process a million rows at once and therefore also write a table of another package: memberships and
-contacts with their events (with SQL from `events.bulk_store`), and audience members that become sends of a campaign."""
+contacts with their events (with SQL from `events.bulk_store`), and audience members that become sends of a campaign.
+See docs/decisions/0097-four-stores-are-public.md."""
 
 
 def test_a_table_has_one_owner():
     """Only the stores of one package write a table; others call its functions."""
+    composed = [statement.name for statement in STATEMENTS if source_rules.composed_tables(statement.text)]
+    assert composed == [], "the owner of a table with a composed name cannot be checked"
     owners: dict[str, set[str]] = {}
     for statement in STATEMENTS:
         module, _, function = statement.name.removeprefix("postern.").rpartition(".")
@@ -316,6 +388,48 @@ def test_a_table_has_one_owner():
 def test_sql_is_only_in_stores():
     modules = {statement.name.rpartition(".")[0] for statement in STATEMENTS}
     assert sorted(module for module in modules if not re.search(r"[._]store$", module)) == []
+
+
+MAY_RUN_RAW_SQL = {
+    "cli/data_folder.py": "asks whether the database was ever migrated",
+    "cli/doctor.py": "a command that only reads, from a database whose server may be stopped",
+    "cli/doctor_loops.py": "like cli/doctor.py",
+    "cli/reports.py": "like cli/doctor.py",
+    "cli/supervisor.py": "reads before the processes with a pool are started",
+    "cli/tls_reports.py": "like cli/doctor.py",
+    "security/secrets.py": "checks the master key before there is a World",
+}
+"""Modules outside of the kernel that run statements without `@statement`: on a connection of their own, and without a
+World. They only read."""
+RAW_STATEMENT = re.compile(r"\s*(select|insert|update|delete|merge)\s")
+
+
+def test_raw_sql_is_run_only_by_the_kernel_and_commands():
+    files = {name(file) for file in FILES if source_rules.raw_sql(parsed(file))}
+    assert {file for file in files if not file.startswith(("kernel/database/", "kernel/due.py"))} == set(
+        MAY_RUN_RAW_SQL
+    )
+
+
+def test_raw_sql_fits_the_schema_and_only_reads(database_url):
+    texts = [
+        node.value
+        for file in MAY_RUN_RAW_SQL
+        for node in ast.walk(parsed(ROOT / file))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and RAW_STATEMENT.match(node.value)
+    ]
+    assert len(texts) >= len(MAY_RUN_RAW_SQL)
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("set default_transaction_read_only = on")
+        for text in texts:
+            prepared = connection.pgconn.prepare(b"", with_numbers(text).encode())
+            assert prepared.status == psycopg.pq.ExecStatus.COMMAND_OK, prepared.error_message.decode()
+            assert not WRITTEN_TABLE.findall(text), text
+
+
+def test_no_transaction_uses_a_second_connection():
+    """As far as the source shows it; at run time, a second connection raises SecondConnection."""
+    assert source_rules.second_connections({module_of(file): parsed(file) for file in FILES}) == []
 
 
 NETWORK_CALL = re.compile(
@@ -358,41 +472,191 @@ def test_workers_are_woken_only_by_transactions():
 
 
 MODULE_STATE = {
-    "kernel/database/statements.py": ["_limits", "_current_hold", "STATEMENTS"],
+    "examples.py": ["EXAMPLES"],
+    "identity/customers/imported_hashes.py": ["_threads"],
+    "kernel/database/statements.py": ["STATEMENTS", "_current_hold", "_limits"],
+    "kernel/http/middleware.py": ["REQUESTS"],
     "kernel/values.py": ["_latest"],
-    "protocols/mail/templates/composing.py": ["_contents", "_addresses"],
+    "protocols/mail/templates/composing.py": ["_addresses", "_contents"],
+    "security/passwords.py": ["_threads"],
 }
-"""Allowed state of modules: caches and counters that do not depend on an installation, or are filled at import."""
+"""Allowed state of modules: what does not depend on an installation (threads, caches of composed content, counters of
+the process, context variables) or is filled at import."""
+CACHED_FUNCTIONS = {
+    "identity/customers/imported_hashes.py": ["_seconds_per_unit"],
+    "kernel/http/openapi_fields.py": ["_docstrings", "_classes"],
+    "kernel/outbound/ssrf.py": ["is_special"],
+    "kernel/values.py": ["timestamp"],
+    "messaging/analytics/rules.py": ["_zones"],
+    "messaging/audiences/csv_headers.py": ["_plain"],
+    "messaging/audiences/csv_reader.py": ["_parse_domain"],
+    "messaging/emails/outcomes.py": ["_cached_lines"],
+    "messaging/emails/sites.py": ["_default_table"],
+    "platform/billing/rules.py": ["parse_limits"],
+    "protocols/mail/address.py": ["_validate_spec"],
+    "protocols/mail/dkim.py": ["load_key", "_folded_names"],
+    "protocols/mail/mailbox_providers.py": ["mailbox_provider_domains"],
+    "protocols/mail/public_suffixes.py": ["_public_suffixes"],
+    "protocols/mail/smtp.py": ["verifying_context", "non_verifying_context"],
+    "protocols/mail/templates/links.py": ["_keyed_hmac"],
+    "protocols/mail/templates/render_process.py": ["_statm"],
+    "security/passwords.py": ["common_passwords"],
+    "web/public_pages.py": ["problems", "_guide_titles", "_render_guide"],
+}
+"""Functions whose results a process may keep, because they depend only on their arguments and on files of Postern."""
 
 
 def test_modules_have_no_state_that_belongs_to_a_world():
-    """Two Worlds in one process share nothing: modules have neither setters nor caches."""
-    states = {name(file): module_state(file) for file in FILES}
+    """Two Worlds in one process share nothing: modules and classes have neither setters nor caches."""
+    stateful, structs = source_rules.stateful_classes(map(parsed, FILES)), set(subclass_names(msgspec.Struct))
+    states = {name(file): source_rules.module_state(parsed(file), stateful=stateful, structs=structs) for file in FILES}
     assert {file: state for file, state in states.items() if state} == MODULE_STATE
+    cached = {name(file): source_rules.cached_functions(parsed(file)) for file in FILES}
+    assert {file: functions for file, functions in cached.items() if functions} == CACHED_FUNCTIONS
 
 
-def module_state(file: Path) -> list[str]:
-    """The variables and setters at the top of a module that change after its import."""
-    state: list[str] = []
-    for node in parsed(file).body:
-        if isinstance(node, ast.FunctionDef):
-            state += sorted(
-                {variable for inner in ast.walk(node) if isinstance(inner, ast.Global) for variable in inner.names}
-            )
-            state += [node.name] if re.match("set_(?!up_)", node.name) else []
-        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None and changes_later(node.value):
-            state.append(ast.unparse(node.target if isinstance(node, ast.AnnAssign) else node.targets[0]))
-    return state
+def subclass_names(base: type) -> Iterator[str]:
+    """The names of all classes below a class."""
+    for subclass in base.__subclasses__():
+        yield subclass.__name__
+        yield from subclass_names(subclass)
 
 
-def changes_later(value: ast.expr) -> bool:
-    """Whether a value at the top of a module is an empty collection or a context variable, which is filled later."""
-    if isinstance(value, ast.List | ast.Dict):
-        return ast.unparse(value) in ("[]", "{}")
-    constructor = ast.unparse(value.func).partition("[")[0] if isinstance(value, ast.Call) else ""
-    return constructor == "ContextVar" or (
-        bool(re.search("(dict|list|set|deque|Dict|Dictionary)$", constructor)) and not value.args
+STATE_EXAMPLES = {
+    "a cached function": "from functools import cache\n@cache\ndef table(): return read()",
+    "a cache with a size": "import functools\n@functools.lru_cache(maxsize=8)\nasync def table(): return read()",
+    "a cached method": "from functools import cache as memo\nclass A:\n    @memo\n    def table(self): return 1",
+    "a cache without a decorator": "from functools import cache\ntable = cache(read)",
+    "a setter": "def set_hook(hook): registry(hook)",
+    "global in a function": "hook = None\ndef configure(value):\n    global hook\n    hook = value",
+    "global in a coroutine": "hook = None\nasync def configure(value):\n    global hook\n    hook = value",
+    "global in a method": "hook = None\nclass A:\n    def f(self):\n        global hook\n        hook = 1",
+    "global in an inner function": "hook = None\ndef f():\n    def g():\n        global hook\n        hook = 1",
+    "an empty list": "hooks = []",
+    "an empty dictionary with a type": "hooks: dict[str, int] = {}",
+    "a set": "seen = set()",
+    "a context variable": "current = ContextVar('current')",
+    "threads": "threads = ThreadPoolExecutor(4)",
+    "a counter": "numbers = itertools.count()",
+    "an item of a dictionary": "LIMITS = {'a': 1}\ndef change(): LIMITS['b'] = 2",
+    "a deleted item": "LIMITS = {'a': 1}\ndef change(): del LIMITS['a']",
+    "a method of a dictionary": "LIMITS = {'a': 1}\nasync def change(): LIMITS.update(b=2)",
+    "a method of an imported list": "from postern.a import LIMITS\ndef change(): LIMITS.append(1)",
+    "a list of an imported module": "from postern import a\ndef change(): a.LIMITS.append(1)",
+    "an attribute of a module": "from postern import a\ndef change(): a.hook = 1",
+    "an attribute of a function": "def f(): f.calls = 1",
+    "an attribute by name": "LIMITS = read()\ndef change(): setattr(LIMITS, 'a', 1)",
+    "a holder": "holder = Holder()\ndef configure(value): holder.value = value",
+    "a holder with a method": "class Holder:\n    def put(self, x): self.x = x\nholder = Holder()",
+    "a container of a class": "class A:\n    values = {}",
+    "an attribute of a class": "class A:\n    def f(self): type(self).last = 1",
+    "an attribute in a class method": "class A:\n    @classmethod\n    def f(cls): cls.last = 1",
+    "an attribute of a named class": "class A:\n    last = None\ndef f(): A.last = 1",
+}
+STATELESS_EXAMPLES = {
+    "a constant": "LIMITS = {'a': 1}\ndef limit(name): return LIMITS[name]",
+    "a variable": "hooks = ('a',)\ndef f():\n    hooks = []\n    hooks.append(1)\n    hooks[0] = 2",
+    "a parameter": "def f(hooks): hooks.value = 1",
+    "an object of an instance": "class A:\n    def __init__(self): self.a = {}\n    def put(self): self.a[1] = 2",
+    "the default of a Struct": "class Row(Struct):\n    values: list[int] = []",
+    "a function of a module": "from postern import store\nasync def f(tx): await store.insert(tx)",
+    "another cache": "from postern.a import cache\n@cache\ndef f(): pass",
+}
+
+
+@pytest.mark.parametrize("source", STATE_EXAMPLES.values(), ids=STATE_EXAMPLES)
+def test_state_of_modules_and_classes_is_noticed(source):
+    assert state_in(source) != []
+
+
+@pytest.mark.parametrize("source", STATELESS_EXAMPLES.values(), ids=STATELESS_EXAMPLES)
+def test_what_an_installation_does_not_share_is_allowed(source):
+    assert state_in(source) == []
+
+
+def state_in(source: str) -> list[str]:
+    tree = ast.parse(source)
+    state = source_rules.module_state(tree, stateful=source_rules.stateful_classes([tree]), structs={"Row"})
+    return state + source_rules.cached_functions(tree)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "async def f(connection): await connection.execute('update sends set status = null')",
+        "def f(cursor): cursor.executemany('insert into sends values (1)', rows)",
+        "async def f(cursor):\n    async with cursor.copy('copy sends from stdin'): pass",
+    ],
+)
+def test_raw_sql_is_noticed(source):
+    assert source_rules.raw_sql(ast.parse(source)) != []
+    assert source_rules.raw_sql(ast.parse("rows = names.copy()\nawait store.insert(tx)")) == []
+
+
+def test_a_composed_name_of_a_table_is_noticed():
+    for text in ("update {table} set a = 1", "insert into {table} {row}", "with x as (delete from only {table})"):
+        assert source_rules.composed_tables(text) != [], text
+    assert (
+        source_rules.composed_tables("insert into sends {row} on conflict do update set a = 1 where {condition}") == []
     )
+
+
+TRANSACTION = "from postern.a import helper\nasync def f(call):\n    async with call.db.transaction() as tx:\n        "
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "await store.insert(call.db, 1)",
+        "await store.insert(tx, other=call.world.db)",
+        "async with call.db.transaction() as second: pass",
+        "async with self._world.db.connection(): pass",
+        "if rows:\n            for row in rows: await store.insert(world.db, row)",
+        "await helper(call)",
+    ],
+)
+def test_a_second_connection_in_a_transaction_is_noticed(line):
+    modules = {
+        "postern.a": "async def helper(call): await opens(call)\nasync def opens(call): await store.get(call.db)",
+        "postern.b": TRANSACTION + line,
+    }
+    assert source_rules.second_connections({module: ast.parse(source) for module, source in modules.items()}) != []
+
+
+@pytest.mark.parametrize(
+    "line", ["await store.insert(tx, 1)", "later = lambda: store.get(call.db)", "await other(call)"]
+)
+def test_the_connection_of_a_transaction_may_be_used(line):
+    after = "\n    await store.get(call.db)"
+    assert source_rules.second_connections({"postern.b": ast.parse(TRANSACTION + line + after)}) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def within(): pass",
+        "async def elsewhere(): pass",
+        "class Voucher: pass",
+        "def f(about): pass",
+        "def f(*, wire=1): pass",
+        "lambda letters: 1",
+        "found = read()",
+        "_found: list[str] = []",
+        "PEOPLE = ()",
+        "class A:\n    given: str",
+        "def f(self): self._wanted = 1",
+        "rows = [each for each in rows]",
+        "if found := read(): pass",
+        "for said, text in rows: pass",
+        "with read() as newest: pass",
+        "import postern.a as door",
+        "try: pass\nexcept OSError as knock: pass",
+        "match row:\n    case {'a': told, **rest}: pass",
+    ],
+)
+def test_former_names_are_noticed(source):
+    assert former_names(ast.parse(source)) != set()
+    assert former_names(ast.parse("found_rows = read(rows, found=True, about=self.wire)")) == set()
 
 
 USED_BY_TESTS = {
