@@ -62,7 +62,7 @@ test.describe("sign-in settings", () => {
     await expect(page.getByRole("heading", { name: "No providers yet" })).toBeVisible();
   });
 
-  test("show both versions if somebody else has saved", async ({ signedIn: page }) => {
+  test("show both versions if another person has saved", async ({ signedIn: page }) => {
     const { client, path } = await newProject(unique("Finch"));
     await page.goto(path());
     await page.getByLabel("Require a second factor").check();
@@ -185,7 +185,7 @@ test("roles get permissions in the matrix, with the keyboard too", async ({ sign
   await expect(page.getByRole("columnheader", { name: /Editor/ })).toHaveCount(0);
 });
 
-test("a role that somebody else has changed shows both versions", async ({ signedIn: page }) => {
+test("a role that another person has changed shows both versions", async ({ signedIn: page }) => {
   const { client, path } = await newProject(unique("Clash"));
   await client.access.permissions.create({ key: "posts:write" });
   await client.access.roles.create({ key: "editor", name: "Editor" });

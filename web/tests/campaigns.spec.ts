@@ -374,7 +374,7 @@ test.describe("with others who write, and a server that refuses", () => {
     await expect(subject).toBeVisible();
     await shop.client.campaigns.update(id, { subject: "Theirs" });
     await subject.fill("Mine");
-    const dialog = page.getByRole("dialog", { name: "Somebody changed this meanwhile" });
+    const dialog = page.getByRole("dialog", { name: "Someone changed this meanwhile" });
     await expect(dialog.getByRole("row", { name: "Subject" })).toContainText("Theirs");
     await expectAccessible(page);
     await dialog.getByRole("button", { name: "Take theirs" }).click();

@@ -158,7 +158,7 @@ test.describe("adding a contact", () => {
 test.describe("editing a contact", () => {
   test.use({ tolerated: /status of (409|412)/ });
 
-  test("only what differs is sent, and a change by somebody else is shown", async ({ signedIn: page }) => {
+  test("only what differs is sent, and a change by another person is shown", async ({ signedIn: page }) => {
     const taken = address("taken");
     await api.contacts.create({ email: taken });
     const { id } = await api.contacts.create({
@@ -296,7 +296,7 @@ test("contacts join an audience by hand, and the list shows its members", async 
   await expect(page).toHaveURL(new RegExp(`${at("/contacts")}$`));
 });
 
-test("nothing that somebody wrote into an attribute is run", async ({ signedIn: page }) => {
+test("nothing that someone wrote into an attribute is run", async ({ signedIn: page }) => {
   const word = unique("xss");
   const { id } = await api.contacts.create({
     email: `${word}@roastery.example`,

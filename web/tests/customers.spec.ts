@@ -124,7 +124,7 @@ test("a CSV file is checked, imported, and its faults are named by line", async 
   expect((await api.customers.list({ q: word })).total).toBe(2);
 });
 
-test.describe("with a customer that somebody else has changed", () => {
+test.describe("with a customer that another person has changed", () => {
   test.use({ tolerated: /status of 412/ });
 
   test("profile and metadata are edited, and a conflict offers both versions", async ({ signedIn: page }) => {

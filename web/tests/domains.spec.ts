@@ -208,7 +208,7 @@ test("the key is changed after a warning, and tracking is set for the project", 
   await expect.poll(async () => (await developer.projects.get()).settings.trackOpens).toBe(true);
 });
 
-test.describe("with settings that somebody else has changed", () => {
+test.describe("with settings that another person has changed", () => {
   test.use({ tolerated: /status of (409|412)/ });
 
   test("the conflict is said, and the next try succeeds", async ({ signedIn: page }) => {
@@ -219,7 +219,7 @@ test.describe("with settings that somebody else has changed", () => {
     await expect(clicks).toBeChecked();
     await developer.projects.update({ settings: { retentionDays: 20 } });
     await clicks.click();
-    await expect(page.getByRole("alert")).toContainText("Somebody has changed the settings");
+    await expect(page.getByRole("alert")).toContainText("Someone has changed the settings");
     await expect(clicks).toBeChecked();
     await clicks.uncheck();
     await expect(page.getByText("Saved", { exact: true })).toBeVisible();

@@ -382,7 +382,7 @@ test("addresses are suppressed, explained, and removed after a warning", async (
   await expect(page.getByRole("rowheader")).toHaveText([one]);
   await page.getByRole("link", { name: one }).click();
   await expect(page.getByRole("heading", { name: one })).toBeVisible();
-  await expect(page.getByText("Somebody of the team put it there")).toBeVisible();
+  await expect(page.getByText("A member of the team put it there")).toBeVisible();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Remove from the list" }).click();
   const warning = page.getByRole("dialog", { name: `Remove ${one} from the list?` });

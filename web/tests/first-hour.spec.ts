@@ -170,7 +170,7 @@ test("the first hour: from the one-time link to a campaign and a colleague", asy
   await test.step("invite a colleague", async () => {
     await page.getByRole("link", { name: "Settings" }).first().click();
     await page.getByRole("link", { name: "Team" }).click();
-    await page.getByRole("button", { name: "Invite somebody" }).first().click();
+    await page.getByRole("button", { name: "Invite someone" }).first().click();
     const email = `${unique("colleague")}@agency.example`;
     await page.getByRole("dialog").getByLabel("Email address").fill(email);
     await page.keyboard.press("Enter");
@@ -179,7 +179,7 @@ test("the first hour: from the one-time link to a campaign and a colleague", asy
   });
 });
 
-/** Press Tab until the element has the focus, as somebody without a mouse does, and see that the focus shows. */
+/** Press Tab until the element has the focus, as someone without a mouse does, and see that the focus shows. */
 async function tabTo(page: Page, target: Locator, key: "Tab" | "Shift+Tab" = "Tab"): Promise<void> {
   await expect(target).toBeVisible();
   for (let presses = 0; presses < 150; presses++) {

@@ -127,12 +127,12 @@ test.describe("the browser closes in the middle", () => {
       })
       .toEqual(["Typed before the crash", "Northwind"]);
 
-    // Meanwhile, somebody else has written the same part.
+    // Meanwhile, another person has written the same part.
     await held(next, `**/campaigns/${id}`, "PATCH");
     await next.getByLabel("Subject", { exact: true }).fill("Mine");
     await api.campaigns.update(id, { subject: "Theirs", previewText: "Theirs, too" });
     const last = await reopened(next, at(`/campaigns/${id}`));
-    const dialog = last.getByRole("dialog", { name: "Somebody changed this meanwhile" });
+    const dialog = last.getByRole("dialog", { name: "Someone changed this meanwhile" });
     await expect(dialog.getByRole("row", { name: "Subject" })).toHaveText("SubjectTheirsMine");
     await expect(dialog.getByRole("row")).toHaveCount(2);
     await dialog.getByRole("button", { name: "Keep mine" }).click();
@@ -218,7 +218,7 @@ test.describe("the session ends in the middle", () => {
     expect([published.version, published.html]).toEqual([2, "<p>After</p>"]);
   });
 
-  test("what waits is not sent in the name of somebody else", async ({ signedIn: page }) => {
+  test("what waits is not sent in the name of another person", async ({ signedIn: page }) => {
     const { id } = await api.campaigns.create({ name: unique("other") });
     await page.goto(at(`/campaigns/${id}`));
     await expect(page.getByLabel("Subject", { exact: true })).toBeVisible();
@@ -370,7 +370,7 @@ test.describe("on a slow network", () => {
     expect(mails).toHaveLength(1);
 
     await page.goto(at("/settings/team"));
-    await page.getByRole("button", { name: "Invite somebody" }).first().click();
+    await page.getByRole("button", { name: "Invite someone" }).first().click();
     await dialog.getByLabel("Email address").fill(`${unique("guest")}@agency.example`);
     const invitations = await twice(/\/account\/invitations$/, "Send the invitation");
     await expect(dialog).toHaveCount(0);

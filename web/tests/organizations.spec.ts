@@ -149,7 +149,7 @@ test.describe("with what the API refuses", () => {
     await roles.getByRole("button", { name: "Save" }).click();
     await expect(roles.getByRole("alert")).toContainText("last owner");
     await expectAccessible(page);
-    // Somebody else changes the roles meanwhile.
+    // Another person changes the roles meanwhile.
     await api.organizations.members.update(organization.id, ada.id, { roles: ["OWNER", "ADMIN"] });
     await roles.getByRole("button", { name: "Save" }).click();
     await expect(roles.getByRole("alert")).toContainText("OWNER, ADMIN");
@@ -288,7 +288,7 @@ test.describe("with what the API refuses", () => {
     await page.getByRole("button", { name: "Activate", exact: true }).click();
     await expect(page.getByText("People at acme.example sign in through this connection.")).toBeVisible();
 
-    // Groups get roles; somebody else changes the connection meanwhile.
+    // Groups get roles; another person changes the connection meanwhile.
     await page.locator(".step").nth(3).getByRole("button", { name: "Change" }).click();
     const rules = page.getByRole("dialog", { name: "Attributes, roles and options" });
     await rules.getByLabel("Roles by group").fill("staff");
@@ -298,7 +298,7 @@ test.describe("with what the API refuses", () => {
     await rules.getByLabel("Roles by group").fill("staff = ADMIN");
     await api.sso.update(organization.id, connection?.id ?? "", { trustMfa: true });
     await rules.getByRole("button", { name: "Save" }).click();
-    const conflict = page.getByRole("dialog", { name: "Somebody changed this meanwhile" });
+    const conflict = page.getByRole("dialog", { name: "Someone changed this meanwhile" });
     await expect(conflict.getByText("staff = ADMIN")).toBeVisible();
     await expectAccessible(page);
     await conflict.getByRole("button", { name: /Keep mine/i }).click();
@@ -346,7 +346,7 @@ test.describe("with what the API refuses", () => {
     await page.getByLabel("Name", { exact: true }).fill(`Mine ${ATTACK}`);
     await api.organizations.update(organization.id, { name: "Theirs", externalId: unique("crm") });
     await page.getByRole("button", { name: "Save" }).click();
-    const conflict = page.getByRole("dialog", { name: "Somebody changed this meanwhile" });
+    const conflict = page.getByRole("dialog", { name: "Someone changed this meanwhile" });
     await expect(conflict.getByRole("cell", { name: "Theirs" })).toBeVisible();
     await expectAccessible(page);
     await conflict.getByRole("button", { name: /Keep mine/i }).click();

@@ -239,7 +239,7 @@ test.describe("with settings that are refused", () => {
   });
 });
 
-test.describe("while somebody else saves", () => {
+test.describe("while another person saves", () => {
   test.use({ tolerated: /status of 412/ });
 
   test("both versions are shown with who saved the other, and can be joined", async ({ signedIn: page }) => {
@@ -315,7 +315,7 @@ test("a project is deleted once, after its name was typed", async ({ signedIn: p
 test.describe("with invitations that are refused", () => {
   test.use({ tolerated: /status of (400|409)/ });
 
-  test("somebody is invited by keys alone, again, and not after all", async ({ signedIn: page }) => {
+  test("someone is invited by keys alone, again, and not after all", async ({ signedIn: page }) => {
     const email = `${unique("guest")}@agency.example`;
     await page.goto(at());
     await expect(page.getByRole("heading", { name: "Overview", level: 1 })).toBeAttached();
@@ -324,10 +324,10 @@ test.describe("with invitations that are refused", () => {
     await expect(page.getByRole("heading", { name: "General", level: 2 })).toBeVisible();
     await page.getByRole("link", { name: "Team" }).focus();
     await page.keyboard.press("Enter");
-    const invite = page.getByRole("button", { name: "Invite somebody" }).first();
+    const invite = page.getByRole("button", { name: "Invite someone" }).first();
     await invite.focus();
     await page.keyboard.press("Enter");
-    const dialog = page.getByRole("dialog", { name: "Invite somebody" });
+    const dialog = page.getByRole("dialog", { name: "Invite someone" });
     await expect(dialog.getByLabel("Email address")).toBeFocused();
     await page.keyboard.type("nobody");
     await page.keyboard.press("Enter");

@@ -96,7 +96,7 @@ test("the tour goes on where it was left, in its own project", async ({ signedIn
   await expect(stop(page, "Add your domain")).toBeVisible();
   await page.reload();
   await expect(stop(page, "Add your domain")).toBeVisible();
-  // It does not take the focus of a page that somebody opens.
+  // It does not take the focus of a page that someone opens.
   await expect(tour(page)).not.toBeFocused();
   await tour(page).getByRole("button", { name: "Back" }).click();
   await expect(stop(page, "Make a key")).toBeVisible();

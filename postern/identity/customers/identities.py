@@ -2,7 +2,7 @@
 
 An account is identified by provider, issuer and subject. An e-mail address links it to an existing customer only if
 the provider says that the address is verified. If the customer's address was never verified, linking revokes all
-sign-in methods and sessions of that customer, because somebody else may have registered the address (pre-hijacking).
+sign-in methods and sessions of that customer, because another person may have registered the address (pre-hijacking).
 """
 
 from uuid import UUID

@@ -221,7 +221,7 @@ DOMAIN_RULES: Final[Mapping[str, Rule]] = {
     ),
     "mta_sts_missing": Rule(
         "ADVICE",
-        "The domain receives mail without MTA-STS (RFC 8461): somebody in the network can prevent its encryption.",
+        "The domain receives mail without MTA-STS (RFC 8461): an attacker on the network can prevent its encryption.",
         "Publish an MTA-STS policy and its record.",
     ),
     "mta_sts_invalid": Rule(

@@ -855,7 +855,7 @@ _TITLES = {403: "You are not allowed to do this", 503: "Please try again in a mo
 _CALLBACK_ERRORS = {
     "access_denied": "The sign-in was cancelled.",
     "account_not_linked": "There is an account with this address already. Sign in to it the way you did before.",
-    "identity_conflict": "This account is already used by somebody else, or you are linked to another one.",
+    "identity_conflict": "This account is already used by another person, or you are linked to another one.",
     "proof_too_weak": "Your organization requires a stronger sign-in. Sign in again with a second factor.",
     "provider_error": "The other service did not complete the sign-in. Try again, or sign in in another way.",
 }

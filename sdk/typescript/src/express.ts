@@ -154,7 +154,7 @@ async function readBody(request: NodeRequest): Promise<Uint8Array<ArrayBuffer>> 
 }
 
 /**
- * Gives a response the session's cookies, and headers that keep caches from giving it to somebody else. They are added
+ * Gives a response the session's cookies, and headers that keep caches from giving it to another person. They are added
  * when the headers are written, because handlers may replace headers.
  */
 function personalise(response: NodeResponse, cookies: readonly string[]): void {

@@ -91,7 +91,7 @@ export function createSignIn(options: SignInOptions = {}): HonoSignIn {
   };
 }
 
-/** The response with the session's cookies, and headers that keep caches from giving it to somebody else. */
+/** The response with the session's cookies, and headers that keep caches from giving it to another person. */
 function personalised(response: Response, cookies: readonly string[]): Response {
   const headers = new Headers(response.headers);
   headers.set("vary", variesByCustomer(headers.get("vary")));

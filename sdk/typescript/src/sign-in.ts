@@ -785,7 +785,7 @@ const UNAVAILABLE = "Sign-in is not available at the moment. Please try again.";
 const CALLBACK_ERRORS: Record<string, string> = {
   access_denied: "The sign-in was cancelled.",
   account_not_linked: "There is an account with this address already. Sign in to it the way you did before.",
-  identity_conflict: "This account is already used by somebody else, or you are linked to another one.",
+  identity_conflict: "This account is already used by another person, or you are linked to another one.",
 };
 
 /** Status, code and `WWW-Authenticate` (RFC 6750 §3) of an error. */

@@ -234,7 +234,7 @@ async def test_a_report_about_an_unknown_recipient_of_several_suppresses_nobody(
     other = {"recipient": new_address("other"), **UNKNOWN_USER}
     assert await apply_one(world, sender, sent, "BOUNCED", **other) is UNCHANGED
     assert await apply_one(world, sender, sent, "BOUNCED", **UNKNOWN_USER) is UNCHANGED
-    assert await apply_one(world, sender, sent, "COMPLAINED", source="arf") is APPLIED, "somebody complained"
+    assert await apply_one(world, sender, sent, "COMPLAINED", source="arf") is APPLIED, "a recipient complained"
     log = await entry(sender, sent["id"])
     assert log["status"] == "COMPLAINED"
     assert [await suppression_of(sender, address) for address in (one, two, other["recipient"])] == [None] * 3

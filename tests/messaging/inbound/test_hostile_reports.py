@@ -86,7 +86,7 @@ async def test_fields_of_a_complaint(sender, sink, port, field, value):
 
 @pytest.mark.parametrize("value", ["\0", "\x1b[31m", "x" * 990, "abuse\0"])
 async def test_the_type_of_a_complaint(sender, sink, port, value):
-    """Only `not-spam` is no complaint; whatever else somebody writes is one."""
+    """Only `not-spam` is no complaint; any other value is one."""
     sent, address, return_path, _ = await send_one(sender, sink)
     assert await deliver(port, [f"fbl@{DOMAIN}"], complaint(address, return_path, kind=value)) == ([250], 250)
     assert (await entry(sender, sent["id"]))["status"] == "COMPLAINED"

@@ -491,7 +491,7 @@ async def test_links_to_the_next_page_work_in_the_dashboard(signed_in, project):
 
 
 async def test_responses_cannot_be_used_as_pages(signed_in, project):
-    """An attachment or export that somebody opens has the origin of the dashboard, but can do nothing."""
+    """An attachment or export that a person opens has the origin of the dashboard, but can do nothing."""
     for path in ("/account", f"/projects/{project.id}/emails/logs/export", "/nowhere"):
         response = await signed_in.get(path)
         assert response.headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'; sandbox"
