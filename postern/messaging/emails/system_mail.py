@@ -80,6 +80,7 @@ def captured_system_mail(world: "World", to: str | None = None) -> list[EmailMes
 
 def captured_context(id: UUID | str) -> str:
     """The encryption context of a captured mail: the file can be decrypted with this id only."""
+    # With another name, mail that was captured before could not be decrypted any more.
     return f"captured-letter:{id}"
 
 

@@ -11,7 +11,7 @@ export interface Difference {
   mine: ReactNode;
 }
 
-/** Two versions of what somebody else has changed meanwhile: the person chooses which one stays. */
+/** Two versions of what another person has changed meanwhile: the person chooses which one stays. */
 export function ConflictDialog({
   who,
   lead,

@@ -70,7 +70,7 @@ function sameKey(url: string, { method, body }: RequestInit, headers: Headers) {
 }
 
 /**
- * Fetch below the prefix. If the session has ended, wait until somebody has signed in, then send the request again.
+ * Fetch below the prefix. If the session has ended, wait until someone has signed in, then send the request again.
  * One attempt, with the body of its response, may take `limit` milliseconds.
  */
 export async function send(url: string, init: RequestInit, limit = ATTEMPT_MS): Promise<Response> {

@@ -307,7 +307,7 @@ function ConnectionBanner() {
 }
 
 /**
- * Over the page when the session has ended. After the sign-in, the requests that wait are sent, unless it was somebody
+ * Over the page when the session has ended. After the sign-in, the requests that wait are sent, unless it was someone
  * else who has signed in: what one person has written is not sent in the name of another.
  */
 function SignInAgain() {

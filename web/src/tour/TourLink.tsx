@@ -4,7 +4,7 @@ import { isUnfinished } from "./progress";
 import { useTour } from "./state";
 import "./tourlink.css";
 
-/** Offers the tour where somebody begins. Not while it runs, and not to a viewer, who cannot do what it shows. */
+/** Offers the tour where someone begins. Not while it runs, and not to a viewer, who cannot do what it shows. */
 export function TourLink() {
   const { progress, isOn, change, start } = useTour();
   if (!useMayWrite() || isOn) return null;

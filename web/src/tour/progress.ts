@@ -2,7 +2,7 @@
 export const STOPS = ["email", "key", "domain", "contacts", "template"] as const;
 export type Stop = (typeof STOPS)[number];
 
-/** How far somebody is: the stop (or "end", after the last), and whether the tour is open, folded, or put away. */
+/** How far someone is: the stop (or "end", after the last), and whether the tour is open, folded, or put away. */
 export interface Progress {
   at: Stop | "end";
   state: "open" | "folded" | "away";

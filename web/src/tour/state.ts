@@ -9,7 +9,7 @@ const changes = createSignal(0);
 
 let isChanged = false;
 
-/** Whether somebody has changed the progress since this was asked last. */
+/** Whether someone has changed the progress since this was asked last. */
 export function takeChanged(): boolean {
   const was = isChanged;
   isChanged = false;

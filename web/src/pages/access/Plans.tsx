@@ -40,7 +40,7 @@ function plansQuery(projectId: string) {
   });
 }
 
-/** A feature or plan that somebody else has changed while it was edited here. */
+/** A feature or plan that another person has changed while it was edited here. */
 interface Clash {
   name: string;
   updatedAt: string;

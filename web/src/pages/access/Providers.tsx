@@ -415,7 +415,7 @@ function ProviderDialog({
   );
 }
 
-/** What somebody else has changed of a provider, as `name: value` in the words of the API. */
+/** What another person has changed of a provider, as `name: value` in the words of the API. */
 function changesBetween(before: SignInProvider, after: SignInProvider): string {
   const names = ["name", "clientId", "issuer", "scopes", "trustedEmailDomains", "acrValues", "enabled"] as const;
   const changes = names.filter((name) => String(before[name]) !== String(after[name]));

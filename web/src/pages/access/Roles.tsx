@@ -23,7 +23,7 @@ import type { AccessSearch } from "./routes";
 const page = getRouteApi("/session/projects/$projectId/access");
 const POLL_MS = 30_000;
 
-/** What somebody wanted to store of a role that another person has changed meanwhile. */
+/** What someone wanted to store of a role that another person has changed meanwhile. */
 interface Clash {
   base: Role;
   theirs: Role;
@@ -450,7 +450,7 @@ function Matrix({
   );
 }
 
-/** The role was changed by somebody else meanwhile: both versions. */
+/** The role was changed by another person meanwhile: both versions. */
 function RoleConflict({
   clash: { base, theirs, mine, keep },
   onClose,

@@ -76,7 +76,7 @@ function Form({
   const [theirs, setTheirs] = useState<Project>();
   const stored = draftOf(base.settings.signIn);
   const changed = differences(stored, draft, fields);
-  // Somebody else has saved, and nothing is typed here: show it.
+  // Another person has saved, and nothing is typed here: show it.
   if (loaded !== base && loaded.updatedAt > base.updatedAt && changed.length === 0) {
     setBase(loaded);
     setDraft(draftOf(loaded.settings.signIn));
@@ -173,7 +173,7 @@ function tabOf(search: object): unknown {
   return "tab" in search ? search.tab : undefined;
 }
 
-/** Somebody else has changed the project meanwhile: their settings beside those that were typed here. */
+/** Another person has changed the project meanwhile: their settings beside those that were typed here. */
 function Conflict({
   base,
   mine,

@@ -16,7 +16,7 @@ const page = getRouteApi("/session/projects/$projectId/access");
 const FOUND = 8;
 const MOST = 1_000;
 
-/** Whether somebody may do something, with every step of the decision. */
+/** Whether someone may do something, with every step of the decision. */
 export function Why() {
   const navigate = useNavigate();
   const { customer } = page.useSearch();

@@ -148,7 +148,7 @@ function Editor({
   const missing = useMemo(() => missingIn(content, isComplete), [content]);
   const blocking = missing.filter(({ need }) => NEEDED_TO_SAVE.includes(need));
 
-  // What the API refused, at its step, and what is missing once somebody tried to save.
+  // What the API refused, at its step, and what is missing once someone tried to save.
   const errors = useMemo(() => {
     const of = new Map<string, Record<string, string>>();
     const loose: string[] = [];
@@ -571,7 +571,7 @@ function Checklist({
   );
 }
 
-/** Somebody else saved the automation meanwhile: both versions, line by line. */
+/** Another person saved the automation meanwhile: both versions, line by line. */
 function Conflict({
   theirs,
   mine,

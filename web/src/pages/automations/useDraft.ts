@@ -6,7 +6,7 @@ import { type Content, isContent } from "./steps";
 const KEEP_AFTER_MS = 500;
 const KEY = "postern.automation.";
 
-/** What this browser keeps of an automation that somebody edits, by the names of the person and the automation. */
+/** What this browser keeps of an automation that someone edits, by the names of the person and the automation. */
 interface KeptDraft {
   /** The last change of the stored automation that the draft began with; empty for a new one. */
   updatedAt: string;
@@ -33,7 +33,7 @@ export function dropDraft(id: string): void {
   }
 }
 
-/** An automation that somebody edits, kept in this browser until it is saved. */
+/** An automation that someone edits, kept in this browser until it is saved. */
 export function useDraft(id: string, stored: { updatedAt: string; content: Content }) {
   const [kept] = useState(() => keptDraft(id));
   const [base, setBase] = useState(() => ({

@@ -199,7 +199,7 @@ export function isKept(value: unknown, loaded: DraftForm): value is KeptForm {
 }
 
 /**
- * What was typed and not stored, on top of the draft as it is stored now. `isConflict` says that somebody else has
+ * What was typed and not stored, on top of the draft as it is stored now. `isConflict` says that another person has
  * stored another value of the same part.
  */
 export function withKept({ base, form }: KeptForm, loaded: DraftForm): { form: DraftForm; isConflict: boolean } {

@@ -23,7 +23,7 @@ export interface Draft {
   errors: Record<string, string>;
   /** Store what is not stored yet. False if that did not succeed. */
   save: () => Promise<boolean>;
-  /** The draft as somebody else has stored it, while a person has to choose. */
+  /** The draft as another person has stored it, while a person has to choose. */
   theirs: DraftForm | undefined;
   keepMine: () => Promise<void>;
   takeTheirs: () => void;
@@ -43,7 +43,7 @@ function fieldOf(path: string): string {
   return FIELDS.find((each) => each === (name === "scheduledAt" ? "at" : name)) ?? "";
 }
 
-/** A draft that stores itself, and notices when somebody else has stored another version. */
+/** A draft that stores itself, and notices when another person has stored another version. */
 export function useDraft(loaded: CampaignDetail): Draft {
   const projectId = useProjectId();
   const client = useQueryClient();
@@ -99,7 +99,7 @@ export function useDraft(loaded: CampaignDetail): Draft {
             const form = formOf(other, localInput);
             version.current = other;
             saved.current = form;
-            // The same was written by somebody else, or by this page in an attempt whose answer was lost.
+            // The same was written by another person, or by this page in an attempt whose answer was lost.
             if (changeOf(form, latest.current).change === undefined) {
               keepTyped();
               setState("saved");
@@ -180,7 +180,7 @@ export function useDraft(loaded: CampaignDetail): Draft {
     return () => removeEventListener("beforeunload", leaving);
   }, []);
 
-  // Somebody else has stored another version, and nothing is typed here that it would overwrite.
+  // Another person has stored another version, and nothing is typed here that it would overwrite.
   useEffect(() => {
     if (running.current || isBlocked.current || loaded.updatedAt <= version.current.updatedAt) return;
     if (changeOf(saved.current, latest.current).change) return;

@@ -196,7 +196,7 @@ function EditForm({
   );
 }
 
-/** Where a change differs from what somebody else has stored meanwhile. All else of theirs stays. */
+/** Where a change differs from what another person has stored meanwhile. All else of theirs stays. */
 function versionsOf(
   theirs: Contact,
   was: Contact,

@@ -3,7 +3,7 @@ import { m } from "../../messages/messages.js";
 
 /** Columns that fit beside the address. */
 export const MOST_COLUMNS = 6;
-/** Columns until somebody chooses: the first attributes by age. */
+/** Columns until someone chooses: the first attributes by age. */
 const COLUMNS_AT_FIRST = 3;
 
 /** Columns that are fields of a contact; others are `attributes.<name>`. */

@@ -92,7 +92,7 @@ function useEditing(customer: Customer) {
   const projectId = useProjectId();
   const showChanged = useShowChanged();
   const [base, setBase] = useState(customer);
-  /** Who has changed it since, if somebody has. */
+  /** Who has changed it since, if someone has. */
   const [conflict, setConflict] = useState<string>();
   const [isBusy, setBusy] = useState(false);
   const save = async (run: (ifMatch: Customer) => Promise<Customer>): Promise<unknown> => {
@@ -196,7 +196,7 @@ function ProfileDialog({ customer, onClose }: { customer: Customer; onClose: () 
     error: errors[key],
     autoComplete: "off",
     onChange: (event: { target: { value: string } }) => {
-      // A new address or number is confirmed only if somebody says so.
+      // A new address or number is confirmed only if someone says so.
       const box = key === "email" ? { isEmailVerified: false } : key === "phone" ? { isPhoneVerified: false } : {};
       setDraft({ ...draft, ...box, [key]: event.target.value });
     },

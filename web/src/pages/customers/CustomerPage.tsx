@@ -253,7 +253,7 @@ function StatePill({ customer }: { customer: Customer }) {
   );
 }
 
-/** Why somebody cannot sign in, until when, and the button that ends it. */
+/** Why someone cannot sign in, until when, and the button that ends it. */
 function Trouble({
   customer,
   lift,

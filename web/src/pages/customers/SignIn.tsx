@@ -104,7 +104,7 @@ export function SignIn({ customer }: { customer: Customer }) {
   );
 }
 
-/** An account at a provider that somebody has signed in with and that is not linked yet. */
+/** An account at a provider that someone has signed in with and that is not linked yet. */
 function Request({ request, name, onDecided }: { request: IdentityRequest; name: string; onDecided: () => void }) {
   const projectId = useProjectId();
   const mayWrite = useMayWrite();

@@ -79,7 +79,7 @@ export function metadataChange(
   return Object.keys(change).length ? change : undefined;
 }
 
-/** A JSON object that somebody wrote; undefined if it is none. */
+/** A JSON object that someone wrote; undefined if it is none. */
 export function objectIn(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text || "{}");

@@ -94,7 +94,7 @@ export function useShowChanged(): (id: string, customer?: Customer) => void {
   );
 }
 
-/** Whether somebody else has changed the record since it was read. */
+/** Whether another person has changed the record since it was read. */
 export function isConflict(error: unknown): boolean {
   return error instanceof APIError && error.status === 412;
 }

@@ -95,7 +95,7 @@ const FACTORS: Record<string, () => string> = {
 /** Methods that say nothing beside the others: that a passkey asked for the person, and that there were two factors. */
 const SILENT = ["user", "mfa"];
 
-/** How somebody signed in: `password, authenticator app`. */
+/** How someone signed in: `password, authenticator app`. */
 export function methodsWord(methods: unknown): string {
   if (!Array.isArray(methods)) return "";
   return methods

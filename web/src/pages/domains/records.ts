@@ -119,7 +119,7 @@ export function inOrder(records: DnsRecord[]): DnsRecord[] {
   return records.toSorted((first, second) => rank(first) - rank(second));
 }
 
-/** The name of a domain in what somebody typed or pasted: an address, a URL, a name. */
+/** The name of a domain in what someone typed or pasted: an address, a URL, a name. */
 export function domainIn(typed: string): string {
   return typed
     .trim()

@@ -78,7 +78,7 @@ function shortNameOf({ purpose }: DnsRecord): string {
   return PURPOSES[purpose]?.what() ?? purpose;
 }
 
-/** Whether somebody should do something about a domain, other than what is only recommended. */
+/** Whether someone should do something about a domain, other than what is only recommended. */
 export function needsAttention(domain: Domain): boolean {
   return stateOf(domain) !== "ready" || domain.findings.some((each) => each.severity === "ERROR");
 }

@@ -8,7 +8,7 @@ export class NoPreview extends Error {}
 
 /**
  * A short-lived URL of the e-mail's HTML, which forbids everything but looking at it. Images of other servers are
- * loaded only with `images`, because they tell the sender that somebody looks.
+ * loaded only with `images`, because they tell the sender that someone looks.
  */
 export async function previewUrl(
   projectId: string,

@@ -167,7 +167,7 @@ function AddDialog({
   const readAgain = useReadAgain(projectId, id);
   const roles = useQuery(rolesQuery(projectId));
   const [customer, setCustomer] = useState<Customer>();
-  // Somebody has to own it: the first one does.
+  // Someone has to own it: the first one does.
   const [chosen, setChosen] = useState<string[]>(memberCount === 0 ? ["OWNER"] : ["MEMBER"]);
   const [isBusy, setBusy] = useState(false);
   const [errors, setErrors] = useState<{ customer?: string; form?: string }>({});

@@ -75,7 +75,7 @@ function Details({ organization }: { organization: Organization }) {
     if (metadata) change.metadata = metadata;
     return change;
   };
-  // What this person has changed: the rest stays as somebody else has stored it.
+  // What this person has changed: the rest stays as another person has stored it.
   const change = changeFrom(base);
   const isChanged = Object.keys(change).length > 0 || !edited;
   const latest = draftOf(organization);
@@ -208,7 +208,7 @@ function Details({ organization }: { organization: Organization }) {
           }}
           onMine={async () => {
             const saved = await store(theirs);
-            // What somebody else has changed and this person has not is shown as it is now.
+            // What another person has changed and this person has not is shown as it is now.
             if (saved.kind === "saved") setDraft(draftOf(await api(projectId).organizations.get(id)));
           }}
         />

@@ -183,11 +183,11 @@ export function useShowConnection(projectId: string): (connection: SsoConnection
   );
 }
 
-/** What became of an attempt to save: stored, refused with an error, or changed by somebody else in the meantime. */
+/** What became of an attempt to save: stored, refused with an error, or changed by another person in the meantime. */
 export type Saved = { kind: "saved" } | { kind: "conflict" } | { kind: "refused"; error: unknown };
 
 /**
- * Saving a record against the version with which editing began. If somebody else has changed it, `theirs` is the record
+ * Saving a record against the version with which editing began. If someone else has changed it, `theirs` is the record
  * as it is now, until one of both versions is chosen.
  */
 export function useEditing<T>(record: T, read: () => Promise<T>, onSaved: (record: T) => void) {

@@ -20,7 +20,7 @@ export function missingParts({ idpEntityId, idpSsoUrl, idpCertificate }: SsoConn
   ];
 }
 
-/** A number that somebody wrote: undefined if it is none, null if the field is empty. */
+/** A number that someone wrote: undefined if it is none, null if the field is empty. */
 export function limitIn(typed: string): number | null | undefined {
   const text = typed.trim();
   if (!text) return null;

@@ -35,7 +35,7 @@ function OverviewOf({ projectId }: { projectId: string }) {
   // The log forgets old e-mails, the counters do not.
   const totals = useQuery({ ...totalsQuery(projectId), enabled: isEmpty === true });
   const neverSent = isEmpty && totals.isSuccess ? totals.data.sends.total === 0 : isEmpty === false ? false : undefined;
-  // The first e-mail does not replace the page on which somebody waits for it.
+  // The first e-mail does not replace the page on which someone waits for it.
   const [starting, setStarting] = useState<boolean>();
   if (starting === undefined && neverSent !== undefined) setStarting(neverSent);
   const failed = [recent, totals].find((each) => each.isError && !each.data);

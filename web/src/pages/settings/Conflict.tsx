@@ -24,7 +24,7 @@ export function useAuthor(base: Project, theirs: Project): string | undefined {
   return data?.actorEmail ?? undefined;
 }
 
-/** The project was changed by somebody else meanwhile: what they changed beside what was typed here. */
+/** The project was changed by another person meanwhile: what they changed beside what was typed here. */
 export function Conflict({
   base,
   mine,

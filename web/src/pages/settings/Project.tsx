@@ -65,7 +65,7 @@ function ProjectForm({ loaded }: { loaded: Project }) {
   const [isBusy, setBusy] = useState(false);
   const [theirs, setTheirs] = useState<Project>();
   const changed = differences(draftOf(base), draft);
-  // Somebody else has saved, and nothing is typed here: show it.
+  // Another person has saved, and nothing is typed here: show it.
   if (loaded !== base && loaded.updatedAt > base.updatedAt && changed.length === 0) {
     setBase(loaded);
     setDraft(draftOf(loaded));

@@ -149,7 +149,7 @@ function BlockView({
   useEffect(() => {
     if (!isSelected || frame.current?.contains(document.activeElement)) return;
     const active = document.activeElement;
-    // Not while somebody goes through the outline with the keyboard.
+    // Not while someone goes through the outline with the keyboard.
     if (active && active !== document.body && active.closest(".blocks, .props")) {
       frame.current?.scrollIntoView({ block: "nearest" });
       return;

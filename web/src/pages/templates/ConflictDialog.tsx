@@ -15,7 +15,7 @@ import { versionsQuery } from "./queries";
 /** Characters of a part that are shown to choose between two. */
 const SHOWN_CHARACTERS = 400;
 
-/** Somebody published the template while a draft of it was written: what either changed, and which of two goes on. */
+/** Someone published the template while a draft of it was written: what either changed, and which of two goes on. */
 export function ConflictDialog<T>({
   theirs,
   merge,

@@ -46,7 +46,7 @@ export function NewTemplate({ first, onClose }: { first?: Kind | undefined; onCl
     setPictures(false);
     if (next)
       void beginningOf(next, language).then(({ builderJson }) => setPictures(picturesOf(builderJson).length > 0));
-    // What somebody typed stays; what came from another starter does not.
+    // What someone typed stays; what came from another starter does not.
     const came = STARTERS.map((each) => nameOf(each, language));
     const name = !values.name || came.includes(values.name) ? (next ? nameOf(next, language) : "") : values.name;
     setValues({ ...values, name });

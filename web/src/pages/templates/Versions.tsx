@@ -75,7 +75,7 @@ function Version({
   const client = useQueryClient();
   const mayWrite = useMayWrite();
   const isCurrent = version.version === template.version;
-  // What somebody wants to know: what restoring would change, or what the last change was.
+  // What someone wants to know: what restoring would change, or what the last change was.
   const [against, setAgainst] = useState<"before" | "current">(isCurrent ? "before" : "current");
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState("");

@@ -10,7 +10,7 @@ import { templateQuery } from "./queries";
 const KEEP_AFTER_MS = 500;
 const KEY = "postern.draft.";
 
-/** What this browser keeps of a template that somebody edits. */
+/** What this browser keeps of a template that someone edits. */
 interface KeptDraft<T> {
   /** The version that the draft began with, and its content. */
   version: number;
@@ -67,13 +67,13 @@ export interface Kind<T> {
 
 /** What became of the last try to publish. */
 interface Outcome {
-  /** The version of somebody else, which was published while this draft was written. */
+  /** The version of another person, which was published while this draft was written. */
   conflict?: Template | undefined;
   error?: unknown;
 }
 
 /**
- * A template that somebody edits. Changes are kept in this browser, and are sent to nobody until they are published:
+ * A template that someone edits. Changes are kept in this browser, and are sent to nobody until they are published:
  * the API has no drafts, and what it stores is in use at once.
  */
 export function useDraft<T>(template: Template, { read, write, isContent }: Kind<T>) {
@@ -177,13 +177,13 @@ export function useDraft<T>(template: Template, { read, write, isContent }: Kind
     error: outcome.error === undefined ? "" : messageOf(outcome.error),
     change,
     publish,
-    /** Go on from the version of somebody else, with what became of both. */
+    /** Go on from the version of another person, with what became of both. */
     async resolve(theirs: Template, merged: T): Promise<Template | undefined> {
       setBase({ version: theirs.version, content: read(theirs) });
       setHistory((before) => withChange(before, merged, undefined, Date.now()));
       return publish(merged, theirs);
     },
-    /** Compare with a version of somebody else. */
+    /** Compare with a version of another person. */
     meet: (theirs: Template) => setOutcome({ conflict: theirs }),
     giveUp: () => setOutcome({}),
     /** Go back to what is in use. */

@@ -165,7 +165,7 @@ function escapeMarks(text: string): string {
   return text.replace(/[*[\]\\]/g, "\\$&").replace(/^- /gm, "\\- ");
 }
 
-/** What somebody edits for the `text` of a block. */
+/** What someone edits for the `text` of a block. */
 export function writtenText(text: string): string {
   return parseTags(text)
     .map((each) => (each.kind === "tag" ? each.source : escapeMarks(each.text)))
@@ -183,7 +183,7 @@ function unescapeHtml(text: string): string {
   });
 }
 
-/** What somebody edits for the `html` of a text block; undefined if it has more in it than `storedText` writes. */
+/** What someone edits for the `html` of a text block; undefined if it has more in it than `storedText` writes. */
 export function writtenHtml(html: string): string | undefined {
   let written = "";
   const open: string[] = [];

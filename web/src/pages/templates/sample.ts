@@ -1,4 +1,4 @@
-/** What is shown for a variable until somebody writes something better. */
+/** What is shown for a variable until someone writes something better. */
 const GUESSES: [RegExp, unknown][] = [
   [/^(first_?name|given_?name|vorname)$/i, "Lena"],
   [/^(last_?name|family_?name|surname|nachname)$/i, "Hoffmann"],

@@ -10,7 +10,7 @@ interface Content {
 /** The fields of the document and its blocks that are not content. */
 const LEFT_OUT = new Set(["id", "type", "blocks", "columns", "version"]);
 
-/** What somebody wrote in a template, as lines of text that can be compared. */
+/** What someone wrote in a template, as lines of text that can be compared. */
 export function sourceOf({ name, subject, builderJson, html, text, engine }: Content): string {
   const lines = [`Name: ${name}`, `Subject: ${subject ?? ""}`];
   if (engine !== "minijinja") lines.push(`Engine: ${engine}`);
