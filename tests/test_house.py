@@ -316,10 +316,16 @@ def test_all_work_and_reactions_are_listed_once():
         assert len(items) == len(set(items))
 
 
+TIME_CALL = re.compile(
+    r"datetime\.(now|utcnow|today)\(|date\.today\(|Moment\.now\(|\btime\.(time|time_ns|gmtime|localtime)\("
+)
+
+
 def test_time_is_read_only_from_the_clock_of_the_world():
-    now = re.compile(r"datetime\.(now|utcnow|today)\(|date\.today\(|Moment\.now\(")
-    reading = {name(file) for file in FILES if not file.is_relative_to(ROOT / "cli") and now.search(file.read_text())}
-    assert reading <= {"kernel/values.py"}
+    files = [file for file in FILES if not file.is_relative_to(ROOT / "cli")]
+    assert {name(file) for file in files if TIME_CALL.search(file.read_text())} == {"kernel/values.py"}
+    for call in ("datetime.now(UTC)", "date.today()", "time.time()", "time.time_ns()", "time.gmtime()"):
+        assert TIME_CALL.search(f"at = {call}"), call
 
 
 def test_every_statement_fits_the_schema(database_url):
