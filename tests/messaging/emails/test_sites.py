@@ -319,7 +319,7 @@ async def test_a_process_without_a_connection_delays_no_message(
     await table[having].update()
     assert not controls[having].is_shared
     clock.move(SHARE_LEASE)
-    use(1 - having)
+    activate(1 - having)
     await renew_shares(world, [controls[1 - having]])
     assert controls[1 - having].connections_share == 1
 

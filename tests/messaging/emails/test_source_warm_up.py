@@ -159,7 +159,7 @@ async def test_transactional_mail_above_the_ceiling_leaves_by_the_warm_address(s
     assert clients(sink) == {new: 3, warm: 17}
 
 
-async def test_a_killed_worker_and_a_retry_reserve_only_once(sender, sink, world, clock, use, run_due_work):
+async def test_a_killed_worker_and_a_retry_reserve_only_once(sender, sink, world, clock, configure, run_due_work):
     new = new_address()
     configure((new, "?warm-up=6,20"))
     sink.behaviour.replies["RCPT"] = b"450 4.7.1 Greylisted"
@@ -215,7 +215,7 @@ async def test_a_day_without_mail_or_on_a_blocklist_is_repeated(
     assert (state.step, state.ceiling, state.repeated_days) == (2, 4, 3)
 
 
-async def test_other_transports_make_no_reservation(sender, sink, world, use, run_due_work):
+async def test_other_transports_make_no_reservation(sender, sink, world, configure, run_due_work):
     """Captured mail, and mail of a project with its own relay."""
     new = new_address()
     configure((new, "?warm-up=3,10"))
