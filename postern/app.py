@@ -165,7 +165,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
 """All operations of the API."""
 
 COMPATIBLE_APIS: Sequence[CompatibleApi] = (RESEND, SENDGRID, POSTMARK)
-"""The APIs of other companies that the operations below their paths follow."""
+"""The APIs of other companies that COMPATIBLE_OPERATIONS follow."""
 
 COMPATIBLE_OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(resend_emails, resend_domains, resend_contacts, resend_templates, resend_broadcasts),
@@ -261,7 +261,8 @@ def work_for(settings: Settings) -> list[Work[Any]]:
 
 
 class Application(HttpMiddleware):
-    """The ASGI application. It takes almost a second to build, so tests build one and switch its world."""
+    """The ASGI application. It takes almost a second to build, so tests build one and switch its world (the settings,
+    database, clock and so on; see `World`)."""
 
     def __init__(self, world: World, dashboard_folder: Path) -> None:
         pages = [*public_pages.routes(), *instance.routes(OPERATIONS, WORK), *inbox_pages.routes()]
@@ -293,7 +294,7 @@ class Application(HttpMiddleware):
 
 
 def _error_response(request: RawRequest, error: Exception) -> Response[bytes]:
-    """The response to an error: in the form of the other company's API below its path, otherwise in ours."""
+    """The response to an error: below the path of a compatible API in the form of that API, otherwise in our own."""
     path = request.scope["path"]
     api = next((api for api in COMPATIBLE_APIS if api.covers(path)), None)
     return error_response_page(request, error) if api is None else error_response_of_api(api, request, error)

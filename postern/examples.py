@@ -793,7 +793,7 @@ COMPANIES: Mapping[str, Any] = {
 }
 
 ID_KINDS: Mapping[str, str] = {
-    # See `Examples.id_kinds`.
+    # The kinds of records that ids belong to, by class or field; see `Examples.id_kinds`.
     "": "audience",  # For ids in a list, which have no field name: the only such list is a contact's audiences.
     "app": "project",
     "actor": "developer",

@@ -76,7 +76,7 @@ class AdminTokenMissing(Forbidden):
 
 
 async def wait_for_database(world: "World", report: Callable[[str], object]) -> None:
-    """Check the master key as soon as the database is reachable; it may be restarting while this process starts.
+    """Wait until the database is reachable (it may be starting at the same time), and check the master key.
 
     `report` gets the error of each failed attempt. Raises WrongMasterKey, or OperationalError or PoolTimeout after the
     setting `database_wait`.
@@ -93,8 +93,8 @@ async def wait_for_database(world: "World", report: Callable[[str], object]) -> 
 
 
 async def _check_master_key(db: Database, secrets: Secrets) -> None:
-    """Raise WrongMasterKey if the database was created with another master key. A new database stores a hash of this
-    key, so that later calls can compare it."""
+    """Raise WrongMasterKey if the database was created with another master key. In a new database,
+    store the hash of this process's key, with which later calls compare theirs."""
     key_check = secrets.key_check()
     if not hmac.compare_digest(await instance_store.claim_instance(db, key_check=key_check), key_check):
         raise WrongMasterKey
@@ -138,8 +138,8 @@ async def instance_metrics(world: "World", works: Sequence[Work[Any]]) -> bytes:
 
     These are: whether the database responds, the number of workers, how long the oldest due row of each of `works` has
     waited (`postern_due_seconds`, which grows if there are too few workers), the number of reports that could not be
-    processed, the counters of the SMTP servers, which run in other processes, and the source IP addresses in warm-up.
-    If the database does not respond, only the first.
+    processed, the counters of the SMTP servers, which run in other processes, and the limits of sending IP addresses in
+    warm-up. If the database does not respond, only the first.
     """
     lines = [
         "# HELP postern_database_up Whether the database responds.",
@@ -161,7 +161,7 @@ async def instance_metrics(world: "World", works: Sequence[Work[Any]]) -> bytes:
         "# HELP postern_due_seconds How long the oldest row that is due has waited for a worker.",
         "# TYPE postern_due_seconds gauge",
         *(f'postern_due_seconds{{work="{name}"}} {wait.total_seconds():.3f}' for name, wait in waits),
-        "# HELP postern_reports_unprocessed_total Reports about sent mail, such as bounces, that were not processed.",
+        "# HELP postern_reports_unprocessed_total Reports about sent mail that could not be processed.",
         "# TYPE postern_reports_unprocessed_total counter",
         *(f'postern_reports_unprocessed_total{{kind="{kind}"}} {counted.get(kind, 0)}' for kind in UNPROCESSED_KINDS),
         *_smtp_lines(smtp_processes),
@@ -175,7 +175,7 @@ SMTP_METRICS = {
     "accepted": ("postern_smtp_connections_accepted_total", "counter", "SMTP connections that were accepted."),
     "refused": ("postern_smtp_connections_refused_total", "counter", "SMTP connections that were refused."),
     "messages": ("postern_smtp_messages_total", "counter", "Messages that were accepted by SMTP."),
-    "octets": ("postern_smtp_message_bytes_total", "counter", "Bytes of these messages."),
+    "octets": ("postern_smtp_message_bytes_total", "counter", "Bytes of the messages that were accepted by SMTP."),
     "auth_failures": ("postern_smtp_auth_failures_total", "counter", "Credentials that were refused by SMTP."),
 }
 """Name, type and description of each metric of the SMTP servers, keyed by its field of SmtpCounters."""
@@ -194,17 +194,14 @@ def _smtp_lines(processes: Sequence[instance_store.SmtpProcess]) -> Iterator[str
 
 
 SOURCE_METRICS = {
-    "ceiling": ("postern_source_ceiling", "Maximum messages that a source IP address in warm-up may send today."),
-    "used": (
-        "postern_source_messages",
-        "Messages that count towards the ceiling of a source IP address in warm-up today.",
-    ),
+    "ceiling": ("postern_source_ceiling", "Maximum messages that an IP address in warm-up may send today."),
+    "used": ("postern_source_messages", "Messages that count towards the ceiling of an IP address in warm-up today."),
 }
-"""Name and description of each metric of source IP addresses with a warm-up plan, keyed by its field of SourceState."""
+"""Name and description of each metric of IP addresses with a warm-up plan, keyed by its field of SourceState."""
 
 
 def _source_lines(sources: Sequence[SourceState]) -> Iterator[str]:
-    """The metrics of the source IP addresses in warm-up."""
+    """The metrics of the sending IP addresses that are warming up."""
     active = {source.address: source for source in sources if source.status == "ACTIVE"}
     for field, (metric, description) in SOURCE_METRICS.items() if active else ():
         yield f"# HELP {metric} {description}"
@@ -214,7 +211,7 @@ def _source_lines(sources: Sequence[SourceState]) -> Iterator[str]:
 
 
 class OpenApiDocument:
-    """The OpenAPI document of these operations as JSON. It is generated at the first request, not at the start of the
+    """The OpenAPI document of `operations` as JSON. It is generated at the first request, not at the start of the
     server, because that takes half a second."""
 
     def __init__(self, operations: Sequence[Operation[Any, Any]]) -> None:

@@ -16,7 +16,7 @@ class SmtpProcess(Record):
 
 
 class ReportCount(Record):
-    """How many reports of a kind could not be processed so far."""
+    """How many reports of a kind (bounces, complaints and others about sent mail) could not be processed so far."""
 
     kind: str
     reports: int

@@ -66,7 +66,7 @@ class Hooks:
 @dataclass
 class World:
     """The dependencies of operations and background work. They take time, network and random numbers only from here, so
-    that tests can replace these."""
+    that tests can replace them."""
 
     settings: Settings
     db: Database
@@ -84,7 +84,9 @@ class World:
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the process begins to shut down: responses that would take minutes end then."""
     transports: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Open transports of mail, keyed by name."""
+    """Open mail transports and the payment provider, keyed by name."""
+    resources: dict[Any, Any] = field(default_factory=dict[Any, Any])
+    """Objects that features keep for the lifetime of the process, keyed by type; closed with the world."""
     run_in_background: BackgroundTasks = field(default_factory=BackgroundTasks)
     """Starts tasks that may outlive the request. `aclose` waits for them, at most `settings.drain`."""
 

@@ -105,12 +105,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     relay: str | None = None
     """`smtp://user:password@host:port?tls=starttls|starttls-required|implicit|none`, several separated by spaces."""
     sources: str | None = None
-    """The addresses from which the transport `direct` sends, `address=name?lane=…&project=…&warm-up=…&days=…&start=…`,
-    separated by spaces."""
+    """The IP addresses from which the transport `direct` sends, each as
+    `address=name?lane=…&project=…&warm-up=…&days=…&start=…`, separated by spaces."""
     direct_port: int = 25
-    """The port of the recipients' mail servers, for tests and labs."""
+    """The port of the recipients' mail servers; only tests and labs use another one than 25."""
     shaping_file: Path | None = None
-    """TOML file with limits of sites, which take precedence over Postern's own."""
+    """TOML file with limits on sending to sites (groups of recipients' mail servers). They take precedence over
+    Postern's own."""
     dnssec: str = "auto"
     """Whether the DNS servers validate DNSSEC, for DANE: `yes`, `no` or `auto` (if all have loopback addresses)."""
     tls_report_contact: str | None = None
@@ -185,9 +186,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     idle_wait: timedelta = timedelta(seconds=60)
     """`POSTERN_IDLE_WAIT` in seconds: how long an idle keep-alive connection is kept open."""
     connections: int = 2_000
-    """Concurrent connections of one API process."""
+    """Maximum concurrent connections of one API process."""
     connections_per_address: int = 200
-    """Concurrent connections from one address (or IPv6 /64 network), unless it is a trusted proxy."""
+    """Maximum concurrent connections from one IP address (or IPv6 /64 network), unless it is a trusted proxy."""
     smtp_host: str = "127.0.0.1"
     """The address on which the SMTP server listens, if one of its ports is set."""
     submission_port: int | None = None
@@ -201,9 +202,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     smtp_plain_auth: tuple[IPv4Network | IPv6Network, ...] = (ip_network("127.0.0.0/8"), ip_network("::1"))
     """Networks from which programs may authenticate by SMTP without TLS."""
     smtp_connections: int = 10_000
-    """Concurrent SMTP connections of one process."""
+    """Maximum concurrent SMTP connections of one process."""
     smtp_connections_per_address: int = 200
-    """Concurrent SMTP connections from one address (or IPv6 /64 network)."""
+    """Maximum concurrent SMTP connections from one IP address (or IPv6 /64 network)."""
     smtp_memory: int = 256
     """Megabytes that one process may hold of messages that it is receiving by SMTP and of commands that wait."""
     sign_up: bool = True
@@ -292,8 +293,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def has_inbound_zone(self) -> bool:
-        """Whether this server receives the bounces to return paths of sending domains: they are CNAMEs of a name in
-        `dns_zone`."""
+        """Whether this server receives the bounces to the return paths of sending domains. Return paths are CNAMEs that
+        point to a name in `dns_zone`."""
         return self.receives_mail and self.dns_zone is not None
 
     @cached_property

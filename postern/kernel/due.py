@@ -6,8 +6,8 @@ result only if `attempt` is unchanged, so that a worker whose lease has expired 
 (fencing).
 
 Fairness: a worker finds the lanes with due rows (one index probe per lane) and claims up to `Work.claim_size` rows of
-each. A lane is all rows of one tenant, which is a project for most work, or those with one value of
-`Work.group_column` among them. A tenant is called a partition, because the column of its id partitions the table.
+each. A lane is a partition (here, all rows of one tenant, which is a project for most work; not a partition of
+PostgreSQL), or one value of `Work.group_column` within a partition.
 """
 
 import asyncio
@@ -65,6 +65,7 @@ class Work(Generic[Row]):
     row_type: type[Row]
     """The Struct type of the claimed rows."""
     lease: timedelta
+    """How far a claim moves `due_at` ahead. After this time, other workers can claim the rows."""
     do: Callable[[Any, list[Row]], Awaitable[None]]
     """Processes claimed rows of one lane; called with the World and the rows. A row whose result the function does not
     store becomes due again after the lease."""
@@ -173,7 +174,8 @@ def _due_query(work: Work[Any]) -> Composed:
 
 
 async def claim(db: Database, work: Work[Row], lane: Lane, now: datetime, limit: int) -> list[Row]:
-    """Claim up to `limit` due rows of one lane; empty if other workers hold all of them. Returns them ordered by id.
+    """Claim up to `limit` due rows of one lane, and return them in the order of their ids; empty if other workers
+    hold all of them.
 
     Moves their `due_at` one lease ahead, increments their `attempt` and commits.
     """
@@ -385,7 +387,7 @@ class DueNotifier:
     def notify_due(self, table: str) -> None:
         """Notify the workers after INTERVAL, once for all calls in that time.
 
-        Only the class Database calls this; other code calls `tx.mark_due`.
+        Only `Database` calls this, after a commit; other code calls `tx.mark_due`.
         """
         if table not in self._waiting:
             self._waiting.add(table)

@@ -11,9 +11,9 @@ import structlog
 from postern.kernel.terminal import printable
 
 SECRET_WORDS = ("password", "secret", "token", "authorization", "cookie", "apikey", "api_key", "signature")
-"""The value of an event field is redacted if the name of the field contains one of these words,"""
+"""The value of an event field is redacted if the name of the field contains one of these words."""
 BODY_FIELDS = ("html", "text", "body", "content", "variables")
-"""or is one of these."""
+"""Event fields with one of these names are redacted, too."""
 REDACTED = "[left out]"
 PARAMETER_NAME = re.compile("[A-Za-z][A-Za-z_.-]{0,31}")
 """The names of query parameters that are logged. A name with a digit is not, because it may be a random token."""

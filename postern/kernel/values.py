@@ -136,7 +136,8 @@ RESERVED_SCHEMES = frozenset(
 
 
 def is_safe_redirect_url(url: str) -> bool:
-    """Whether a URL may receive a code by redirect: https with a host, http on loopback, or another scheme of an app.
+    """Whether a URL may receive a code by redirect: https with a host, http on loopback, or a custom scheme of
+    an app.
 
     A URL without a scheme also passes; schemes in RESERVED_SCHEMES do not.
 

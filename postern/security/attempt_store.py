@@ -13,6 +13,7 @@ class AttemptCount(Record):
     failures: int
     """Attempts from this network within the window that were not successful, or are not checked yet."""
     locked_until: Moment | None
+    """When the present lock of the identifier for this network ends; None if it is not locked."""
     failures_all_networks: int
     """Failures from all networks together within the window."""
 

@@ -185,7 +185,8 @@ def _open_row(call: Call, kind: type[P], row: ChallengeRow) -> Challenge[P] | No
 
 
 def _hash(secrets: Secrets, project_id: UUID, challenge_id: UUID, secret: str) -> bytes:
-    # Developers' challenges use this name too: with another one, links that were already mailed would stop working.
+    # Developers' challenges use the purpose `customer-challenge`, too: with another one, links that were already mailed
+    # would stop working.
     return secrets.digest("customer-challenge", f"{project_id}|{challenge_id}|{secret}")
 
 

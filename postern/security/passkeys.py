@@ -195,6 +195,7 @@ async def begin_registration(
         ),
         exclude_credentials=[PublicKeyCredentialDescriptor(id=row.credential_id) for row in passkeys],
     )
+    # The challenge has the empty answer: the signature in the browser's response is checked instead.
     challenge_id, expires_at = await challenges.issue(
         tx, call, PasskeyRegistrationPayload(challenge=challenge), PASSKEY_CHALLENGE_LIFE, "", subject_id=subject.id
     )

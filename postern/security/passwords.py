@@ -34,7 +34,7 @@ MAX_HASH_CHECKS = 3
 checked."""
 
 OWN_SCHEME = "$argon2id$v=19$m=19456,t=2,p=1"
-"""Prefix of the hashes that Postern creates. The index `customers_imported_hashes` contains the others."""
+"""Prefix of the hashes that Postern creates. The index `customers_imported_hashes` contains all other hashes."""
 
 _hasher = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1, type=Type.ID)
 _threads = ThreadPoolExecutor(max_workers=max(2, os.cpu_count() or 2), thread_name_prefix="password")

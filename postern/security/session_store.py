@@ -208,7 +208,7 @@ async def set_first_organization(
 async def lock_session(tx: Transaction, *, project_id: UUID, id: UUID) -> SessionRow | None: ...
 
 
-# Return the sessions of the subjects that are neither revoked nor expired, newest first.
+# Return the live sessions (neither revoked nor expired) of the subjects, newest first.
 @statement("""
     select * from sessions
     where project_id = %(project_id)s and subject_id = any (%(subject_ids)s) and revoked_at is null

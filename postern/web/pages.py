@@ -194,5 +194,5 @@ def is_own_origin(origin: str, host: str | None, settings: Settings) -> bool:
     scheme, _, origin_host = origin.partition("://")
     if scheme not in ("http", "https") or not origin_host or origin_host != host:
         return False
-    # The same host with another scheme: the page was loaded without TLS.
+    # Refuse the host of the base URL with another scheme: such a page was loaded without TLS.
     return origin_host != settings.origin.partition("://")[2]

@@ -26,7 +26,7 @@ ICON_SVG = (Path(__file__).parent / "assets" / "favicon.svg").read_bytes()
 
 
 def routes() -> list[Any]:
-    """The Litestar handlers of these pages."""
+    """The Litestar handlers of the public pages."""
     return [home, favicon, guides, guide, problem, security_text]
 
 

@@ -1,7 +1,8 @@
 """Reads from the database catalog which tables have rows of tenants (a column `project_id`), and deletes and exports
 these rows.
 
-Deletion and export of a project use this list, so that tables of new features are included automatically.
+Deletion and export of a project use the list of these tables, so that tables of new features are included
+automatically.
 """
 
 import asyncio
@@ -143,8 +144,8 @@ async def dependent_rows(db: Queries, table: str) -> list[RowsToDelete]:
 async def delete_rows(db: Queries, rows: Sequence[RowsToDelete], **values: Any) -> bool:
     """Delete up to MAX_CHUNKS chunks of rows. Returns False if that limit was reached; call it again for the rest.
 
-    Returns True if a complete pass deleted no rows: either no rows are left, or the remaining ones are still referenced
-    by other rows.
+    Returns True if a complete pass over `rows` deleted nothing: either no rows are left, or the remaining ones are
+    still referenced by other rows.
 
     `values` are the parameters of the conditions, and must contain `project_id`.
 

@@ -29,7 +29,7 @@ NO_WAIT = timedelta(0)
 LOCK_KEY = 0x706F737465726E
 """The key of the advisory lock that serializes migrations: `postern` in ASCII."""
 BASELINE = 100
-REPLACED, LAST_REPLACED = 46, 81
+REPLACED_COUNT, LAST_REPLACED = 46, 81
 """How many migrations the baseline replaces, and the highest number among them."""
 
 TABLE = """
@@ -170,10 +170,11 @@ def _adopt_baseline(connection: Connection, all_migrations: list[Migration]) -> 
     replaced = {number for number in applied if number < BASELINE}
     if baseline is None or not replaced or BASELINE in applied:
         return
-    if len(replaced) != REPLACED or max(replaced) != LAST_REPLACED:
+    if len(replaced) != REPLACED_COUNT or max(replaced) != LAST_REPLACED:
         raise MigrationError(
             f"This database has the schema of a development version before 0.1.0, with {len(replaced)} of its "
-            f"{REPLACED} migrations. Run `postern migrate` of a version that has those up to {LAST_REPLACED:04} first."
+            f"{REPLACED_COUNT} migrations. Run `postern migrate` of a version that has those up to {LAST_REPLACED:04} "
+            "first."
         )
     _record(connection, baseline)
 

@@ -162,10 +162,10 @@ class Transaction(Queries):
         self.due: set[str] = set()
 
     async def lock_quota(self, quota: str, owner: UUID) -> None:
-        """Take the advisory lock of the quota `quota` of an owner (a project or account) until the transaction ends.
+        """Take the advisory lock with the name `quota` of an owner (a project or account) until the transaction ends.
 
-        Call this before counting the records, so that concurrent transactions cannot exceed the quota together, and
-        before taking other locks.
+        Call this before counting the records that a quota limits (or reading what another rule depends on), so that
+        concurrent transactions cannot break the quota or rule together, and before taking other locks.
         """
         await self._connection.execute(
             "select pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"count:{quota}:{owner}",)
@@ -272,6 +272,7 @@ class Statement:
     text: LiteralString
     parameters: frozenset[str]
     row: Any
+    """The type of one row; None if the statement returns no rows."""
 
 
 STATEMENTS: list[Statement] = []
@@ -282,10 +283,10 @@ def statement(
 ) -> Callable[[Callable[P, Awaitable[R]]], Callable[P, Awaitable[R]]]:
     """Make a function run one SQL statement.
 
-    The function's first parameter is the Queries to run on. The others are those of the statement: `%(name)s` for
-    values, `{name}` for composed SQL. A positional parameter of a Struct type provides its fields; one of type
-    `list[Struct]` provides for each field an array of its values (`unnest(%(name)s::text[])`). Fields that the SQL does
-    not use are not sent.
+    The function's first parameter is where the statement runs (Queries). The others are the parameters of the
+    statement: `%(name)s` for values, `{name}` for composed SQL. A positional parameter of a Struct type provides its
+    fields; one of type `list[Struct]` provides for each field an array of its values (`unnest(%(name)s::text[])`).
+    Fields that the SQL does not use are not sent.
     JSON fields are sent as `jsonb`, see `_field_readers`.
 
     `insert into table {row}` inserts into the columns of their names: each field of the Structs, `project_id`, and each
@@ -300,7 +301,7 @@ def statement(
     """
 
     def declare(function: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
-        sql, values_of, returned = _declare(function, text, partial=partial)
+        sql, values_of, returned = _read_declaration(function, text, partial=partial)
         read, row = _result_reader(returned)
         _register(function, sql, row)
         composed = SQL(sql) if re.search(r"{\w+}", sql) else None
@@ -328,7 +329,7 @@ def streamed_statement(
     """
 
     def declare(function: Callable[P, AsyncIterator[R]]) -> Callable[P, AsyncIterator[R]]:
-        _, values_of, returned = _declare(function, text)
+        _, values_of, returned = _read_declaration(function, text)
         (row,) = get_args(returned)
         _register(function, text, row)
         composed = SQL(text) if re.search(r"{\w+}", text) else None
@@ -371,7 +372,7 @@ ValuesOf = Callable[[Sequence[Any], dict[str, Any]], dict[str, Any]]
 """Converts the Structs and keyword arguments of a call to the parameters of the statement."""
 
 
-def _declare(
+def _read_declaration(
     function: Callable[..., Any], text: LiteralString, *, partial: bool = False
 ) -> tuple[LiteralString, ValuesOf, Any]:
     """The SQL of a statement, the conversion of arguments to parameters, and the return type.
@@ -408,7 +409,7 @@ def _declare(
                 raise TypeError(f"{name}: the parameter {parameter.name} is neither keyword-only nor a Struct.")
             readers = _field_readers(struct, used, many=many)
             converters.append(bind(_read_arrays if many else _read_fields, readers))
-            # If the SQL uses no field of the Struct, the parameter's own name makes `declared` differ from `used`.
+            # If the SQL uses no field, the parameter's name is added, so that `declared != used` reports it below.
             fields = {field for field, _ in readers} or {parameter.name}
             left_out = {field.name for field in msgspec.structs.fields(struct)} - fields
             if is_insert and left_out and not partial:

@@ -77,7 +77,7 @@ class Caller:
     account_id: UUID | None = None
     project_id: UUID | None = None
     environment: Environment = "LIVE"
-    """The environment of the credential: mail of `TEST` is captured."""
+    """The environment of the credential: mail of `TEST` is captured (shown in the dashboard's inbox) and not sent."""
     permissions: frozenset[str] = frozenset()
     credential_id: UUID | None = None
     """The id of the session or key."""

@@ -21,8 +21,8 @@ class NotOffered(Problem):
 
 @dataclass(frozen=True)
 class CompatibleApi:
-    """How the operations below a path differ from ours on the wire. Their paths have no project: it is that of the
-    API key."""
+    """How the operations below a path differ from ours on the wire. Their paths contain no project: the
+    project is that of the API key."""
 
     path: str
     """The path that replaces the base URL of the other API, such as `/compat/resend`."""

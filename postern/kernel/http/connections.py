@@ -24,8 +24,8 @@ from postern.kernel.values import new_id, to_json
 MIN_BODY_PROGRESS = 4_096
 """Bytes of a body that must arrive within `body_wait`, unless the body ends before."""
 DISCARDED_LIMIT = 1_048_576
-"""Bytes of a body that are still read after the response is complete."""
-HEADER_FIELDS = 200
+"""Maximum bytes of a body that are still read after the response is complete."""
+MAX_HEADER_FIELDS = 200
 """Maximum number of header fields in a request."""
 MAX_FRAMING_OVERHEAD = 8
 """Bytes of chunked framing per byte of a body in the worst case."""
@@ -76,6 +76,7 @@ class ConnectionLimits:
     exempt: tuple[IPv4Network | IPv6Network, ...]
     """Trusted proxies, whose connections are not limited by address."""
     by_address: Counter[str] = field(default_factory=Counter[str])
+    """The number of open connections by network (see `network_of`)."""
     connections: "set[LimitedProtocol]" = field(default_factory=set["LimitedProtocol"])
     _sweeping: bool = False
 
@@ -222,7 +223,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Pass the request to the application, unless its head is too large."""
         size = self._header_field_bytes + len(self.url)
-        if size > self.limits.header_bytes or len(self.headers) > HEADER_FIELDS:
+        if size > self.limits.header_bytes or len(self.headers) > MAX_HEADER_FIELDS:
             self._is_head_too_large = True
             return
         self._enter(Phase.BODY)

@@ -32,7 +32,7 @@ from postern.kernel.http.call import (
     etag,
 )
 from postern.kernel.http.compatible_api import CompatibleApi
-from postern.kernel.http.operation import Operation, Parameter, RawRequest, query_strings_of
+from postern.kernel.http.operation import Operation, Parameter, RawRequest, query_structs_of
 from postern.kernel.http.pagination import Feed, LinkedList, Page
 from postern.kernel.http.problems import BadRequest, Forbidden, Invalid, Missing, Problem, ProblemError, Unauthenticated
 from postern.kernel.http.responses import HttpResponse, NotFound
@@ -124,8 +124,9 @@ class GuardedHandler(HTTPRouteHandler):
 
 
 async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
-    """The guard of all routes: checks credential, verification, permission and rate limit, and stores a Call in the
-    scope. Raises Unauthenticated, Forbidden or RateLimited."""
+    """The guard of all routes: checks credential, e-mail verification, permission and rate limit, and stores a Call in
+    the scope. Raises Unauthenticated, Forbidden, ProjectMissing, TooManyRequests, or Invalid for a malformed visitor
+    address."""
     operation: Operation[Any, Any] = handler.opt["operation"]
     state, scope = connection.app.state, connection.scope
     world = state.world
@@ -143,7 +144,7 @@ async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRou
             origin = _visitor_origin(connection.headers, origin)
     if operation.compatible_api is not None and operation.accepts:
         project_id = caller.project_id
-        headers |= _take_of_compatible_api(connection, world, caller, operation.compatible_api)
+        headers |= _take_compatible_request(connection, world, caller, operation.compatible_api)
     elif project_id is not None or caller.account_id is not None:
         rate = rate_of(world, caller)
         headers["RateLimit-Policy"] = rate.policy
@@ -183,9 +184,12 @@ def _check_caller(operation: Operation[Any, Any], caller: Caller) -> None:
     if caller.kind not in operation.accepts:
         raise CredentialMissing if caller.kind == "anonymous" else CredentialNotAccepted
     is_permitted = not operation.needs or not caller.permissions.isdisjoint(operation.granted_by)
-    if caller.unverified_problem and not (is_permitted if operation.needs else operation.unverified):
-        raise caller.unverified_problem
-    if not is_permitted and not caller.acts_on_itself:
+    # A developer whose e-mail address is not verified keeps some permissions, which suffice for operations that need
+    # them. Operations that need none admit such a developer only if they are declared `unverified`.
+    if not caller.is_verified and not (is_permitted if operation.needs else operation.unverified):
+        raise EmailUnverified
+    # Operations that accept customers' tokens act only on that customer, so they need no permission.
+    if not is_permitted and caller.kind != "customer":
         raise PermissionMissing(f"This operation needs the permission `{operation.needs}`.")
 
 
@@ -207,15 +211,16 @@ def _visitor_origin(headers: Mapping[str, str], origin: Origin) -> Origin:
 
 
 def rate_of(world: Any, caller: Caller) -> RateLimit:
-    """The limit of requests of the caller's project to one process."""
-    quota = world.settings.project_rate if caller.rate_limit is None else caller.rate_limit
-    return RateLimit("project", quota, PROJECT_RATE_WINDOW)
+    """The rate limit of requests of the caller's project. Each process counts on its own."""
+    quota = getattr(getattr(caller.project, "settings", None), "rate_limit", None)
+    return RateLimit("project", world.settings.project_rate if quota is None else quota, PROJECT_RATE_WINDOW)
 
 
-def _take_of_compatible_api(
+def _take_compatible_request(
     connection: ASGIConnection[Any, Any, Any, Any], world: Any, caller: Caller, api: CompatibleApi
 ) -> dict[str, str]:
-    """Take one request from the project's rate limit. Returns the headers, which responses to errors have too."""
+    """Take one request from the project's rate limit. Returns the API's headers for it, which error responses have too.
+    Raises TooManyRequests."""
     scope: Any = connection.scope
     rate, now = rate_of(world, caller), world.clock()
     try:
@@ -272,8 +277,8 @@ def bind_arguments(operation: Operation[Any, Any]) -> Callable[[RawRequest, Call
     """Return a function that reads the arguments of an operation from a request. It raises Invalid, BodyInvalid and
     UnsupportedMediaType."""
     declared = inspect.signature(operation.function).parameters
-    query_strings = query_strings_of(operation.function)
-    names = {*declared, *(field for kind in query_strings.values() for field in kind.__struct_fields__)}
+    query_structs = query_structs_of(operation.function)
+    names = {*declared, *(field for kind in query_structs.values() for field in kind.__struct_fields__)}
     parameters = [parameter for parameter in operation.parameters if parameter.name in names]
     wants_call, wants_request = "call" in declared, "request" in declared
     decoder = _Decoder(operation.body) if operation.body is not None else None
@@ -299,7 +304,7 @@ def bind_arguments(operation: Operation[Any, Any]) -> Callable[[RawRequest, Call
                 if not parameter.ignores_invalid:
                     raise
                 arguments[parameter.name] = parameter.default
-        for name, kind in query_strings.items():
+        for name, kind in query_structs.items():
             arguments[name] = kind(**{field: arguments.pop(field) for field in kind.__struct_fields__})
         if decoder:
             arguments["data"] = decoder(await request.body(), request.headers.get("content-type", ""))

@@ -14,9 +14,9 @@ from postern.kernel.limits import network_of
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 HANDSHAKES: Final = 500
-"""Concurrent TLS handshakes of one process; further connections are closed."""
+"""Maximum concurrent TLS handshakes of one process; further connections are closed."""
 HANDSHAKES_PER_ADDRESS: Final = 50
-"""Concurrent TLS handshakes of one IPv4 address or IPv6 /64 network."""
+"""Maximum concurrent TLS handshakes of one IPv4 address or IPv6 /64 network."""
 HANDSHAKE_SECONDS: Final = 10.0
 SHUTDOWN_SECONDS: Final = 5.0
 """How long a client may take to close TLS."""

@@ -13,7 +13,8 @@ IdempotencyHeader = Annotated[
     str | None,
     HeaderParameter("Idempotency-Key"),
     msgspec.Meta(
-        description="Unique key of the request: repeated with it within 24 hours, it gets the first response."
+        description="Unique key of the request. If it is sent again with this key within 24 hours, it gets the first "
+        "response."
     ),
 ]
 """The parameter of an operation that accepts a key."""

@@ -110,7 +110,7 @@ class ListFilter(msgspec.Struct, frozen=True, omit_defaults=True):
     """Further filters: allowed values by column. Empty lists do not filter."""
 
     def scope(self, name: str) -> str:
-        """The scope of the cursors of the list `name` with these filters."""
+        """The text that binds cursors to the list `name` and these filters."""
         is_default = self == ListFilter(values={column: [] for column in self.values})
         return name if is_default else f"{name}|{msgspec.json.encode(self).decode()}"
 

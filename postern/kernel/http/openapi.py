@@ -34,7 +34,7 @@ METHODS = {"GET": "get", "POST": "post", "PATCH": "patch", "PUT": "put", "DELETE
 
 @dataclass(frozen=True)
 class FieldDocs:
-    """Descriptions and examples of fields that cannot be read from the types."""
+    """Those descriptions and examples of fields that do not follow from the types."""
 
     fields: Mapping[str, str] = field(default_factory=dict[str, str])
     """Descriptions by `field` or `Record.field`."""
@@ -202,7 +202,7 @@ def _structs(types: Iterable[Any]) -> list[Any]:
 def _inline_enums(schemas: Any, components: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """The schemas with the values of enums in place of references to them, as for literal types.
 
-    All other components are records, which the clients have as classes.
+    All other components are records, which generated clients have as classes.
     """
     enums = {f"{SCHEMAS}{name}": {"enum": schema["enum"]} for name, schema in components.items() if "enum" in schema}
 
@@ -434,20 +434,20 @@ def _headers_of(operation: Operation[Any, Any]) -> list[str]:
         headers.append("Total-Count")
     if any(parameter.wire_name == "Idempotency-Key" for parameter in operation.parameters):
         headers.append("Idempotent-Replayed")
-    if operation.returns is HttpResponse and set(operation.media_types) & FILES:
+    if operation.returns is HttpResponse and set(operation.media_types) & FILE_MEDIA_TYPES:
         headers.append("Content-Disposition")
     return headers
 
 
-FILES = {"text/csv", "message/rfc822", "application/octet-stream"}
+FILE_MEDIA_TYPES = {"text/csv", "message/rfc822", "application/octet-stream"}
 """Media types of responses that browsers save as files."""
-BINARY = {"image/gif", "message/rfc822", "application/octet-stream"}
+BINARY_MEDIA_TYPES = {"image/gif", "message/rfc822", "application/octet-stream"}
 
 
 def _content_schema(media_type: str) -> dict[str, Any]:
     if media_type == "application/json":
         return {"type": "object"}
-    return {"type": "string", "format": "binary"} if media_type in BINARY else {"type": "string"}
+    return {"type": "string", "format": "binary"} if media_type in BINARY_MEDIA_TYPES else {"type": "string"}
 
 
 def _problem_key(kind: type[Problem]) -> str:

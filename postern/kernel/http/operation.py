@@ -134,6 +134,7 @@ class Operation(Generic[P, R]):
     response_example: Mapping[str, Any]
     hidden: bool
     unverified: bool
+    """Whether developers whose e-mail address is not verified may call the operation, if `needs` is None."""
     fields: Mapping[str, str]
     """The accepted form fields, with their descriptions."""
     ignore_unknown_query: bool
@@ -233,7 +234,7 @@ def operation(
     * `compatible_api`: the operation follows this API of another company. It accepts only secret keys, whose project it
       uses, ignores undeclared query parameters, and is not in the OpenAPI document. `path` is below the API's path.
 
-    The others describe the operation in the OpenAPI document:
+    The other parameters describe the operation in the OpenAPI document:
 
     * `problems`: the problems that the function raises, besides those of the checks before it.
     * `example`: an example of the body. `response_example`: values of fields for the example of the response, which is
@@ -315,7 +316,7 @@ def camel(name: str) -> str:
     return first + "".join(word.capitalize() for word in rest)
 
 
-def query_strings_of(function: Callable[..., Any]) -> dict[str, type[QueryString]]:
+def query_structs_of(function: Callable[..., Any]) -> dict[str, type[QueryString]]:
     """The parameters of an operation's function that are Structs of query parameters, with their types."""
     hints = get_type_hints(function)
     return {name: hint for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, QueryString)}
@@ -323,12 +324,12 @@ def query_strings_of(function: Callable[..., Any]) -> dict[str, type[QueryString
 
 def _parameters(function: Any, hints: dict[str, Any], path: str) -> Iterable[Parameter]:
     in_path = set(re.findall(r"{(\w+)}", path))
-    query_strings = query_strings_of(function)
+    query_structs = query_structs_of(function)
     for name, declared in inspect.signature(function).parameters.items():
         if name in ("call", "data", "request"):
             continue
-        if name in query_strings:
-            for field in msgspec.structs.fields(query_strings[name]):
+        if name in query_structs:
+            for field in msgspec.structs.fields(query_structs[name]):
                 yield _query_parameter(field.name, field.type, field.default, required=field.required)
             continue
         hint = hints[name]

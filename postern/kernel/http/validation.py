@@ -1,5 +1,5 @@
-"""Rejects invalid values of requests, with the location, and turns msgspec's validation errors into sentences with the
-allowed values, without regular expressions."""
+"""Turns msgspec's validation errors into sentences for users, with the location and the allowed values. They describe
+a pattern in words instead of showing the regular expression."""
 
 import re
 from collections.abc import Iterable, Sequence

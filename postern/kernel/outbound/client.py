@@ -44,7 +44,8 @@ DRAINED_BYTES = 65_536
 ADDRESSES_TRIED = 4
 """How many addresses of a host are tried to establish a connection."""
 OPEN_CONNECTIONS = 600
-"""Maximum concurrent requests; with IDLE_CONNECTIONS, below the common limit of 1,024 file descriptors."""
+"""Maximum concurrent requests. Together with IDLE_CONNECTIONS, it is below the common limit of 1,024 file
+descriptors."""
 IDLE_CONNECTIONS = 200
 IDLE_SECONDS = 4.0
 """How long an idle connection is kept: less than the five seconds after which common servers close it."""

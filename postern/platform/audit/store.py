@@ -33,7 +33,7 @@ async def extend_chain(tx: Transaction, *, chain_id: UUID, genesis: bytes) -> Ch
 async def append_entry(tx: Transaction, entry: ChainedEntry) -> None: ...
 
 
-# Entries about records of a chain, newest first, before the entry `before` if it is not None.
+# Entries of a chain about any of the records `target_ids`, newest first, before the entry `before` if it is not None.
 @statement("""
     select id, actor_email, action, target_type, target_id, metadata, created_at from audit_log
     where chain_id = %(chain_id)s and target_id = any (%(target_ids)s)
@@ -46,7 +46,8 @@ async def of_targets(
 ) -> list[AuditEntry]: ...
 
 
-# Entries about records of a chain, newest first, before the position (`before`, `before_id`) unless `before` is None.
+# Entries of a chain about any of the records `target_ids`, newest first, before the position (`before`, `before_id`)
+# unless `before` is None.
 @statement("""
     select id, actor_email, action, target_type, target_id, metadata, created_at, chain_id as project_id, actor_type,
            actor_id, ip_address

@@ -13,7 +13,7 @@ import msgspec
 from postern.kernel.config import SettingInvalid
 from postern.kernel.values import Moment
 from postern.platform.billing.model import Cycle, Plan, PlanLimits, Status, SubscriptionState
-from postern.platform.projects.quotas import Allowance
+from postern.platform.projects.quotas import PlanResource
 
 
 @cache
@@ -30,7 +30,7 @@ def parse_limits(text: str | None) -> dict[str, PlanLimits]:
         pairs = re.findall(r"([a-z]+)=([0-9]{1,15})(?![0-9])", entries)
         pairs_text = " ".join(f"{name}={number}" for name, number in pairs)
         is_readable = pairs_text == " ".join(entries.replace(",", " ").split())
-        if plan not in get_args(Plan) or not is_readable or {name for name, _ in pairs} - set(get_args(Allowance)):
+        if plan not in get_args(Plan) or not is_readable or {name for name, _ in pairs} - set(get_args(PlanResource)):
             raise SettingInvalid(
                 f"POSTERN_PLAN_LIMITS: `{part.strip()}` is not valid. Expected, for example: "
                 "`free: projects=3 emails=10000; pro: emails=500000`."

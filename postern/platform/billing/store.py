@@ -66,7 +66,7 @@ async def record_stripe_event(
 ) -> bool: ...
 
 
-# Make the cancellation of all subscriptions due; returns False if there is no billing account.
+# Mark a billing account as closing, and make the cancellation of its subscriptions due; returns False if there is none.
 @statement("""
     update billing_accounts set closing = true, due_at = %(now)s, attempt = attempt + 1, updated_at = %(now)s
     where account_id = %(account_id)s

@@ -14,8 +14,8 @@ from postern.platform.dashboard.model import API_PATH, OWN_PAGE_HEADER
 
 Headers = Sequence[tuple[bytes, bytes]]
 ShouldHold = Callable[[int, Operation[Any, Any] | None], bool]
-"""Whether to hold a response (return it to the middleware) instead of sending it to the client. The arguments are its
-status and the operation that responds."""
+"""Whether to hold a response (return it to the middleware DashboardSession) instead of sending it to the client. The
+arguments are its status and the operation that responds."""
 
 FORWARDED = "postern_dashboard"
 """The key in the ASGI scope that marks requests of the middleware."""

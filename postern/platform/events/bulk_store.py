@@ -18,9 +18,9 @@ class BulkEvents(Record):
     now: Moment
 
 
-# A common table expression `recorded`, which inserts an event for each row of another one. The statement must define
-# that one before, as `happened (type, subject_id, data)`. Its parameters must include `project_id` and the fields of
-# BulkEvents.
+# A common table expression `recorded`, which inserts an event for each row of the expression `happened (type,
+# subject_id, data)`. The statement must define `happened` before it, and have the parameter `project_id` and the fields
+# of BulkEvents as parameters.
 INSERT_HAPPENED_EVENTS: LiteralString = """
     recorded as (
         insert into events (project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at,

@@ -42,10 +42,10 @@ LONGEST_TRANSACTION = timedelta(minutes=5)
 """Events of transactions that take longer may be missing in streams; they are in the list of events."""
 
 STREAMS_PER_PROJECT = 50
-"""Open streams of a project in one API process."""
+"""Maximum open streams of a project in one API process."""
 
 STREAMS_PER_CREDENTIAL = 10
-"""Open streams of one API key or session in one API process."""
+"""Maximum open streams of one API key or session in one API process."""
 
 QUEUE_EVENTS = 1_000
 """Maximum number of events that wait for a slow client. If there are more, its stream reads them from the database."""
@@ -146,7 +146,8 @@ class FollowedProject:
 
     def advance(self, counted: "CountedEvents") -> None:
         """Note that all counted events have been read."""
-        # The time comes from the previous query: its open transactions had ended when this query counted.
+        # `_next_settled` comes from the previous query: transactions that began before that time had ended by then, so
+        # this query has counted all their events.
         self.settled = max(self.settled, self._next_settled)
         self.counts = {
             bucket: count for bucket, count in counted.counts.items() if bucket > self.settled.int >> BUCKET_BITS

@@ -36,7 +36,7 @@ from postern.platform.events.model import (
 class Reaction:
     """A function that reacts to events of some types, in the transaction that records them.
 
-    Raises ValueError for a type that is not in the event catalogue.
+    Raises ValueError for a type that is not in EVENT_NAMES.
     """
 
     react: Callable[[Transaction, list[EventRow]], Awaitable[None]]
@@ -161,7 +161,8 @@ def id_range(first: UUID) -> tuple[UUID, UUID]:
 async def react_to_range(tx: Transaction, project_id: UUID, first: UUID, types: tuple[str, ...], count: int) -> None:
     """Call the reactions to `count` events of `types` that a statement of this transaction has inserted in bulk.
 
-    Does not insert events. Their ids are `id_after(first, 1)` and following. Memory use does not depend on `count`.
+    The ids of the events are `id_after(first, 1)` and following. Inserts no events itself. Memory use does not depend
+    on `count`.
     """
     if not count:
         return
@@ -260,9 +261,9 @@ async def list_events(
 
     `contact` is the contact that an event concerns: the id, and the address unless the contact has been deleted.
 
-    To follow the log, give `after`, the id of an event: the events after it are listed, oldest first. `after` cannot be
-    combined with `subjectId`. An event can appear a few seconds late, with an id before those that you have read: read
-    the last seconds again each time, and ignore the events that you have read already.
+    To follow new events, give `after`, the id of an event: the events after it are listed, oldest first. `after` cannot
+    be combined with `subjectId`. An event can appear a few seconds late, with an id before those that you have read:
+    read the last seconds again each time, and ignore the events that you have read already.
     """
     types = parse_types(type)
     if after is not None:

@@ -28,7 +28,8 @@ class CausedEventData(CommonEventData):
 
     test: bool = False
     """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
-    then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself."""
+    then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+    `actorType` `TEST_KEY`."""
 
 
 class ContactEventData(CommonEventData):
@@ -85,7 +86,7 @@ class EmailReportData(EmailEventData):
 
     source: str | None = None
     """Kind of the report: `dsn` (RFC 3464), `bounce` (a bounce in another format), `arf` (RFC 5965), or the name of a
-    provider such as `ses`. Absent if the result is the reply of a mail server."""
+    mail service such as `ses`. Absent if the result is the reply of a mail server."""
 
 
 class EmailDelayedData(EmailReportData):
@@ -117,7 +118,8 @@ class EmailComplainedData(EmailReportData):
     """Data of `email.complained`."""
 
     recipient: str | None = None
-    """The recipient who complained; null if the report does not name one. Absent for the test address."""
+    """The recipient who complained; null if the report does not name one. Absent for the test
+    address `complained@postern.test`."""
     feedback_type: str | None = None
     """The type of the complaint (RFC 5965), such as `abuse`."""
 
@@ -392,7 +394,8 @@ class CustomerSignedUpData(CausedEventData):
     """Data of `customer.signed_up`. `id` is the id of the customer."""
 
     method: str
-    """How the customer signed up: a sign-in method or a provider; `API` if your application created the customer."""
+    """How the customer signed up: a sign-in method or an identity provider; `API` if your application created the
+    customer."""
 
 
 class CustomerSignedInData(CausedEventData):
@@ -433,9 +436,9 @@ class CustomerEmailVerifiedData(CausedEventData):
     """Data of `customer.email_verified`. `id` is the id of the customer."""
 
     changed: bool
-    """Whether the address is new."""
+    """True if this is a new address of the customer; false if the existing address was verified."""
     provider: str | None = None
-    """The provider that verified the address. Absent if Postern verified it."""
+    """The identity provider that verified the address. Absent if Postern verified it."""
 
 
 class CustomerFactorData(CausedEventData):
@@ -495,21 +498,21 @@ class CustomerLinkedData(CausedEventData):
     merged_customer_id: UUID | None
     """Id of the customer that was merged into this one; null if none was merged."""
     provider: str | None = None
-    """The provider whose account was linked. Absent if none was linked."""
+    """The identity provider whose account was linked. Absent if none was linked."""
 
 
 class CustomerProviderData(CausedEventData):
     """Data of `customer.unlinked` and `customer.identity_held`. `id` is the id of the customer."""
 
     provider: str
-    """The provider of the account."""
+    """The identity provider of the account."""
 
 
 class CustomerMailFailedData(CausedEventData):
     """Data of `customer.mail_failed`. `id` is the id of the customer."""
 
     kind: str
-    """What the e-mail is for."""
+    """What the e-mail is for, such as `CODE`."""
     code: str
     """Code of the problem, as in error responses."""
     reason: str
@@ -761,10 +764,14 @@ PAYLOADS: tuple[WebhookDoc, ...] = tuple(
         (
             "customer.linked",
             CustomerLinkedData,
-            "A customer was linked to a provider, an external id or another customer.",
+            "A customer was linked to an identity provider, an external id or another customer.",
         ),
-        ("customer.unlinked", CustomerProviderData, "A provider's account was removed from a customer."),
-        ("customer.identity_held", CustomerProviderData, "A provider's account waits for approval to be linked."),
+        ("customer.unlinked", CustomerProviderData, "An account at an identity provider was unlinked from a customer."),
+        (
+            "customer.identity_held",
+            CustomerProviderData,
+            "An account at an identity provider waits for approval to be linked to a customer.",
+        ),
         ("customer.mail_failed", CustomerMailFailedData, "An e-mail to a customer could not be sent."),
         ("customer.deleted", CausedEventData, "A customer was deleted and the personal data erased."),
         ("organization.created", OrganizationEventData, "An organization was created."),

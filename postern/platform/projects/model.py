@@ -230,7 +230,7 @@ class ProjectSettings(Record):
     on_ambiguous: Literal["retry", "hold"] = "retry"
     frequency_cap: int | None = None
     """Maximum number of messages from campaigns and automations that one contact gets within 24 hours; null means 10.
-    Further messages are not sent; the log lists them as SUPPRESSED, with the frequency cap as the reason."""
+    Further messages are not sent; the e-mail log lists them as SUPPRESSED, with the frequency cap as the reason."""
     rate_limit: int | None = None
     """Requests per second; null means the default of the instance."""
     sign_in: SignInSettings = msgspec.field(default_factory=SignInSettings)
@@ -239,7 +239,7 @@ class ProjectSettings(Record):
 
 
 def used_relays(settings: ProjectSettings) -> list[ProjectRelay] | None:
-    """The relays of the project, None if it has none or does not send through them."""
+    """The relays of the project; None if it has none, or sends directly to the recipients' mail servers."""
     return None if settings.transport == "direct" else settings.relays
 
 

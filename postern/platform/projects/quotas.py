@@ -13,15 +13,15 @@ from postern.kernel.values import Moment
 if TYPE_CHECKING:
     from postern.world import World
 
-Allowance = Literal["projects", "customers", "emails"]
-"""What a plan can limit."""
+PlanResource = Literal["projects", "customers", "emails"]
+"""The things whose number a plan can limit."""
 
 MAX_CONCURRENT_RECORDS, MAX_CONCURRENT_EMAILS = 100, 25_000
 """Upper bounds for the numbers of records and of e-mails that concurrent requests create together. If less than this is
 left of a limit, requests count under a lock."""
 
 
-def max_concurrent(what: Allowance) -> int:
+def max_concurrent(what: PlanResource) -> int:
     """Maximum number of `what` that concurrent requests create together before one sees the rows of the others."""
     return MAX_CONCURRENT_EMAILS if what == "emails" else MAX_CONCURRENT_RECORDS
 
@@ -35,7 +35,7 @@ class QuotaRequest:
     """A request to create a number (`more`) of records or e-mails (`what`), for an account or the account of a
     project."""
 
-    what: Allowance
+    what: PlanResource
     more: int
     now: Moment
     account_id: UUID | None = None
@@ -65,7 +65,7 @@ async def quota_left(db: Queries, world: "World", request: QuotaRequest) -> Quot
     return await world.hooks.quota_left(db, world, request)
 
 
-async def require_quota(db: Queries, call: Call, what: Allowance, more: int = 1) -> QuotaLeft | None:
+async def require_quota(db: Queries, call: Call, what: PlanResource, more: int = 1) -> QuotaLeft | None:
     """Raise PlanLimitReached if the plan of the caller's account, or of the project's, does not allow `more`.
 
     Otherwise returns the quota that is left before this request is counted, or None if there is no limit. Outside a

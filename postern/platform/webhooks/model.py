@@ -47,6 +47,7 @@ class Webhook(Record):
     """A subscription of a URL to events."""
 
     id: UUID
+    # The project's id: the older paths of the API call a project an app.
     app_id: UUID
     url: str
     events: list[str]
@@ -59,7 +60,7 @@ class Webhook(Record):
     """When the current series of failed attempts began; null if the last attempt succeeded."""
     disabled_at: Moment | None
     disabled_reason: str | None
-    """Why Postern deactivated it; null if it is active or was deactivated by a call."""
+    """Why Postern deactivated it; null if it is active or was deactivated by an API call."""
     previous_secret_expires_at: Moment | None
     created_at: Moment
     updated_at: Moment

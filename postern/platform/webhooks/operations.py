@@ -208,8 +208,8 @@ async def rotate_webhook_secret(call: Call, id: UUID, data: WebhookSecretRotatio
     """Rotate the secret of a subscription. The new secret is returned only here.
 
     The old secret signs in addition to the new one for `gracePeriodSeconds` (default 24 hours, at most 7 days, 0 to end
-    it now), so that you can change over without rejecting deliveries. A secret before the old one becomes invalid
-    immediately.
+    it now), so that you can change over without rejecting deliveries. If an even older secret still signs, it becomes
+    invalid immediately.
     """
     secret = new_webhook_secret()
     grace = timedelta(seconds=(data or WebhookSecretRotation()).grace_period_seconds)

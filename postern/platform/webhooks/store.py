@@ -111,7 +111,8 @@ async def insert_deliveries(
 ) -> None: ...
 
 
-# Insert a delivery for each event in a range of ids and each match; `webhook_id` and `event` are parallel lists.
+# Insert a delivery for each event in a range of ids and each subscription to its type. The parallel lists `webhook_id`
+# and `event` say which subscription gets which type.
 @statement("""
     insert into webhook_deliveries (project_id, id, webhook_id, event_id, event, due_at, created_at)
     select e.project_id, id_after(%(delivery_id)s::uuid, row_number() over (order by e.id)), match.webhook_id, e.id,
