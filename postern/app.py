@@ -256,7 +256,7 @@ HOOKS = Hooks(
 
 
 def work_for(settings: Settings) -> list[Work[Any]]:
-    """All background work, with `settings.lease` as the lease of the table `sends`."""
+    """All background work; the lease of the work on the table `sends` is `settings.lease`."""
     return [replace(work, lease=settings.lease) if work.table == "sends" else work for work in WORK]
 
 

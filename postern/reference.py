@@ -1,7 +1,7 @@
 """Descriptions and examples of fields in the API reference.
 
-The description of a field is its docstring; without one, the entry `Record.field` below; without that, the entry of
-its name alone.
+The description of a field is its docstring; without one, the description of its type; without both, the entry
+`Record.field` below, or else the entry of its name alone.
 """
 
 from collections.abc import Mapping
@@ -104,7 +104,8 @@ FIELDS: Mapping[str, str] = {
     "label": "Display name.",
     "decidedAt": "When it was approved or rejected (UTC); null while it is pending.",
     "otherEmails": "Further e-mail addresses with which the customer can sign in.",
-    "onNewSubject": "If another provider account has a customer's address: `REFUSE` it, or `HOLD` it for approval.",
+    "onNewSubject": "How to treat an account with the address of a customer who is linked to another account there: "
+    "`REFUSE` it, or `HOLD` it for approval.",
     "action": "The action, as `noun.verb`.",
     "targetType": "Type of the record that was acted on.",
     "targetId": "Id of the record that was acted on.",
@@ -466,6 +467,41 @@ FIELDS: Mapping[str, str] = {
     "CustomerImportError.code": "Machine-readable code of the error.",
     "Billing.status": "Status of the subscription at the payment provider.",
     "DnsRecord.type": "Type of the DNS record.",
+    "AuditEntry.metadata": "Details of the action.",
+    "CustomerEvent.metadata": "Details of the event.",
+    "DryRunReason.code": "Machine-readable code of the reason.",
+    "SpamHint.code": "Machine-readable code of the hint.",
+    "TemplateFault.code": "Machine-readable code of the error.",
+    "ProviderSettings.kind": "Kind of the provider.",
+    "SignInProvider.kind": "Kind of the provider.",
+    "IdentityRequest.subject": "The identity provider's id of the account.",
+    "RecipientOutcome.field": "The field of the message with the recipient: `to`, `cc` or `bcc`.",
+    "SendAttempt.results": "The result for each recipient.",
+    "InboundMessage.attachments": "Attached files.",
+    "InboxMessage.attachments": "Attached files.",
+    "InboxMessage.headers": "Message headers.",
+    "InboundRoute.record": "MX record to publish for the domain of the address.",
+    "MailPreview.path": "Path on this server to load in an `iframe`.",
+    "SpfResult.verdict": "The SPF result.",
+    "DkimResult.verdict": "The result for this signature.",
+    "DmarcResult.verdict": "The DMARC result.",
+    "CampaignTotals.sent": "Number of campaigns that were sent.",
+    "CampaignProgress.skipped": "Numbers of contacts that get no message, by reason.",
+    "BulkMembers.emails": "Addresses of contacts to add.",
+    "BulkMembers.contacts": "Contacts to add, with attributes.",
+    "ProjectSummary.contacts": "Statistics of contacts.",
+    "CustomEventBatch.events": "The events to record.",
+    "DeliverySite.transport": "The transport that sends to the site.",
+    "EmailBatchResult.data": "The results, in the order of the request.",
+    "CustomEventBatchResult.data": "The events, in the order of the request.",
+    "OrganizationPlan.plan": "The plan of the organization; null for no plan.",
+    "ProjectRelay.weight": "Share of the messages that this relay gets, relative to the weights of the other relays.",
+    "ProjectSettings.trackOpens": "Whether opens are tracked.",
+    "ProjectSettings.trackClicks": "Whether clicks are tracked.",
+    "SettingsChange.trackOpens": "Whether opens are tracked.",
+    "SettingsChange.trackClicks": "Whether clicks are tracked.",
+    "SignInChange.contacts": "Whether a customer is linked to the contact with the same address: `NONE`, `LINK` if "
+    "there is one, `CREATE` also creates a missing one.",
     "DnsRecord.name": "Name of the DNS record.",
     "DnsRecord.value": "Value to publish.",
     "HeaderField.name": "Name of the header.",

@@ -151,8 +151,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     blocklists: str | None = None
     """The blocklists to check: `address:zen.spamhaus.org, domain:dbl.spamhaus.org`; default: eight common lists."""
     bounce_rates: tuple[float, float] = (2.0, 5.0)
-    """`2,5`: percent of messages with a hard bounce from which a sending domain is in WARNING, and from which its
-    marketing mail is held."""
+    """`2,5`: the percentage of messages with a hard bounce at which a sending domain is in WARNING, and that at which
+    its marketing mail is held."""
     complaint_rates: tuple[float, float] = (0.1, 0.3)
     """The same for messages that recipients report as spam."""
     send_wait: timedelta = timedelta(seconds=2)
@@ -206,7 +206,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     smtp_connections_per_address: int = 200
     """Maximum concurrent SMTP connections from one IP address (or IPv6 /64 network)."""
     smtp_memory: int = 256
-    """Megabytes that one process may hold of messages that it is receiving by SMTP and of commands that wait."""
+    """Maximum megabytes of memory of one process for messages that it is receiving by SMTP and commands that wait."""
     sign_up: bool = True
     """Whether anyone may create a developer account."""
 

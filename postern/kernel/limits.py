@@ -1,4 +1,5 @@
-"""Rate limits per API key or address, reported in `RateLimit` headers (IETF draft-ietf-httpapi-ratelimit-headers)."""
+"""Rate limits per project, account, IP address and so on, and the `RateLimit` headers that report them (IETF
+draft-ietf-httpapi-ratelimit-headers)."""
 
 import time
 from collections import OrderedDict
@@ -69,6 +70,7 @@ class RateLimiter:
         """`clock` returns seconds since an arbitrary moment."""
         self._clock = clock
         self._balances: OrderedDict[tuple[str, str], tuple[float, float]] = OrderedDict()
+        """The requests left and the time of that count, keyed by the name of the limit and the key of the bucket."""
 
     def take(self, rate: RateLimit, key: str) -> str:
         """Take one request from the bucket of `key`. Returns the `RateLimit` header. Raises TooManyRequests.

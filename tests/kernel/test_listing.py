@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from postern.kernel.http import listing
-from postern.kernel.http.listing import COUNTED_RECORDS
+from postern.kernel.http.listing import MAX_LIMIT_WITH_COUNTS
 from tests.conftest import Client, Tenant
 
 BODIES = {
@@ -211,7 +211,7 @@ async def test_counts_of_each_record_are_included(project, run_due_work, clock):
     for path in ("/audiences", "/automations", "/campaigns"):
         refused = await project.client.get(path, params={"include": "counts"})
         assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "query/limit")
-        assert str(COUNTED_RECORDS) in refused.json()["detail"]
+        assert str(MAX_LIMIT_WITH_COUNTS) in refused.json()["detail"]
     for path in ("/templates", "/b2b/organizations"):
         assert (await project.client.get(path, params={"include": "counts"})).status_code == 400
 

@@ -30,7 +30,7 @@ Row = TypeVar("Row")
 
 TOTAL_LIMIT: Final = 10_000
 """The largest number of records that `include=total` counts."""
-COUNTED_RECORDS: Final = 100
+MAX_LIMIT_WITH_COUNTS: Final = 100
 """The largest `limit` with `include=counts`, because each record is counted separately."""
 ID_TOLERANCE = timedelta(days=1)
 """The time in an id (UUIDv7) may differ from `createdAt` by this much, because host clocks are adjusted."""
@@ -53,7 +53,7 @@ IncludeCounts = Annotated[
     list[Literal["total", "counts"]],
     msgspec.Meta(
         description="`counts`: each record with its counts, such as the number of members; `limit` is then at most "
-        f"{COUNTED_RECORDS}. `total`: the header `Total-Count`, the number of matching records, counted up to "
+        f"{MAX_LIMIT_WITH_COUNTS}. `total`: the header `Total-Count`, the number of matching records, counted up to "
         f"{TOTAL_LIMIT:,}."
     ),
 ]
@@ -93,8 +93,8 @@ class CountedListQuery(SortedListQuery):
         """Whether the counts of each record are requested. Raises Invalid if `limit` is too large for that."""
         if "counts" not in (self.include or ()):
             return False
-        if self.limit > COUNTED_RECORDS:
-            message = f"With `include=counts`, `limit` can be at most {COUNTED_RECORDS}."
+        if self.limit > MAX_LIMIT_WITH_COUNTS:
+            message = f"With `include=counts`, `limit` can be at most {MAX_LIMIT_WITH_COUNTS}."
             raise Invalid.at("query/limit", message, "too_large")
         return True
 

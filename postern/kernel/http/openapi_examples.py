@@ -52,7 +52,8 @@ class Examples:
     def of(self, kind: Any, body: Any = None, response_example: Mapping[str, Any] | None = None) -> Any:
         """The example of a response of this type to a request with this body.
 
-        `response_example` has values of fields, which take precedence; a mapping has those of a nested record.
+        `response_example` has values of fields, which take precedence; a value that is a mapping has the values of the
+        fields of a nested record.
         """
         if get_origin(kind) is dict:
             return dict(response_example or {})

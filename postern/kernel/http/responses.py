@@ -161,6 +161,7 @@ def as_problem(error: Exception) -> Problem:
             return BadRequest(str(error.detail))
     if isinstance(error, psycopg.errors.NumericValueOutOfRange | psycopg.errors.UntranslatableCharacter):
         return Invalid("A value is out of the range that can be stored.")
+    # Constraints with such names are violated by deleting a record that another one needs.
     if isinstance(error, psycopg.errors.CheckViolation) and (error.diag.constraint_name or "").startswith("used_by_"):
         return InUse()
     if isinstance(error, psycopg.OperationalError | PoolTimeout):

@@ -142,7 +142,7 @@ class FollowedProject:
         """Treat the counted events, and those with these ids, as already read."""
         self.counts = counted.counts
         self._seen = dict.fromkeys(ids)
-        self._next_settled = position_before(counted.oldest_writer)
+        self._next_settled = position_before(counted.new_ids_from)
 
     def advance(self, counted: "CountedEvents") -> None:
         """Note that all counted events have been read."""
@@ -152,7 +152,7 @@ class FollowedProject:
         self.counts = {
             bucket: count for bucket, count in counted.counts.items() if bucket > self.settled.int >> BUCKET_BITS
         }
-        self._next_settled = position_before(counted.oldest_writer)
+        self._next_settled = position_before(counted.new_ids_from)
 
     def has_seen(self, event_id: UUID) -> bool:
         """Whether an event is among the latest REMEMBERED_EVENTS that were distributed."""
@@ -172,7 +172,7 @@ class CountedEvents:
         first = rows[0]
         self.counts = {int.from_bytes(row.bucket): row.count for row in rows if row.bucket is not None}
         oldest = min(first.read_at, first.oldest_writer or first.read_at) - COMMIT_DELAY
-        self.oldest_writer = max(oldest, first.read_at - LONGEST_TRANSACTION)
+        self.new_ids_from = max(oldest, first.read_at - LONGEST_TRANSACTION)
         """No event that is committed later has an id that was created before this time."""
 
 
@@ -233,9 +233,9 @@ class EventFeed:
         now_ms = new_id().int >> 80
         project.settled = UUID(int=(((now_ms - int(COMMIT_DELAY.total_seconds() * 1_000)) >> 8) << BUCKET_BITS) - 1)
         counted = (await self._count([project]))[project_id]
-        if position_before(counted.oldest_writer) < project.settled:
+        if position_before(counted.new_ids_from) < project.settled:
             # A transaction is older: it can still commit events with older ids, so these must be counted, too.
-            project.settled = position_before(counted.oldest_writer)
+            project.settled = position_before(counted.new_ids_from)
             counted = (await self._count([project]))[project_id]
         ids = await store.recent_ids(self._db, project_id=project_id, after=project.settled, limit=REMEMBERED_EVENTS)
         project.begin(counted, ids)
