@@ -1,4 +1,5 @@
-"""SQL of the instance itself: its master key's check value, and the heartbeats of its workers."""
+"""SQL of the instance itself: its master key's check value, the heartbeats of its workers and SMTP processes, and
+counts of reports."""
 
 from typing import Any
 from uuid import UUID

@@ -18,7 +18,7 @@ PERMISSIONS: dict[str, str] = {
     "keys:read": "See API keys (never their values).",
     "keys:write": "Create and delete API keys.",
     "emails:send": "Send mail.",
-    "emails:read": "Read the log of sends, messages and suppressions.",
+    "emails:read": "Read sent messages, their log, and suppressions.",
     "emails:write": "Reschedule, cancel and retry sends; change suppressions.",
     "inbox:read": "Read captured messages.",
     "inbound:read": "Read received messages and their routes.",

@@ -78,6 +78,7 @@ class StoredWebhook(Record):
     active: bool
     sealed_secret: bytes
     due_at: Moment
+    """When a worker deletes expired deliveries next."""
     created_at: Moment
     updated_at: Moment
 
