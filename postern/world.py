@@ -85,8 +85,6 @@ class World:
     """Set when the process begins to shut down: responses that would take minutes end then."""
     transports: dict[str, Any] = field(default_factory=dict[str, Any])
     """Open mail transports and the payment provider, keyed by name."""
-    resources: dict[Any, Any] = field(default_factory=dict[Any, Any])
-    """Objects that features keep for the lifetime of the process, keyed by type; closed with the world."""
     run_in_background: BackgroundTasks = field(default_factory=BackgroundTasks)
     """Starts tasks that may outlive the request. `aclose` waits for them, at most `settings.drain`."""
 

@@ -184,12 +184,11 @@ def _check_caller(operation: Operation[Any, Any], caller: Caller) -> None:
     if caller.kind not in operation.accepts:
         raise CredentialMissing if caller.kind == "anonymous" else CredentialNotAccepted
     is_permitted = not operation.needs or not caller.permissions.isdisjoint(operation.granted_by)
-    # A developer whose e-mail address is not verified keeps some permissions, which suffice for operations that need
-    # them. Operations that need none admit such a developer only if they are declared `unverified`.
-    if not caller.is_verified and not (is_permitted if operation.needs else operation.unverified):
-        raise EmailUnverified
-    # Operations that accept customers' tokens act only on that customer, so they need no permission.
-    if not is_permitted and caller.kind != "customer":
+    # An unverified caller keeps some permissions, which suffice for operations that need them. Operations without need
+    # of a permission admit such a caller only if they are declared `unverified`.
+    if caller.unverified_problem and not (is_permitted if operation.needs else operation.unverified):
+        raise caller.unverified_problem
+    if not is_permitted and not caller.acts_on_itself:
         raise PermissionMissing(f"This operation needs the permission `{operation.needs}`.")
 
 
@@ -212,8 +211,8 @@ def _visitor_origin(headers: Mapping[str, str], origin: Origin) -> Origin:
 
 def rate_of(world: Any, caller: Caller) -> RateLimit:
     """The rate limit of requests of the caller's project. Each process counts on its own."""
-    quota = getattr(getattr(caller.project, "settings", None), "rate_limit", None)
-    return RateLimit("project", world.settings.project_rate if quota is None else quota, PROJECT_RATE_WINDOW)
+    quota = world.settings.project_rate if caller.rate_limit is None else caller.rate_limit
+    return RateLimit("project", quota, PROJECT_RATE_WINDOW)
 
 
 def _take_compatible_request(

@@ -1,5 +1,5 @@
-"""Turns msgspec's validation errors into sentences for users, with the location and the allowed values. They describe
-a pattern in words instead of showing the regular expression."""
+"""Rejects invalid values of requests, with their location. Turns msgspec's validation errors into sentences with the
+allowed values, which describe a pattern in words instead of showing the regular expression."""
 
 import re
 from collections.abc import Iterable, Sequence
