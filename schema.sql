@@ -775,7 +775,12 @@ CREATE TABLE public.challenges (
     expires_at timestamp with time zone CONSTRAINT customer_challenges_expires_at_not_null NOT NULL,
     created_at timestamp with time zone CONSTRAINT customer_challenges_created_at_not_null NOT NULL,
     due_at timestamp with time zone,
-    attempt integer DEFAULT 0 CONSTRAINT customer_challenges_attempt_not_null NOT NULL
+    attempt integer DEFAULT 0 CONSTRAINT customer_challenges_attempt_not_null NOT NULL,
+    developer_id uuid GENERATED ALWAYS AS (
+CASE
+    WHEN (project_id = '00000000-0000-0000-0000-000000000000'::uuid) THEN subject_id
+    ELSE NULL::uuid
+END) STORED
 );
 
 CREATE TABLE public.contact_attributes (
@@ -997,16 +1002,6 @@ CREATE TABLE public.deletions (
     attempt integer DEFAULT 0 NOT NULL,
     created_at timestamp with time zone NOT NULL,
     CONSTRAINT deletions_kind_check CHECK ((kind = ANY (ARRAY['PROJECT'::text, 'ACCOUNT'::text])))
-);
-
-CREATE TABLE public.developer_tokens (
-    hash bytea NOT NULL,
-    developer_id uuid NOT NULL,
-    purpose text NOT NULL,
-    email text,
-    expires_at timestamp with time zone NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    CONSTRAINT developer_tokens_purpose_check CHECK ((purpose = ANY (ARRAY['VERIFY_EMAIL'::text, 'RESET_PASSWORD'::text, 'INBOX'::text, 'SIGN_IN'::text])))
 );
 
 CREATE TABLE public.developers (
@@ -2259,9 +2254,6 @@ ALTER TABLE ONLY public.customers
 ALTER TABLE ONLY public.deletions
     ADD CONSTRAINT deletions_pkey PRIMARY KEY (target_id, id);
 
-ALTER TABLE ONLY public.developer_tokens
-    ADD CONSTRAINT developer_tokens_pkey PRIMARY KEY (hash);
-
 ALTER TABLE ONLY public.developers
     ADD CONSTRAINT developers_pkey PRIMARY KEY (id);
 
@@ -2615,6 +2607,8 @@ CREATE INDEX certificates_project ON public.certificates USING btree (account_id
 
 CREATE INDEX certificates_token ON public.certificates USING btree (token) WHERE (token IS NOT NULL);
 
+CREATE INDEX challenges_developer ON public.challenges USING btree (developer_id) WHERE (developer_id IS NOT NULL);
+
 CREATE INDEX challenges_due ON public.challenges USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX challenges_identifier ON public.challenges USING btree (project_id, identifier, purpose);
@@ -2664,8 +2658,6 @@ CREATE INDEX customers_verified ON public.customers USING btree (project_id, id)
 CREATE INDEX deletions_account ON public.deletions USING btree (account_id);
 
 CREATE INDEX deletions_due ON public.deletions USING btree (target_id, due_at) WHERE (due_at IS NOT NULL);
-
-CREATE INDEX developer_tokens_developer ON public.developer_tokens USING btree (developer_id, purpose);
 
 CREATE INDEX developers_account ON public.developers USING btree (account_id);
 
@@ -2987,6 +2979,9 @@ ALTER TABLE ONLY public.certificate_orders
 ALTER TABLE ONLY public.certificates
     ADD CONSTRAINT certificates_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.acme_accounts(id);
 
+ALTER TABLE ONLY public.challenges
+    ADD CONSTRAINT challenges_developer_fkey FOREIGN KEY (developer_id) REFERENCES public.developers(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.contact_attributes
     ADD CONSTRAINT contact_attributes_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
@@ -3025,9 +3020,6 @@ ALTER TABLE ONLY public.customer_signing_keys
 
 ALTER TABLE ONLY public.customers
     ADD CONSTRAINT customers_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
-
-ALTER TABLE ONLY public.developer_tokens
-    ADD CONSTRAINT developer_tokens_developer_id_fkey FOREIGN KEY (developer_id) REFERENCES public.developers(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.developers
     ADD CONSTRAINT developers_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);

@@ -60,6 +60,18 @@ async def count_try(
 async def get(db: Queries, *, project_id: UUID, id: UUID, purpose: str, now: Moment) -> ChallengeRow | None: ...
 
 
+# Return up to 100 challenges of a subject that have not expired, newest first.
+@statement("""
+    select * from challenges
+    where project_id = %(project_id)s and subject_id = %(subject_id)s and purpose = %(purpose)s
+      and expires_at > %(now)s
+    order by id desc limit 100
+""")
+async def open_of_subject(
+    db: Queries, *, project_id: UUID, subject_id: UUID, purpose: str, now: Moment
+) -> list[ChallengeRow]: ...
+
+
 # Delete a challenge that was answered. Returns False if it was deleted before: only one transaction can use it.
 @statement("delete from challenges where project_id = %(project_id)s and id = %(id)s")
 async def delete(tx: Transaction, *, project_id: UUID, id: UUID) -> bool: ...

@@ -13,7 +13,7 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.database.statements import Database, Transaction
+from postern.kernel.database.statements import Database, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Unauthenticated
 from postern.kernel.values import Moment, Record, new_id
@@ -23,6 +23,9 @@ from postern.security.secrets import Secrets, new_token
 
 CODE_TRIES = 5
 """Default maximum number of answers to one challenge, right or wrong."""
+LINK_TRIES = 30
+"""How often the token of a link may be sent, for example to set a new password. Rejected passwords (too common,
+breached) count. There is no need for a lower limit, because the token cannot be guessed."""
 
 
 class CodeInvalid(Unauthenticated):
@@ -144,6 +147,14 @@ async def get(call: Call, kind: type[P], challenge_id: UUID) -> Challenge[P] | N
         call.db, project_id=call.project_id, id=challenge_id, purpose=purpose_of(kind), now=call.now
     )
     return None if row is None else _open_row(call, kind, row)
+
+
+async def open_of(db: Queries, call: Call, project_id: UUID, subject_id: UUID, kind: type[P]) -> list[Challenge[P]]:
+    """The challenges of a subject with payloads of type `kind` that are neither used nor expired, newest first."""
+    rows = await challenge_store.open_of_subject(
+        db, project_id=project_id, subject_id=subject_id, purpose=purpose_of(kind), now=call.now
+    )
+    return [challenge for row in rows if (challenge := _open_row(call, kind, row)) is not None]
 
 
 async def consume(tx: Transaction, challenge: Challenge[P]) -> P:

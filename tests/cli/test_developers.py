@@ -62,7 +62,7 @@ def test_access_prints_a_link_that_signs_in_once(first, credentials, http):
 def test_sign_in_link_prints_a_link_to_the_dashboard_that_works_once(first, credentials, http):
     completed = command(first.folder, "sign-in-link", credentials["developerEmail"])
     assert completed.returncode == 0, completed.stderr
-    link = re.search(r"^    (\S+)/dashboard/welcome#(\w{43})$", completed.stdout, re.MULTILINE)
+    link = re.search(r"^    (\S+)/dashboard/welcome#(\w{64})$", completed.stdout, re.MULTILINE)
     assert link[1] == first.url
     headers = {"sec-fetch-site": "same-origin", "x-postern-dashboard": "1"}
     signed_in = http.post("/dashboard/api/welcome", json={"token": link[2]}, headers=headers)

@@ -1,5 +1,6 @@
 """Developers and customers behind one interface, so that tests of their common behaviour run for both."""
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +11,8 @@ from postern.kernel.values import NO_ID
 from postern.platform.accounts import operations as developer_operations
 from postern.security.subjects import Subject
 from tests.conftest import PASSWORD, Client
-from tests.identity.customers.conftest import new_address
-from tests.platform.accounts.members import AccountHelper
+from tests.identity.customers.conftest import new_address, received_mails
+from tests.platform.accounts.members import AccountHelper, token_in
 
 
 @dataclass
@@ -51,6 +52,13 @@ class Person:
     """The field of a response that has the recovery codes."""
     confirmation: dict[str, str]
     """The body that confirms who sets up an authenticator app or adds a passkey: the password, or nothing."""
+    request_reset: Callable[..., Awaitable[Any]]
+    """Request a mail with a link that resets the password of an address, from the address `ip`. Arguments: `ip`, and
+    the e-mail address if it is not the person's."""
+    reset_token: Callable[[], Awaitable[str]]
+    """The token of the newest reset link that was mailed to the person."""
+    reset_password: Callable[[str, str, str], Awaitable[Any]]
+    """Arguments: token, new password, `ip`."""
     begin_sign_in: Callable[[str], Awaitable[Callable[[str], Awaitable[Any]]]]
     """Sign in with the password from an IP address; returns a function that finishes the sign-in with a TOTP or
     recovery code."""
@@ -65,6 +73,9 @@ async def make_developer(house: AccountHelper) -> Person:
     async def begin_sign_in(ip: str) -> Callable[[str], Awaitable[Any]]:
         anonymous = Client(app, ip=ip)
         return lambda code: anonymous.post("/auth/sign-in", {"email": email, "password": PASSWORD, "code": code})
+
+    async def reset_token() -> str:
+        return token_in(await house.mail(email, "Reset your password"))
 
     return Person(
         subject=Subject(project_id=NO_ID, id=UUID(developer_id)),
@@ -87,6 +98,11 @@ async def make_developer(house: AccountHelper) -> Person:
         enrol_path="/mfa/totp",
         codes_field="recoveryCodes",
         confirmation={"password": PASSWORD},
+        request_reset=lambda ip, address=email: Client(app, ip=ip).post("/auth/password/forgot", {"email": address}),
+        reset_token=reset_token,
+        reset_password=lambda token, password, ip: Client(app, ip=ip).post(
+            "/auth/password/reset", {"token": token, "newPassword": password}
+        ),
         begin_sign_in=begin_sign_in,
     )
 
@@ -109,6 +125,11 @@ async def make_customer(house: AccountHelper) -> Person:
             "/mfa/verify", {"mfaToken": mfa_token, "code" if len(code) == 6 else "recoveryCode": code}
         )
 
+    async def reset_token() -> str:
+        await house.run_due_work()
+        mail = (await received_mails(house.world, project.id, email))[-1]
+        return re.findall(r"token=(\w+)", mail["text"])[0]
+
     return Person(
         subject=Subject(project_id=UUID(project.id), id=UUID(created.json()["id"])),
         table="customers",
@@ -128,6 +149,11 @@ async def make_customer(house: AccountHelper) -> Person:
         enrol_path="/mfa/totp/enroll",
         codes_field="codes",
         confirmation={},
+        request_reset=lambda ip, address=email: auth(ip=ip).post("/password/forgot", {"email": address}),
+        reset_token=reset_token,
+        reset_password=lambda token, password, ip: auth(ip=ip).post(
+            "/password/reset", {"token": token, "password": password}
+        ),
         begin_sign_in=begin_sign_in,
     )
 

@@ -1,6 +1,6 @@
 """Operations with which customers reset and change their password, and verify and change their e-mail address."""
 
-from postern.identity.customers import mail_limits, mailer, rules, store
+from postern.identity.customers import mailer, rules, store
 from postern.identity.customers.address_proofs import verify_address
 from postern.identity.customers.challenge_payloads import AddressVerification, PasswordResetLink
 from postern.identity.customers.mailed_challenges import (
@@ -18,7 +18,6 @@ from postern.identity.customers.model import (
     CODE_LIFE,
     CUSTOMER,
     RESET_LIFE,
-    RESET_TRIES,
     SIGN_IN_CALLERS,
     CustomerEmailTaken,
     CustomerRow,
@@ -52,7 +51,8 @@ from postern.platform.projects.model import Project
 from postern.security import challenges
 from postern.security.attempts import throttle
 from postern.security.breaches import PasswordBreached
-from postern.security.challenges import CodeInvalid
+from postern.security.challenges import LINK_TRIES, CodeInvalid
+from postern.security.mail_limits import throttle_mail
 from postern.security.passwords import PasswordCommon, hash_password, require_acceptable
 from postern.security.secrets import new_token
 
@@ -109,7 +109,7 @@ async def reset_password(call: Call, data: PasswordReset) -> None:
     throttle(call, ATTEMPTS, data.token)
     project = await project_of_call(call)
     rules.require_method(project, "PASSWORD")
-    challenge = await challenges.answer_token(call, PasswordResetLink, data.token, max_tries=RESET_TRIES)
+    challenge = await challenges.answer_token(call, PasswordResetLink, data.token, max_tries=LINK_TRIES)
     await require_acceptable(call.world, data.password, challenge.payload.email, mailer.app_name(project))
     password_hash = await hash_password(data.password)
     async with call.db.transaction() as tx:
@@ -220,7 +220,7 @@ async def is_reset_open(call: Call, token: str) -> bool:
         challenge = await challenges.get(call, PasswordResetLink, challenge_id)
     except CodeInvalid:
         return False
-    return challenge is not None and challenge.tries < RESET_TRIES
+    return challenge is not None and challenge.tries < LINK_TRIES
 
 
 async def _set_password(
@@ -236,7 +236,7 @@ async def _set_password(
 async def _mail_verification(call: Call, customer: CustomerRow, email: str, key: str) -> ChallengeSent:
     """Mail a code that verifies an address for this customer."""
     identifier = rules.address_hash(call.world.secrets, call.project_id, key)
-    await mail_limits.throttle_mail(call, "VERIFY", identifier, customer.email_key or key)
+    await throttle_mail(call, mailer.MAIL_POLICY, "VERIFY", identifier, customer.email_key or key)
     code = new_code(call)
     async with call.db.transaction() as tx:
         challenge_id, expires_at = await challenges.issue(

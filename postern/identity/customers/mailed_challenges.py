@@ -9,7 +9,7 @@ from typing import TypeVar
 from urllib.parse import urlencode
 from uuid import UUID
 
-from postern.identity.customers import mail_limits, mailer, rules, store
+from postern.identity.customers import mailer, rules, store
 from postern.identity.customers.address_proofs import is_address_of
 from postern.identity.customers.challenge_payloads import MailedAddress, PasswordResetLink, SignInCode, SignInLink
 from postern.identity.customers.model import CustomerRow, EmailText, SixDigits, Url
@@ -19,10 +19,12 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Invalid
 from postern.kernel.limits import network_of
 from postern.kernel.values import Body, Moment, Record, as_id
+from postern.platform.events import operations as events
 from postern.platform.projects.model import Project
 from postern.security import challenges
 from postern.security.attempts import clear_attempts
 from postern.security.challenges import Challenge, CodeInvalid
+from postern.security.mail_limits import count_wrong_code, throttle_mail
 from postern.security.secrets import new_token
 
 M = TypeVar("M", bound=MailedAddress)
@@ -80,7 +82,7 @@ async def mail_challenge(
     address, key = rules.read_email(email)
     await reject_if_sso_required(call, project, key)
     address_hash = rules.address_hash(call.world.secrets, call.project_id, key)
-    await mail_limits.throttle_mail(call, purpose, address_hash, key)
+    await throttle_mail(call, mailer.MAIL_POLICY, purpose, address_hash, key)
     customer = await store.find_by_email(call.db, project_id=call.project_id, email_key=key)
     may_sign_up = await is_sign_up_open(call.db, call, project, key)
     gets_mail = customer is not None or (mail_unknown_addresses and may_sign_up)
@@ -116,7 +118,16 @@ async def verify_code(call: Call, kind: type[M], data: CodeVerification) -> Chal
         raise CodeInvalid
     challenge = await challenges.answer(call, kind, challenge_id, data.code)
     if challenge is None:
-        await mail_limits.record_wrong_code(call, issued.identifier, issued.subject_id)
+        async with call.db.transaction() as tx:
+            await count_wrong_code(tx, call, issued.identifier)
+            await events.record(
+                tx,
+                call,
+                "customer.sign_in_failed",
+                issued.subject_id,
+                method="EMAIL_CODE",
+                ipAddress=call.origin.ip,
+            )
         raise CodeInvalid
     return challenge
 

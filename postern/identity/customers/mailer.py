@@ -12,7 +12,7 @@ from uuid import UUID
 import msgspec
 import structlog
 
-from postern.identity.customers import store
+from postern.identity.customers import store, token_store
 from postern.identity.customers.model import CODE_LIFE, RESET_LIFE, SIGN_IN_LINK_LIFE, CustomerRow
 from postern.identity.customers.store import QueuedMail
 from postern.kernel.database.statements import Transaction
@@ -25,6 +25,7 @@ from postern.messaging.emails.operations import send_project_mail
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import SECURITY_MAILS, Project, SecurityMail
+from postern.security.mail_limits import MailPolicy
 from postern.security.sessions import is_trusted_test
 from postern.web.mails import render_mail
 
@@ -39,6 +40,18 @@ NOTICE_LIFE = timedelta(days=1)
 """How long a security notice may stay queued; it is not sent later."""
 LIVES = {"SIGN_UP": CODE_LIFE, "CODE": CODE_LIFE, "VERIFY": CODE_LIFE, "LINK": SIGN_IN_LINK_LIFE, "RESET": RESET_LIFE}
 """How long the code or link in an e-mail of this kind is valid; the e-mail is not sent later."""
+
+
+async def _known_ip_addresses(call: Call, email_key: str) -> list[str]:
+    return await token_store.session_ip_addresses(call.db, project_id=call.project_id, email_key=email_key)
+
+
+MAIL_POLICY = MailPolicy(
+    code_purposes=frozenset(("SIGN_UP", "CODE", "VERIFY")),
+    link_purposes=frozenset(("LINK", "RESET")),
+    known_ip_addresses=_known_ip_addresses,
+)
+"""The codes and links that customers request by mail; an address is passed as its lookup key."""
 
 
 class MailContent(Record):

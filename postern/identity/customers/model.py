@@ -51,8 +51,6 @@ FRESH_SIGN_IN_AGE = timedelta(hours=1)
 CODE_LIFE = timedelta(minutes=10)
 SIGN_IN_LINK_LIFE = timedelta(minutes=15)
 RESET_LIFE = timedelta(minutes=30)
-RESET_TRIES = 30
-"""How often a new password may be submitted with one reset link. Rejected passwords (too common, breached) count."""
 MFA_LIFE = timedelta(minutes=10)
 """How long a pending sign-in waits for the second factor."""
 GRANT_LIFE = timedelta(minutes=2)

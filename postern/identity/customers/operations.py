@@ -11,7 +11,7 @@ from psycopg.sql import SQL, Literal
 
 from postern.identity.access import operations as access
 from postern.identity.access.model import RoleUnknown
-from postern.identity.customers import mail_limits, mailer, rules, store, timeline
+from postern.identity.customers import mailer, rules, store, timeline
 from postern.identity.customers.challenge_payloads import PendingEnrollment, PendingSecondFactor
 from postern.identity.customers.imported_hashes import check_hash
 from postern.identity.customers.model import (
@@ -69,6 +69,7 @@ from postern.platform.projects import operations as projects
 from postern.platform.projects.quotas import PlanLimitReached, QuotaRequest, quota_left, require_quota
 from postern.security import challenges, second_factor, session_store
 from postern.security.breaches import PasswordBreached, require_unbreached
+from postern.security.mail_limits import clear_counts
 from postern.security.passwords import PasswordCommon, hash_password, require_uncommon
 from postern.security.sessions import SessionMissing
 
@@ -589,7 +590,7 @@ async def clear_lockout(tx: Transaction, call: Call, customer: CustomerRow, *, s
     if second_factor:
         identifiers.add(customer.second_factor_identifier)
     for identifier in identifiers | ({customer.identifier} if customer.identifier else set()):
-        await mail_limits.clear_counts(tx, call, identifier)
+        await clear_counts(tx, call, mailer.MAIL_POLICY, identifier)
 
 
 async def customer_view(call: Call, customer: CustomerRow, db: Queries | None = None) -> Customer:

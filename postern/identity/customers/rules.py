@@ -18,7 +18,13 @@ from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import NO_ID, Moment, as_id
 from postern.platform.projects.model import Project, SignInMethod
-from postern.protocols.mail.address import AddressInvalid, normalize_part, parse_address, parsed_address_key
+from postern.protocols.mail.address import (
+    AddressInvalid,
+    normalize_part,
+    parse_address,
+    parsed_address_key,
+    without_subaddress,
+)
 from postern.security.secrets import Secrets
 
 PROVIDER = re.compile(r"^[A-Z][A-Z0-9_]{1,39}$")
@@ -37,12 +43,6 @@ def read_email(text: str, path: str = "/email") -> tuple[str, str]:
     if address.name:
         raise Invalid.at(path, "Send the bare address, without a name.", "invalid_address")
     return address.spec, parsed_address_key(address)
-
-
-def without_subaddress(email_key: str) -> str:
-    """The address without its subaddress (RFC 5233): failed attempts at `ada+1@…` and `ada@…` count together."""
-    local, _, domain = email_key.rpartition("@")
-    return f"{local.partition('+')[0] or local}@{domain}"
 
 
 def address_hash(secrets: Secrets, project_id: UUID, email_key: str) -> bytes:

@@ -5,7 +5,7 @@ Responses do not reveal whether an address has an account, except with `verifyEm
 
 from uuid import UUID
 
-from postern.identity.customers import mail_limits, mailer, rules, store
+from postern.identity.customers import mailer, rules, store
 from postern.identity.customers.address_proofs import register_customer
 from postern.identity.customers.challenge_payloads import SignUp
 from postern.identity.customers.mailed_challenges import (
@@ -41,6 +41,7 @@ from postern.security import challenges
 from postern.security.attempts import throttle
 from postern.security.breaches import PasswordBreached
 from postern.security.challenges import CodeInvalid
+from postern.security.mail_limits import throttle_mail
 from postern.security.passwords import PasswordCommon, hash_password, require_acceptable
 from postern.security.secrets import new_token
 
@@ -105,8 +106,8 @@ async def sign_up_customer(call: Call, data: CustomerSignUp) -> CustomerSignUpRe
         await require_acceptable(call.world, data.password, data.email, mailer.app_name(project))
     elif settings.methods == ["PASSWORD"]:
         raise Invalid.at("/password", "`password` is required.", "required")
-    address_hash = rules.address_hash(call.world.secrets, call.project_id, key)
-    await mail_limits.throttle_mail(call, "SIGN_UP", address_hash, key)
+    identifier = rules.address_hash(call.world.secrets, call.project_id, key)
+    await throttle_mail(call, mailer.MAIL_POLICY, "SIGN_UP", identifier, key)
     password_hash = await hash_password(data.password) if data.password is not None else None
     if settings.verify_email == "LATER":
         return await _sign_up_unverified(call, project, address, key, password_hash, data.name)
@@ -135,7 +136,7 @@ async def resend_sign_up_code(call: Call, data: CodeResend) -> ChallengeSent:
     await reject_if_sso_required(call, project, sign_up.key)
     if not await is_sign_up_open(call.db, call, project, sign_up.key):
         raise CustomerSignUpClosed
-    await mail_limits.throttle_mail(call, "SIGN_UP", issued.identifier, sign_up.key)
+    await throttle_mail(call, mailer.MAIL_POLICY, "SIGN_UP", issued.identifier, sign_up.key)
     challenge_id, expires_at = await _mail_sign_up(call, issued.identifier, sign_up)
     return ChallengeSent(challenge_id=challenge_id, expires_at=expires_at)
 

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from postern.identity.customers import mail_limits, rules, store
+from postern.identity.customers import mailer, rules, store
 from postern.identity.customers.model import CustomerEvent, CustomerMissing, CustomerRow, TimelineActor, TimelineEntry
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
@@ -24,6 +24,7 @@ from postern.platform.events import operations as events
 from postern.platform.events.history_store import PastEvent
 from postern.platform.webhooks import operations as webhooks
 from postern.security import challenges, session_store
+from postern.security.mail_limits import clear_counts
 from postern.security.session_store import SessionRow
 
 TITLES = {
@@ -161,10 +162,10 @@ async def erase(tx: Transaction, call: Call, customer: CustomerRow, transfer_own
         await received_mail.erase_messages_of(tx, project_id, address, send_ids, call.now)
         _, email_key = rules.read_email(address)
         identifier = rules.address_hash(call.world.secrets, project_id, email_key)
-        await mail_limits.clear_counts(tx, call, identifier)
+        await clear_counts(tx, call, mailer.MAIL_POLICY, identifier)
         await challenges.revoke_mailed(tx, project_id, identifier)
     await challenges.revoke(tx, project_id, customer.id)
-    await mail_limits.clear_counts(tx, call, customer.second_factor_identifier)
+    await clear_counts(tx, call, mailer.MAIL_POLICY, customer.second_factor_identifier)
     await store.delete_customer(tx, project_id=project_id, id=customer.id)
 
 

@@ -17,6 +17,7 @@ from postern.messaging.inbox import operations as inbox
 from postern.messaging.inbox.frames import framed_html
 from postern.messaging.inbox.model import CapturedRow
 from postern.platform.accounts import operations as accounts
+from postern.platform.accounts.links import InboxSignInLink
 from postern.platform.accounts.model import DeveloperSignIn
 from postern.platform.projects import operations as projects
 from postern.security.secrets import SealBroken
@@ -69,7 +70,7 @@ async def sign_in_by_link(request: RawRequest) -> Response[bytes]:
     """Sign in by a one-time link: redirect to the inbox, or show the sign-in page with the error."""
     form = await read_form(request)
     try:
-        session = await accounts.sign_in_by_link(_call(request), form.get("token", ""), "INBOX")
+        session = await accounts.sign_in_by_link(_call(request), form.get("token", ""), InboxSignInLink)
     except Problem as problem:
         return _sign_in_page(problem.detail, status=problem.status)
     return _start_session(request, session.access_token)

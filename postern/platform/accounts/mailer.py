@@ -17,7 +17,7 @@ from postern.kernel.due import Work, for_each_row
 from postern.kernel.http.call import Call
 from postern.kernel.values import NO_ID, Moment, Record, new_id
 from postern.platform.accounts import store
-from postern.security.secrets import new_token
+from postern.platform.accounts.links import DeveloperResetLink, VerificationLink, call_of, issue_link, issue_only_link
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -31,8 +31,6 @@ MAX_RETRY_DELAY = timedelta(hours=1)
 
 RESET_LIFE = timedelta(minutes=30)
 VERIFY_LIFE = timedelta(hours=24)
-TOKEN_LENGTH = 43
-"""Characters of a token in a link: 256 bits of entropy."""
 
 
 class AccountMailRequest(msgspec.Struct, frozen=True, kw_only=True, tag="mail"):
@@ -90,7 +88,7 @@ async def enqueue_verification(tx: Transaction, call: Call, account_id: UUID, de
 
     If another developer has the address, the worker sends a notice of the attempt to that developer instead.
     """
-    token = await new_developer_token(tx, call.world, developer_id, "VERIFY_EMAIL", email, call.now + VERIFY_LIFE)
+    token = await issue_only_link(tx, call, developer_id, VerificationLink(email=email), VERIFY_LIFE)
     link = f"{call.world.settings.public_url}/verify-email?token={token}"
     mail = AccountMailRequest(to=email, template="accounts/verify-email", values={"link": link})
     await _insert_mail(tx, call.world, account_id, Verification(mail=mail, developer_id=developer_id))
@@ -102,25 +100,6 @@ async def enqueue_security_mail(
     """Queue a mail that informs a developer about a change to their sign-in, in case another person made it."""
     values = {"subject": subject, "what": text}
     await enqueue_mail(tx, call, account_id, AccountMailRequest(to=to, template="accounts/notice", values=values))
-
-
-async def new_developer_token(
-    tx: Transaction, world: "World", developer_id: UUID, purpose: str, email: str | None, expires_at: Moment
-) -> str:
-    """Create a token for one purpose and store its keyed hash; the developer's earlier tokens of that purpose become
-    invalid. `email` is the address that the token verifies, or None."""
-    token = new_token(TOKEN_LENGTH)
-    await store.delete_tokens(tx, developer_id=developer_id, purpose=purpose)
-    await store.insert_token(
-        tx,
-        hash=world.secrets.digest(f"developer-{purpose}", token),
-        developer_id=developer_id,
-        purpose=purpose,
-        email=email,
-        expires_at=expires_at,
-        now=world.clock(),
-    )
-    return token
 
 
 async def deliver_mail(world: "World", mail: AccountMail) -> None:
@@ -158,8 +137,9 @@ async def _replace_by_reset_mail(world: "World", mail: AccountMail, request: Pas
         if developer is None:
             developer = await store.unverified_developer(tx, email=request.email)
         if developer is not None and await store.delete_mail(tx, account_id=mail.account_id, id=mail.id):
-            expires_at = mail.created_at + RESET_LIFE
-            token = await new_developer_token(tx, world, developer.id, "RESET_PASSWORD", None, expires_at)
+            call = call_of(world)
+            life = mail.created_at + RESET_LIFE - call.now
+            token = await issue_link(tx, call, developer.id, DeveloperResetLink(), life)
             await _insert_mail(tx, world, developer.account_id, _reset_mail(world, developer.email, token))
         else:
             await store.delete_mail(tx, account_id=mail.account_id, id=mail.id)

@@ -223,14 +223,6 @@ class SessionOwner(Record):
     """Whether the requested project belongs to the developer's account; true if none was requested."""
 
 
-class UsedToken(Record):
-    """The data of a mailed token that was just used and thereby deleted."""
-
-    developer_id: UUID
-    email: str | None
-    """The address that the token verifies; None for other purposes, such as a password reset."""
-
-
 class Account(Record):
     """An account, to which developers and projects belong."""
 

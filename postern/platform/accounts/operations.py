@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from msgspec.structs import replace as replace_struct
@@ -17,7 +17,19 @@ from postern.kernel.http.problems import Invalid
 from postern.kernel.limits import RateLimit, TooManyRequests, network_of
 from postern.kernel.values import NO_ID, Moment, new_id
 from postern.platform.accounts import store
-from postern.platform.accounts.mailer import RESET_LIFE, enqueue_verification, new_developer_token
+from postern.platform.accounts.links import (
+    DashboardSignInLink,
+    DeveloperResetLink,
+    InboxSignInLink,
+    VerificationLink,
+    answer_link,
+    attempt_identifier,
+    call_of,
+    consume_link,
+    issue_only_link,
+    throttle_link,
+)
+from postern.platform.accounts.mailer import RESET_LIFE, enqueue_verification
 from postern.platform.accounts.model import (
     ACCESS_TOKEN_LIFE,
     REFRESH_TOKEN_LIFE,
@@ -46,6 +58,7 @@ from postern.protocols.mail.address import AddressInvalid, parse_address
 from postern.security import attempts, second_factor, session_store
 from postern.security.attempts import Attempt, AttemptPolicy, attempt_failed, attempt_succeeded, throttle
 from postern.security.breaches import PasswordBreached
+from postern.security.challenges import Payload
 from postern.security.passwords import (
     PasswordCommon,
     check_and_rehash,
@@ -77,7 +90,7 @@ SIGN_IN_LINK_LIFE = timedelta(hours=24)
 
 SIGN_UP_RATE = RateLimit("sign-up", 30, timedelta(hours=1))
 SIGN_UP_MAIL_RATE = RateLimit("sign-up-mail", 5, timedelta(hours=1))
-"""Sign-ups with one address, each of which sends a mail to it."""
+"""Sign-ups with one address, each of which sends a mail to it; in addition to the limits of `throttle_link`."""
 
 ATTEMPTS = AttemptPolicy(
     # Checking a password takes about 20 ms of CPU time: the rate limits what one network can use.
@@ -94,9 +107,6 @@ ATTEMPTS = AttemptPolicy(
 LINK_ATTEMPTS = replace_struct(ATTEMPTS, max_failures=100, max_failures_all_networks=10_000)
 """Attempts with tokens from links. Tokens cannot be guessed, so the limits are high: users of one network should not
 lock each other out with expired links."""
-
-LinkPurpose = Literal["INBOX", "SIGN_IN"]
-"""What a one-time link that the operator creates signs in to: the inbox page or the dashboard."""
 
 PERSON = {"email": "ada@example.com", "password": "correct horse battery", "name": "Ada"}
 
@@ -217,17 +227,11 @@ async def begin_attempt(call: Call, email: str) -> Attempt:
     return await attempts.begin_attempt(call, ATTEMPTS, NO_ID, attempt_identifier(call, email))
 
 
-def attempt_identifier(call: Call, text: str) -> bytes:
-    """The keyed hash under which attempts are counted. `text` is the e-mail address of the sign-in, or another text
-    that identifies what is attempted; only its hash is stored."""
-    return call.world.secrets.digest("sign-in-failures", text.strip().lower())
-
-
 @asynccontextmanager
 async def count_invalid_links(call: Call) -> AsyncGenerator[None]:
     """Count a LinkInvalid that the block raises as a failed attempt of the caller's network.
 
-    After too many, LockedOut is raised instead of LinkInvalid. A valid token is never refused: its bits (238 or
+    After too many, LockedOut is raised instead of LinkInvalid. A valid token is never refused: its bits (190 or
     more) cannot be guessed, and other users of the network may have caused the failures.
     """
     try:
@@ -240,20 +244,20 @@ async def count_invalid_links(call: Call) -> AsyncGenerator[None]:
 
 async def make_inbox_link(world: "World", developer_id: UUID) -> str:
     """Create a link that signs a developer in to the inbox page. It works once, for ten minutes."""
-    token = await _new_link_token(world, developer_id, "INBOX", INBOX_LINK_LIFE)
+    token = await _new_link_token(world, developer_id, InboxSignInLink(), INBOX_LINK_LIFE)
     return f"{world.settings.public_url}/inbox/enter?token={token}"
 
 
 async def make_sign_in_link(world: "World", developer_id: UUID) -> str:
     """Create a link that signs a developer in to the dashboard. It works once, for 24 hours; earlier ones become
     invalid. The token is in the fragment, which browsers do not send to the server."""
-    token = await _new_link_token(world, developer_id, "SIGN_IN", SIGN_IN_LINK_LIFE)
+    token = await _new_link_token(world, developer_id, DashboardSignInLink(), SIGN_IN_LINK_LIFE)
     return f"{world.settings.public_url}/dashboard/welcome#{token}"
 
 
-async def _new_link_token(world: "World", developer_id: UUID, purpose: LinkPurpose, life: timedelta) -> str:
+async def _new_link_token(world: "World", developer_id: UUID, payload: Payload, life: timedelta) -> str:
     async with world.db.transaction() as tx:
-        return await new_developer_token(tx, world, developer_id, purpose, None, Moment.of(world.clock() + life))
+        return await issue_only_link(tx, call_of(world), developer_id, payload, life)
 
 
 async def owners_for_operator(world: "World") -> list[DeveloperRow]:
@@ -269,21 +273,18 @@ async def developer_for_operator(world: "World", email: str) -> DeveloperRow | N
 
 async def make_reset_link(world: "World", developer: DeveloperRow) -> str:
     """Create a link to choose a new password. It works once, for 30 minutes; earlier ones become invalid."""
-    async with world.db.transaction() as tx:
-        until = Moment.of(world.clock() + RESET_LIFE)
-        token = await new_developer_token(tx, world, developer.id, "RESET_PASSWORD", None, until)
+    token = await _new_link_token(world, developer.id, DeveloperResetLink(), RESET_LIFE)
     return f"{world.settings.public_url}/reset-password?token={token}"
 
 
-async def sign_in_by_link(call: Call, token: str, purpose: LinkPurpose) -> DeveloperSignInResult:
+async def sign_in_by_link(
+    call: Call, token: str, kind: type[InboxSignInLink | DashboardSignInLink]
+) -> DeveloperSignInResult:
     """Sign in with a one-time link. Raises LinkInvalid, and LockedOut after too many invalid links."""
-    async with count_invalid_links(call), call.db.transaction() as tx:
-        token_hash = call.world.secrets.digest(f"developer-{purpose}", token)
-        used_token = await store.use_token(tx, hash=token_hash, purpose=purpose, now=call.now)
-        developer = await store.lock_developer(tx, id=used_token.developer_id) if used_token else None
-        if developer is None:
-            raise LinkInvalid
-        return await start_session(tx, call, developer, ["link"])
+    async with count_invalid_links(call):
+        challenge = await answer_link(call, kind, token)
+        async with call.db.transaction() as tx:
+            return await start_session(tx, call, await consume_link(tx, challenge), ["link"])
 
 
 async def has_session(db: Queries, developer_id: UUID, session_id: UUID, now: Moment) -> bool:
@@ -307,8 +308,8 @@ async def end_sessions(tx: Transaction, call: Call, developer_id: UUID, *, but: 
 
 
 async def open_account(call: Call, data: DeveloperSignUp, *, email_verified: bool = False) -> DeveloperSignInResult:
-    """Create an account with its owner and a first project, and sign the owner in. Raises PasswordCommon and
-    PasswordBreached.
+    """Create an account with its owner and a first project, and sign the owner in. Raises PasswordCommon,
+    PasswordBreached and TooManyRequests.
 
     Until the owner verifies the address, the session can only read, and send mail, which is captured. With
     `email_verified`, for commands of the operator, the address counts as verified, no mail is sent, and
@@ -317,6 +318,7 @@ async def open_account(call: Call, data: DeveloperSignUp, *, email_verified: boo
     email = read_email(data.email)
     if not email_verified:
         call.world.limiter.take(SIGN_UP_MAIL_RATE, call.world.secrets.digest("sign-up-mail", email.lower()).hex())
+        await throttle_link(call, VerificationLink, email)
     await require_acceptable(call.world, data.password, email)
     password_hash = await hash_password(data.password)
     async with call.db.transaction() as tx:

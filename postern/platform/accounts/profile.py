@@ -9,8 +9,9 @@ from postern.kernel.http.call import Call, CredentialInvalid
 from postern.kernel.http.operation import DEVELOPER_ONLY, get, patch
 from postern.kernel.http.problems import Invalid
 from postern.kernel.limits import TooManyRequests
-from postern.kernel.values import Body, Moment, Record
+from postern.kernel.values import NO_ID, Body, Moment, Record
 from postern.platform.accounts import store
+from postern.platform.accounts.links import VerificationLink, pending_email, throttle_link
 from postern.platform.accounts.mailer import enqueue_security_mail, enqueue_verification
 from postern.platform.accounts.model import (
     AccountName,
@@ -27,7 +28,7 @@ from postern.platform.audit import operations as audit
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import Project
 from postern.platform.projects.permissions import MemberRole
-from postern.security import second_factor
+from postern.security import challenges, second_factor
 from postern.security.breaches import PasswordBreached
 from postern.security.passwords import PasswordCommon, hash_password, require_acceptable
 
@@ -82,7 +83,7 @@ class DeveloperPasswordChange(Body):
 async def get_account(call: Call) -> AccountProfile:
     """Get your profile, your account and its projects."""
     assert call.caller.actor_id
-    return await _profile(call.db, call.caller.actor_id)
+    return await _profile(call, call.db, call.caller.actor_id)
 
 
 @patch(
@@ -107,6 +108,7 @@ async def change_account(call: Call, data: AccountProfileChange) -> AccountProfi
         if data.password is None:
             raise Invalid.at("/password", "Send your password to change the address.", "required")
         caller_row = await require_password(call, data.password)
+        await throttle_link(call, VerificationLink, email)
     async with call.db.transaction() as tx:
         developer = await store.lock_developer(tx, id=call.caller.actor_id)
         if developer is None:
@@ -115,7 +117,7 @@ async def change_account(call: Call, data: AccountProfileChange) -> AccountProfi
             developer = await lock_proven_developer(tx, caller_row)
         call.require_match(developer.updated_at)
         await _apply_change(tx, call, developer, data, email)
-        return await _profile(tx, developer.id)
+        return await _profile(call, tx, developer.id)
 
 
 @patch(
@@ -138,7 +140,7 @@ async def change_developer_password(call: Call, data: DeveloperPasswordChange) -
         await store.set_password(tx, id=developer.id, password_hash=password_hash, now=call.now)
         await end_sessions(tx, call, developer.id, but=call.caller.credential_id)
         # A person who knew the old password may have requested a new address: that link must become invalid too.
-        await store.delete_tokens_except_verification(tx, developer_id=developer.id, email=developer.email)
+        await challenges.revoke(tx, NO_ID, developer.id)
         text = "The password of your developer account was changed."
         await enqueue_security_mail(tx, call, developer.account_id, developer.email, "Your password was changed", text)
         await audit.record(tx, call, "member.password_changed", "Member", developer.id, account_wide=True)
@@ -170,7 +172,7 @@ async def _apply_change(
         )
 
 
-async def _profile(db: Queries, developer_id: UUID) -> AccountProfile:
+async def _profile(call: Call, db: Queries, developer_id: UUID) -> AccountProfile:
     developer = await store.developer(db, id=developer_id)
     account = await store.account(db, id=developer.account_id) if developer else None
     if developer is None or account is None:
@@ -181,7 +183,7 @@ async def _profile(db: Queries, developer_id: UUID) -> AccountProfile:
         name=developer.name,
         role=developer.role,
         email_verified_at=developer.email_verified_at,
-        pending_email=await store.pending_email(db, id=developer.id, current_email=developer.email),
+        pending_email=await pending_email(db, call, developer),
         mfa_enabled_at=developer.mfa_enabled_at,
         recovery_codes_left=await second_factor.recovery_codes_left(db, developer.subject),
         joined_at=developer.joined_at,

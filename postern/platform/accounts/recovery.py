@@ -11,6 +11,14 @@ from postern.kernel.http.operation import DEVELOPER_ONLY, post
 from postern.kernel.limits import RateLimit, TooManyRequests
 from postern.kernel.values import NO_ID, Body, Record
 from postern.platform.accounts import store
+from postern.platform.accounts.links import (
+    DeveloperResetLink,
+    VerificationLink,
+    answer_link,
+    attempt_identifier,
+    consume_link,
+    throttle_link,
+)
 from postern.platform.accounts.mailer import (
     NO_ACCOUNT,
     PasswordResetRequest,
@@ -28,7 +36,6 @@ from postern.platform.accounts.model import (
     TokenText,
 )
 from postern.platform.accounts.operations import (
-    attempt_identifier,
     caller_of,
     count_invalid_links,
     end_sessions,
@@ -36,13 +43,14 @@ from postern.platform.accounts.operations import (
 )
 from postern.platform.audit import operations as audit
 from postern.platform.projects import operations as projects
-from postern.security import second_factor
+from postern.security import challenges, second_factor
 from postern.security.attempts import clear_attempts
 from postern.security.breaches import PasswordBreached, require_unbreached
 from postern.security.passwords import PasswordCommon, hash_password, require_uncommon
 
 LINK_RATE = RateLimit("account-mail", 10, timedelta(hours=1))
-"""Requests for a mail with a link, from one IP address or of one developer."""
+"""Requests for a mail with a link, to any address, from one network or of one developer. The limits of one address are
+in `security/mail_limits.py`."""
 
 TOKEN = "3Jb8nQ0xVw7sK1pYt5Rz9Lm2Hc4Gd6FfA0BeUiOo"  # noqa: S105 - an example for the docs
 
@@ -81,9 +89,12 @@ async def verify_developer_email(call: Call, data: VerifyEmail) -> VerifiedEmail
     The first verification of a new account deletes what was created before: sessions, second factors, keys, members and
     invitations.
     """
-    async with count_invalid_links(call), call.db.transaction() as tx:
-        email = await _use_verification_token(tx, call, data.token)
-    return VerifiedEmail(email=email)
+    async with count_invalid_links(call):
+        challenge = await answer_link(call, VerificationLink, data.token)
+        async with call.db.transaction() as tx:
+            developer = await consume_link(tx, challenge)
+            await _apply_verified_email(tx, call, developer, challenge.payload.email)
+    return VerifiedEmail(email=challenge.payload.email)
 
 
 @post("/auth/verify-email/resend", accepts=DEVELOPER_ONLY, unverified=True, problems=[TooManyRequests])
@@ -91,6 +102,7 @@ async def resend_developer_verification(call: Call) -> None:
     """Send the mail that asks to verify your address again. The link of the earlier mail becomes invalid."""
     assert call.caller.actor_id
     call.world.limiter.take(LINK_RATE, str(call.caller.actor_id))
+    await throttle_link(call, VerificationLink, call.caller.actor_label or "")
     async with call.db.transaction() as tx:
         developer = await store.lock_developer(tx, id=call.caller.actor_id)
         if developer is None:
@@ -109,6 +121,7 @@ async def forgot_developer_password(call: Call, data: ForgotPassword) -> None:
     """
     email = read_email(data.email)
     call.world.limiter.take(LINK_RATE, call.origin.ip)
+    await throttle_link(call, DeveloperResetLink, email)
     async with call.db.transaction() as tx:
         await enqueue_mail(tx, call, NO_ACCOUNT, PasswordResetRequest(email=email))
 
@@ -128,24 +141,22 @@ async def reset_developer_password(call: Call, data: ResetPassword) -> None:
     """
     await require_unbreached(call.world, data.new_password, path="/newPassword")
     password_hash = await hash_password(data.new_password)
-    async with count_invalid_links(call), call.db.transaction() as tx:
-        developer = await _use_reset_token(tx, call, data, password_hash)
-        await clear_attempts(tx, NO_ID, attempt_identifier(call, developer.email))
+    async with count_invalid_links(call):
+        challenge = await answer_link(call, DeveloperResetLink, data.token)
+        async with call.db.transaction() as tx:
+            developer = await consume_link(tx, challenge)
+            # If this raises, the transaction is rolled back, and the link can be used again.
+            require_uncommon(data.new_password, developer.email, path="/newPassword")
+            await _apply_reset(tx, call, developer, password_hash)
 
 
-async def _use_verification_token(tx: Transaction, call: Call, token: str) -> str:
-    token_hash = call.world.secrets.digest("developer-VERIFY_EMAIL", token)
-    used_token = await store.use_token(tx, hash=token_hash, purpose="VERIFY_EMAIL", now=call.now)
-    developer = await store.lock_developer(tx, id=used_token.developer_id) if used_token else None
-    if used_token is None or developer is None or used_token.email is None:
-        raise LinkInvalid
-    await _mark_verified(tx, call, developer, used_token.email)
-    if used_token.email.lower() != developer.email.lower():
-        await store.delete_tokens(tx, developer_id=developer.id, purpose="RESET_PASSWORD")
-        text = f"The address of your developer account is now {used_token.email}."
+async def _apply_verified_email(tx: Transaction, call: Call, developer: DeveloperRow, email: str) -> None:
+    await _mark_verified(tx, call, developer, email)
+    if email.lower() != developer.email.lower():
+        await challenges.revoke(tx, NO_ID, developer.id, (DeveloperResetLink,))
+        text = f"The address of your developer account is now {email}."
         await enqueue_security_mail(tx, call, developer.account_id, developer.email, "Your address was changed", text)
         await _record(tx, call, developer, "member.email_changed")
-    return used_token.email
 
 
 async def _mark_verified(tx: Transaction, call: Call, developer: DeveloperRow, email: str) -> None:
@@ -163,7 +174,7 @@ async def _mark_verified(tx: Transaction, call: Call, developer: DeveloperRow, e
     if developer.email_verified_at is not None:
         return
     await end_sessions(tx, call, developer.id)
-    await store.delete_all_tokens(tx, developer_id=developer.id)
+    await challenges.revoke(tx, NO_ID, developer.id)
     await store.set_mfa_enabled_at(tx, id=developer.id, mfa_enabled_at=None, now=call.now)
     await second_factor.delete(tx, developer.subject)
     await store.delete_invitations_sent_by(tx, inviter_id=developer.id)
@@ -176,24 +187,17 @@ async def _mark_verified(tx: Transaction, call: Call, developer: DeveloperRow, e
     await _record(tx, call, developer, "member.email_verified")
 
 
-async def _use_reset_token(tx: Transaction, call: Call, data: ResetPassword, password_hash: str) -> DeveloperRow:
-    token_hash = call.world.secrets.digest("developer-RESET_PASSWORD", data.token)
-    used_token = await store.use_token(tx, hash=token_hash, purpose="RESET_PASSWORD", now=call.now)
-    developer = await store.lock_developer(tx, id=used_token.developer_id) if used_token else None
-    if developer is None:
-        raise LinkInvalid
-    # If this raises, the transaction is rolled back, and the link can be used again.
-    require_uncommon(data.new_password, developer.email, path="/newPassword")
+async def _apply_reset(tx: Transaction, call: Call, developer: DeveloperRow, password_hash: str) -> None:
     await store.set_password(tx, id=developer.id, password_hash=password_hash, now=call.now)
     if developer.email_verified_at is None:  # The link was sent to the address, so it verifies the address.
         await _mark_verified(tx, call, developer, developer.email)
     await end_sessions(tx, call, developer.id)
     # A person who had access before may have requested a new address: that link must become invalid too.
-    await store.delete_tokens_except_verification(tx, developer_id=developer.id, email=developer.email)
+    await challenges.revoke(tx, NO_ID, developer.id)
+    await clear_attempts(tx, NO_ID, attempt_identifier(call, developer.email))
     text = "The password of your developer account was reset, and all sessions were ended."
     await enqueue_security_mail(tx, call, developer.account_id, developer.email, "Your password was reset", text)
     await _record(tx, call, developer, "member.password_reset")
-    return developer
 
 
 async def _record(tx: Transaction, call: Call, developer: DeveloperRow, action: str) -> None:

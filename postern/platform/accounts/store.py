@@ -12,7 +12,6 @@ from postern.platform.accounts.model import (
     DeveloperRow,
     DeveloperSessionView,
     SessionOwner,
-    UsedToken,
 )
 
 
@@ -120,43 +119,15 @@ async def sessions_of_account(
 ) -> list[DeveloperSessionView]: ...
 
 
-# Tokens that are sent by mail.
-
-
+# At most 1,000 IP addresses from which the developer who has verified this e-mail address began sessions.
 @statement("""
-    insert into developer_tokens (hash, developer_id, purpose, email, expires_at, created_at)
-    values (%(hash)s, %(developer_id)s, %(purpose)s, %(email)s, %(expires_at)s, %(now)s)
+    select distinct s.ip_address from sessions s join developers d on d.id = s.developer_id
+    where lower(d.email) = lower(%(email)s) and d.email_verified_at is not null limit 1000
 """)
-async def insert_token(
-    db: Queries,
-    *,
-    hash: bytes,
-    developer_id: UUID,
-    purpose: str,
-    email: str | None,
-    expires_at: Moment,
-    now: Moment,
-) -> None: ...
+async def session_ip_addresses(db: Queries, *, email: str) -> list[str]: ...
 
 
-@statement("delete from developer_tokens where developer_id = %(developer_id)s and purpose = %(purpose)s")
-async def delete_tokens(tx: Transaction, *, developer_id: UUID, purpose: str) -> None: ...
-
-
-# Delete the tokens of a developer except those that verify the address `email`.
-@statement("""
-    delete from developer_tokens
-    where developer_id = %(developer_id)s and not (purpose = 'VERIFY_EMAIL' and lower(email) = lower(%(email)s))
-""")
-async def delete_tokens_except_verification(tx: Transaction, *, developer_id: UUID, email: str) -> None: ...
-
-
-# Use up a token: delete it, and return its content. Returns None if there is no such token or it has expired.
-@statement("""
-    delete from developer_tokens where hash = %(hash)s and purpose = %(purpose)s and expires_at > %(now)s
-    returning developer_id, email
-""")
-async def use_token(tx: Transaction, *, hash: bytes, purpose: str, now: Moment) -> UsedToken | None: ...
+# Queued mail.
 
 
 @statement("""
@@ -345,10 +316,6 @@ async def schedule_account_deletion(tx: Transaction, *, account_id: UUID, now: M
 async def delete_other_developers(tx: Transaction, *, account_id: UUID, but: UUID) -> None: ...
 
 
-@statement("delete from developer_tokens where developer_id = %(developer_id)s")
-async def delete_all_tokens(tx: Transaction, *, developer_id: UUID) -> None: ...
-
-
 @statement("delete from developers where account_id = %(account_id)s")
 async def delete_developers(tx: Transaction, *, account_id: UUID) -> None: ...
 
@@ -389,14 +356,6 @@ async def delete_mails(tx: Transaction, *, account_id: UUID) -> None: ...
 
 @statement("delete from accounts where id = %(account_id)s")
 async def delete_account_row(tx: Transaction, *, account_id: UUID) -> bool: ...
-
-
-# Return the new address that a developer has requested and not confirmed, or None. It differs from `current_email`.
-@statement("""
-    select email from developer_tokens
-    where developer_id = %(id)s and purpose = 'VERIFY_EMAIL' and lower(email) <> lower(%(current_email)s) limit 1
-""")
-async def pending_email(db: Queries, *, id: UUID, current_email: str) -> str | None: ...
 
 
 @statement("delete from account_invitations where inviter_id = %(inviter_id)s")

@@ -4,6 +4,7 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.operation import RawRequest, post
 from postern.kernel.http.responses import NotFound
 from postern.kernel.values import Body
+from postern.platform.accounts.links import DashboardSignInLink
 from postern.platform.accounts.model import DeveloperSignInResult, LinkInvalid, LockedOut, TokenText
 from postern.platform.accounts.operations import sign_in_by_link
 from postern.platform.dashboard.forwarding import FORWARDED
@@ -29,4 +30,4 @@ async def sign_in_to_dashboard(call: Call, request: RawRequest, data: DashboardL
     """
     if not request.scope.get(FORWARDED):
         raise NotFound  # Only the middleware may call this: it removes the tokens from the response.
-    return await sign_in_by_link(call, data.token, "SIGN_IN")
+    return await sign_in_by_link(call, data.token, DashboardSignInLink)

@@ -199,6 +199,12 @@ def parsed_address_key(address: Address) -> str:
     return f"{_lower(address.local)}@{address.domain}"
 
 
+def without_subaddress(spec: str) -> str:
+    """The address without its subaddress (RFC 5233): limits count `ada+1@…` and `ada@…` together."""
+    local, _, domain = spec.rpartition("@")
+    return f"{local.partition('+')[0] or local}@{domain}"
+
+
 def _lower(local: str) -> str:
     """Lower-case without Unicode case folding, which would equate `ß` with `ss` and `ſ` with `s`.
 

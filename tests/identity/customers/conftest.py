@@ -5,6 +5,7 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from email import message_from_bytes, policy
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -106,21 +107,22 @@ def _received_mail(world: Any, send_id: UUID, subject: str, body: Any, sealed: b
     return {"subject": subject, **{name: part.get_content() for name, part in parts.items()}}
 
 
+async def received_mails(world: Any, project_id: str, address: str) -> list[dict[str, Any]]:
+    """The mails to an address, oldest first: from the captured messages if there are any, or as they are stored."""
+    queued_mails = "select 1 from sends where project_id = %s and recipient = %s and status = 'QUEUED'"
+    async with asyncio.timeout(WAIT_SECONDS), world.db.connection() as connection:
+        # Delivery runs in the background after the worker has accepted the mails: wait for it.
+        while await (await connection.execute(queued_mails, [project_id, address])).fetchone():
+            await asyncio.sleep(0.02)
+        rows = await connection.execute(
+            "select s.id, s.subject, b.body, c.sealed from sends s join send_bodies b on b.send_id = s.id"
+            " left join captured_messages c on c.send_id = s.id"
+            " where s.project_id = %s and s.recipient = %s order by s.id",
+            [project_id, address],
+        )
+        return [_received_mail(world, *row) for row in await rows.fetchall()]
+
+
 @pytest.fixture
 def auth(app: Any, project: Any, run_due_work: Any, world: Any) -> AuthClient:
-    async def read_mail(address: str) -> list[dict[str, Any]]:
-        """The mails to an address, oldest first: from the captured messages if there are any, or as they are stored."""
-        queued_mails = "select 1 from sends where project_id = %s and recipient = %s and status = 'QUEUED'"
-        async with asyncio.timeout(WAIT_SECONDS), world.db.connection() as connection:
-            # Delivery runs in the background after the worker has accepted the mails: wait for it.
-            while await (await connection.execute(queued_mails, [project.id, address])).fetchone():
-                await asyncio.sleep(0.02)
-            rows = await connection.execute(
-                "select s.id, s.subject, b.body, c.sealed from sends s join send_bodies b on b.send_id = s.id"
-                " left join captured_messages c on c.send_id = s.id"
-                " where s.project_id = %s and s.recipient = %s order by s.id",
-                [project.id, address],
-            )
-            return [_received_mail(world, *row) for row in await rows.fetchall()]
-
-    return AuthClient(app, project, run_due_work, read_mail)
+    return AuthClient(app, project, run_due_work, partial(received_mails, world, project.id))

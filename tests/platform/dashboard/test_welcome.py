@@ -27,7 +27,7 @@ def new_link(world, developer):
 
     async def make() -> str:
         url = await make_sign_in_link(world, developer.id)
-        match = re.fullmatch(r"http://127\.0\.0\.1:8025/dashboard/welcome#(\w{43})", url)
+        match = re.fullmatch(r"http://127\.0\.0\.1:8025/dashboard/welcome#(\w{64})", url)
         assert match, url
         return match[1]
 
@@ -113,11 +113,12 @@ async def test_the_database_has_no_token(world, new_link, developer):
     token = await new_link()
     async with world.db.connection() as connection:
         rows = await connection.execute(
-            "select developer_tokens::text as text from developer_tokens where developer_id = %s", (developer.id,)
+            "select challenges::text as text from challenges where developer_id = %s", (developer.id,)
         )
         (row,) = await rows.fetchall()
-    assert token not in str(row)
-    assert token.encode().hex() not in str(row)
+    secret = token[32:]  # The token begins with the challenge's id.
+    assert secret not in str(row)
+    assert secret.encode().hex() not in str(row)
 
 
 @pytest.mark.parametrize(
