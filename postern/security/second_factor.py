@@ -1,16 +1,17 @@
 """The second factor of a developer or a customer: codes of an authenticator app (TOTP, RFC 6238) and recovery codes.
 
-Callers count the attempt before they call `consume_code`, and record in their own tables when a second factor was
-turned on or off.
+An attempt is counted before its code is checked. Callers record in their own tables when a second factor was turned on
+or off.
 """
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal, TypeVar
 from uuid import UUID
 
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.security import second_factor_store
+from postern.security.attempts import AttemptPolicy, attempt_failed, attempt_succeeded, begin_attempt
 from postern.security.second_factor_store import SecondFactor
 from postern.security.secrets import Secrets
 from postern.security.subjects import Subject
@@ -23,6 +24,7 @@ from postern.security.totp import (
 )
 
 UsedFactor = Literal["totp", "recovery"]
+T = TypeVar("T")
 
 
 async def enrol(tx: Transaction, call: Call, subject: Subject) -> bytes | None:
@@ -41,6 +43,24 @@ async def enrol(tx: Transaction, call: Call, subject: Subject) -> bytes | None:
 async def get(db: Queries, subject: Subject) -> SecondFactor | None:
     """Return the second factor of a subject, whether it is on or still being set up; None if there is none."""
     return await second_factor_store.get(db, project_id=subject.project_id, subject_id=subject.id)
+
+
+async def try_code(
+    call: Call, policy: AttemptPolicy, subject: Subject, check: Callable[[Transaction], Awaitable[T | None]]
+) -> T | None:
+    """Count an attempt at the second factor of a subject, then return the result of `check`, which is None if the code
+    is wrong. Raises `policy.locked` after too many failures, without a check.
+
+    `check` gets the transaction in which the attempt succeeds; it is committed when this returns.
+    """
+    attempt = await begin_attempt(call, policy, subject.project_id, subject.second_factor_identifier)
+    async with call.db.transaction() as tx:
+        result = await check(tx)
+        if result is not None:
+            await attempt_succeeded(tx, attempt, call.now)
+            return result
+    await attempt_failed(call, attempt, subject_id=subject.id, method="TOTP")
+    return None
 
 
 async def consume_code(

@@ -103,3 +103,25 @@ async def test_concurrent_wrong_responses_to_a_challenge_are_all_counted(person,
         query = "select tries from challenges where id = %s"
         row = await (await connection.execute(query, [challenge["challengeId"]])).fetchone()
     assert row == (5,)
+
+
+async def test_wrong_passwords_do_not_lock_the_second_factor(person, clock):
+    secret = await enrol_totp(person)
+    for _ in range(10):
+        assert (await person.sign_in("a wrong guess")).status_code == 401
+    assert (await person.sign_in(person.password)).status_code == 429
+    code = code_at(secret, step_of(clock()))
+    confirmed = await person.session_client("127.0.0.1").post("/mfa/totp/confirm", {"code": code})
+    assert confirmed.status_code == 200, confirmed.text
+
+
+async def test_a_password_reset_does_not_end_the_lock_of_the_second_factor(person, clock):
+    """Otherwise, a person who can read the mail could guess codes without limit."""
+    secret, _ = await turn_on_second_factor(person, clock)
+    for _ in range(10):
+        finish = await person.begin_sign_in("127.0.0.1")
+        assert (await finish("000000")).status_code == 401
+    await person.request_reset("127.0.0.1")
+    assert (await person.reset_password(await person.reset_token(), person.password, "127.0.0.1")).status_code == 204
+    finish = await person.begin_sign_in("127.0.0.1")
+    assert (await finish(code_at(secret, step_of(clock())))).status_code == 429

@@ -279,15 +279,6 @@ class CustomerRow(Record):
         """The customer as the owner of credentials, sessions and attempts in the package `security`."""
         return Subject(project_id=self.project_id, id=self.id)
 
-    @property
-    def second_factor_identifier(self) -> bytes:
-        """The key under which failed attempts at the second factor are counted. It differs from `identifier`.
-
-        With one key for both, anybody could lock the second factor by guessing passwords, and an attacker who knows the
-        password could clear the count of wrong second factors by entering the password again.
-        """
-        return self.id.bytes
-
 
 class CustomerStats(Record):
     """Numbers of customers in a project."""

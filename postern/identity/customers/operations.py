@@ -588,7 +588,7 @@ async def clear_lockout(tx: Transaction, call: Call, customer: CustomerRow, *, s
     others = await store.other_addresses(tx, project_id=call.project_id, customer_ids=[customer.id])
     identifiers = {address.identifier for address in others}
     if second_factor:
-        identifiers.add(customer.second_factor_identifier)
+        identifiers.add(customer.subject.second_factor_identifier)
     for identifier in identifiers | ({customer.identifier} if customer.identifier else set()):
         await clear_counts(tx, call, mailer.MAIL_POLICY, identifier)
 
@@ -613,7 +613,7 @@ async def customer_views(call: Call, customers: Sequence[CustomerRow], db: Queri
     )
     others = await store.other_addresses(db, project_id=call.project_id, customer_ids=ids)
     identifiers = [customer.identifier for customer in customers if customer.identifier is not None]
-    identifiers += [customer.second_factor_identifier for customer in customers]
+    identifiers += [customer.subject.second_factor_identifier for customer in customers]
     failures = {
         row.identifier: row for row in await store.failures_of(db, project_id=call.project_id, identifiers=identifiers)
     }
@@ -621,7 +621,7 @@ async def customer_views(call: Call, customers: Sequence[CustomerRow], db: Queri
     for customer in customers:
         attempts = [
             failures[identifier]
-            for identifier in {customer.identifier or b"", customer.second_factor_identifier}
+            for identifier in {customer.identifier or b"", customer.subject.second_factor_identifier}
             if identifier in failures
         ]
         locked_until = max((row.locked_until for row in attempts if row.locked_until is not None), default=None)

@@ -165,7 +165,7 @@ async def erase(tx: Transaction, call: Call, customer: CustomerRow, transfer_own
         await clear_counts(tx, call, mailer.MAIL_POLICY, identifier)
         await challenges.revoke_mailed(tx, project_id, identifier)
     await challenges.revoke(tx, project_id, customer.id)
-    await clear_counts(tx, call, mailer.MAIL_POLICY, customer.second_factor_identifier)
+    await clear_counts(tx, call, mailer.MAIL_POLICY, customer.subject.second_factor_identifier)
     await store.delete_customer(tx, project_id=project_id, id=customer.id)
 
 

@@ -38,7 +38,7 @@ from postern.kernel.values import Body, Record, build_view
 from postern.platform.events import operations as events
 from postern.platform.projects.model import Project
 from postern.security import challenges, second_factor, session_store
-from postern.security.attempts import attempt_failed, attempt_succeeded, begin_attempt, throttle
+from postern.security.attempts import throttle
 from postern.security.challenges import Challenge, CodeInvalid
 from postern.security.second_factor import UsedFactor
 from postern.security.subjects import Subject
@@ -187,10 +187,12 @@ async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSi
     pending_customer = await _pending_customer(call, challenge)
     pending = challenge.payload
     secret = base64.b32decode(pending.totp_key)
-    attempt = await begin_attempt(call, ATTEMPTS, call.project_id, pending_customer.second_factor_identifier)
-    step = matching_step(secret, data.code, call.now)
+
+    async def check(_tx: Transaction) -> int | None:
+        return matching_step(secret, data.code, call.now)
+
+    step = await second_factor.try_code(call, ATTEMPTS, pending_customer.subject, check)
     if step is None:
-        await attempt_failed(call, attempt, subject_id=pending_customer.id, method="TOTP")
         raise CodeInvalid
     async with call.db.transaction() as tx:
         customer = await store.lock_customer(tx, project_id=call.project_id, id=pending_customer.id)
@@ -200,7 +202,6 @@ async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSi
         codes = await second_factor.turn_on(tx, call, customer.subject, secret, step)
         if codes is None:
             raise MfaAlreadyOn
-        await attempt_succeeded(tx, attempt, call.now)
         await _record_turned_on(tx, call, project, customer)
         customer = await require_customer(tx, call.project_id, customer.id)
         methods = [*pending.methods, "totp"]
@@ -318,25 +319,19 @@ async def _require_second_factor(
     Raises CodeInvalid and SignInLocked.
     """
     customer = await require_customer(call.db, call.project_id, customer_id)
-    attempt = await begin_attempt(call, ATTEMPTS, call.project_id, customer.second_factor_identifier)
-    async with call.db.transaction() as tx:
-        used_factor = await _use_second_factor(tx, call, customer, code, recovery_code)
-        if used_factor is not None:
-            await attempt_succeeded(tx, attempt, call.now)
-            return used_factor
-    await attempt_failed(call, attempt, subject_id=customer_id, method="TOTP")
-    raise CodeInvalid
 
+    async def check(tx: Transaction) -> UsedFactor | None:
+        if recovery_code is not None:
+            # A recovery code is hashed with the id of its customer. The codes of a merged customer stay valid, so they
+            # are checked with the id of that customer.
+            merged_ids = await store.merged_ids_of(tx, project_id=call.project_id, customer_id=customer.id)
+            return await second_factor.consume_code(tx, call, customer.subject, recovery_code, former_ids=merged_ids)
+        return None if code is None else await second_factor.consume_code(tx, call, customer.subject, code)
 
-async def _use_second_factor(
-    tx: Transaction, call: Call, customer: CustomerRow, code: str | None, recovery_code: str | None
-) -> UsedFactor | None:
-    if recovery_code is not None:
-        # A recovery code is hashed with the id of its customer. The codes of a merged customer stay valid, so they are
-        # checked with the id of that customer.
-        merged_ids = await store.merged_ids_of(tx, project_id=call.project_id, customer_id=customer.id)
-        return await second_factor.consume_code(tx, call, customer.subject, recovery_code, former_ids=merged_ids)
-    return None if code is None else await second_factor.consume_code(tx, call, customer.subject, code)
+    used_factor = await second_factor.try_code(call, ATTEMPTS, customer.subject, check)
+    if used_factor is None:
+        raise CodeInvalid
+    return used_factor
 
 
 async def _require_turned_on(call: Call) -> UUID:

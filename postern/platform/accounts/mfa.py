@@ -18,10 +18,16 @@ from postern.platform.accounts.model import (
     PasswordToCheck,
     PasswordWrong,
 )
-from postern.platform.accounts.operations import begin_attempt, end_sessions, lock_proven_developer, require_password
+from postern.platform.accounts.operations import (
+    ATTEMPTS,
+    end_sessions,
+    lock_proven_developer,
+    require_password,
+    use_second_factor,
+)
 from postern.platform.audit import operations as audit
-from postern.security import second_factor
-from postern.security.attempts import attempt_failed, attempt_succeeded
+from postern.security import second_factor, subjects
+from postern.security.attempts import throttle
 from postern.security.totp import totp_key, totp_uri
 
 ISSUER = "Postern"
@@ -85,25 +91,25 @@ async def enrol_developer_totp(call: Call, data: PasswordAgain) -> DeveloperTotp
 )
 async def confirm_developer_totp(call: Call, data: TotpConfirmation) -> DeveloperRecoveryCodes:
     """Turn the second factor on with a first code of the app. Your other sessions end."""
-    attempt = await begin_attempt(call, call.caller.actor_label or "")
+    assert call.caller.actor_id
+    throttle(call, ATTEMPTS)
+    subject = subjects.developer(call.caller.actor_id)
+    enrolled = await second_factor.get(call.db, subject)
+    if enrolled is None:
+        raise MfaNotEnrolled
+    if enrolled.confirmed_at is not None:
+        raise MfaAlreadyEnabled
+    if await use_second_factor(call, subject, data.code) is None:
+        raise CodeWrong
     async with call.db.transaction() as tx:
         developer = await lock_caller(tx, call)
-        if developer.mfa_enabled_at is not None:
+        codes = await second_factor.confirm(tx, call, subject, enrolled)
+        if codes is None:
             raise MfaAlreadyEnabled
-        enrolled = await second_factor.get(tx, developer.subject)
-        if enrolled is None:
-            raise MfaNotEnrolled
-        if await second_factor.consume_code(tx, call, developer.subject, data.code):
-            await attempt_succeeded(tx, attempt, call.now)
-            codes = await second_factor.confirm(tx, call, developer.subject, enrolled)
-            if codes is None:
-                raise MfaAlreadyEnabled
-            await store.set_mfa_enabled_at(tx, id=developer.id, mfa_enabled_at=call.now, now=call.now)
-            await end_sessions(tx, call, developer.id, but=call.caller.credential_id)
-            await enqueue_notice(tx, call, developer, "A second factor was turned on", "member.mfa_enabled")
-            return DeveloperRecoveryCodes(recovery_codes=codes)
-    await attempt_failed(call, attempt)
-    raise CodeWrong
+        await store.set_mfa_enabled_at(tx, id=developer.id, mfa_enabled_at=call.now, now=call.now)
+        await end_sessions(tx, call, developer.id, but=call.caller.credential_id)
+        await enqueue_notice(tx, call, developer, "A second factor was turned on", "member.mfa_enabled")
+    return DeveloperRecoveryCodes(recovery_codes=codes)
 
 
 @post(
@@ -115,9 +121,9 @@ async def confirm_developer_totp(call: Call, data: TotpConfirmation) -> Develope
 )
 async def disable_developer_totp(call: Call, data: PasswordAndCode) -> None:
     """Turn the second factor off, and delete its recovery codes."""
-    await require_both_factors(call, data.password, data.code)
+    caller_row = await require_both_factors(call, data.password, data.code)
     async with call.db.transaction() as tx:
-        developer = await lock_caller(tx, call)
+        developer = await lock_proven_developer(tx, caller_row)
         await store.set_mfa_enabled_at(tx, id=developer.id, mfa_enabled_at=None, now=call.now)
         await second_factor.delete(tx, developer.subject)
         await enqueue_notice(tx, call, developer, "Your second factor was turned off", "member.mfa_disabled")
@@ -131,31 +137,24 @@ async def disable_developer_totp(call: Call, data: PasswordAndCode) -> None:
 )
 async def renew_developer_recovery_codes(call: Call, data: PasswordAndCode) -> DeveloperRecoveryCodes:
     """Replace the recovery codes by ten new ones."""
-    await require_both_factors(call, data.password, data.code)
+    caller_row = await require_both_factors(call, data.password, data.code)
     async with call.db.transaction() as tx:
-        developer = await lock_caller(tx, call)
+        developer = await lock_proven_developer(tx, caller_row)
         codes = await second_factor.renew_recovery_codes(tx, call, developer.subject)
         await enqueue_notice(tx, call, developer, "Your recovery codes were renewed", "member.recovery_codes_renewed")
     return DeveloperRecoveryCodes(recovery_codes=codes)
 
 
 async def require_both_factors(call: Call, password: str, code: str) -> DeveloperRow:
-    """Check the password and the second factor of the caller, use up the code, and return the caller's row.
+    """Check the password and the second factor of the caller, use up the code, and return the caller's row. The
+    operation must pass it to `lock_proven_developer`.
 
     Raises PasswordWrong, MfaNotEnrolled, CodeWrong, LockedOut and TooManyRequests.
     """
     caller_row = await require_password(call, password)
-    attempt = await begin_attempt(call, caller_row.email)
-    async with call.db.transaction() as tx:
-        developer = await lock_proven_developer(tx, caller_row)
-        has_mfa = developer.mfa_enabled_at is not None
-        code_is_right = has_mfa and await second_factor.consume_code(tx, call, developer.subject, code) is not None
-        if code_is_right or not has_mfa:
-            await attempt_succeeded(tx, attempt, call.now, clear_failures=code_is_right)
-    if not has_mfa:
+    if caller_row.mfa_enabled_at is None:
         raise MfaNotEnrolled
-    if not code_is_right:
-        await attempt_failed(call, attempt)
+    if await use_second_factor(call, caller_row.subject, code) is None:
         raise CodeWrong
     return caller_row
 

@@ -65,6 +65,7 @@ from postern.security.passwords import (
     hash_password,
     require_acceptable,
 )
+from postern.security.second_factor import UsedFactor
 from postern.security.secrets import looks_like_key
 from postern.security.session_store import SessionRow
 from postern.security.sessions import (
@@ -79,6 +80,7 @@ from postern.security.sessions import (
     refresh_session,
     refresh_token_of,
 )
+from postern.security.subjects import Subject
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -170,21 +172,21 @@ async def sign_in_developer(call: Call, data: DeveloperSignIn) -> DeveloperSignI
         developer = await store.lock_developer(tx, id=checked.id)
         if developer is None or developer.password_hash != password_hash or developer.email != checked.email:
             raise DeveloperSignInFailed
-        is_proven, methods = developer.mfa_enabled_at is None, ["pwd"]
-        if not is_proven and data.code:
-            code_method = await second_factor.consume_code(tx, call, developer.subject, data.code)
-            is_proven = code_method is not None
-            methods += [code_method] if code_method else []
-        if is_proven:
-            await attempt_succeeded(tx, attempt, call.now)
-            return await start_session(tx, call, developer, methods)
-        # Keep earlier failures: otherwise a person who knows the password could guess codes without limit.
-        if not data.code:
-            await attempt_succeeded(tx, attempt, call.now, clear_failures=False)
+        # This does not clear failures at the second factor, which are counted separately.
+        await attempt_succeeded(tx, attempt, call.now)
+        if developer.mfa_enabled_at is None:
+            return await start_session(tx, call, developer, ["pwd"])
     if not data.code:
         raise MfaRequired
-    await attempt_failed(call, attempt)
-    raise DeveloperSignInFailed
+    used_factor = await use_second_factor(call, developer.subject, data.code)
+    if used_factor is None:
+        raise DeveloperSignInFailed
+    async with call.db.transaction() as tx:
+        # The password may have been changed while the code was checked.
+        developer = await store.lock_developer(tx, id=checked.id)
+        if developer is None or developer.password_hash != password_hash or developer.email != checked.email:
+            raise DeveloperSignInFailed
+        return await start_session(tx, call, developer, ["pwd", used_factor])
 
 
 @post(
@@ -225,6 +227,13 @@ async def begin_attempt(call: Call, email: str) -> Attempt:
     TooManyRequests."""
     throttle(call, ATTEMPTS)
     return await attempts.begin_attempt(call, ATTEMPTS, NO_ID, attempt_identifier(call, email))
+
+
+async def use_second_factor(call: Call, subject: Subject, code: str) -> UsedFactor | None:
+    """Use a code of a developer's app or a recovery code; None if it is wrong or was used before. Raises LockedOut."""
+    return await second_factor.try_code(
+        call, ATTEMPTS, subject, lambda tx: second_factor.consume_code(tx, call, subject, code)
+    )
 
 
 @asynccontextmanager
@@ -415,7 +424,7 @@ async def require_password(call: Call, password: str) -> DeveloperRow:
         await attempt_failed(call, attempt)
         raise PasswordWrong
     async with call.db.transaction() as tx:
-        await attempt_succeeded(tx, attempt, call.now, clear_failures=developer.mfa_enabled_at is None)
+        await attempt_succeeded(tx, attempt, call.now)
     return replace_struct(developer, password_hash=password_hash)
 
 
