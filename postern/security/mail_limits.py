@@ -1,4 +1,4 @@
-"""Limits on codes and links that are requested by mail for an address, and counts of wrong codes."""
+"""Limits on how many mails with a code or link can be requested for an address, and counts of wrong codes."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -36,11 +36,11 @@ class MailPolicy(msgspec.Struct, frozen=True, kw_only=True):
     known_ip_addresses: ReadKnownAddresses
 
 
-async def throttle_mail(call: Call, policy: MailPolicy, purpose: str, identifier: bytes, email: str) -> None:
+async def throttle_mail(call: Call, policy: MailPolicy, purpose: str, address_hash: bytes, email: str) -> None:
     """Count a requested mail. Raises TooManyRequests beyond the limits, which also apply to addresses without an
     account.
 
-    `identifier` is the digest under which the address is counted; `email` is passed to `policy.known_ip_addresses`.
+    `address_hash` is the digest under which the address is counted; `email` is passed to `policy.known_ip_addresses`.
 
     Requests of one network are limited first, so that another person cannot use up the limit of the owner of the
     address. The limit for all networks together is far higher. Codes are also limited after many wrong codes at the
@@ -65,33 +65,36 @@ async def throttle_mail(call: Call, policy: MailPolicy, purpose: str, identifier
         raise TooManyRequests(retry_after_seconds=int(MAILS_BY_ALL_WINDOW.total_seconds()))
 
 
-async def count_wrong_code(tx: Transaction, call: Call, identifier: bytes) -> None:
+async def count_wrong_code(tx: Transaction, call: Call, address_hash: bytes) -> None:
     """Count a wrong code for an address.
 
     The address is not locked: each code has its own limit of attempts, and only its requester knows the challenge id.
     Many wrong codes limit the requests of new codes instead (see `throttle_mail`).
     """
-    await _count(tx, call, _counter(call, "wrong codes", identifier), ALL_NETWORKS, WRONG_CODES_WINDOW)
+    await _count(tx, call, _counter_id(call, "wrong codes", address_hash), ALL_NETWORKS, WRONG_CODES_WINDOW)
 
 
 async def clear_counts(tx: Transaction, call: Call, policy: MailPolicy, identifier: bytes) -> None:
-    """Delete all counts of an identifier: failed attempts and any lock, requested mails, wrong codes."""
+    """Delete all counts of an address or subject: failed attempts and any lock, requested mails, wrong codes.
+
+    `identifier` is an address hash or a `second_factor_identifier`.
+    """
     names = [*(f"asked {purpose}" for purpose in sorted(policy.code_purposes | policy.link_purposes)), "wrong codes"]
-    for counter in (identifier, *(_counter(call, name, identifier) for name in names)):
+    for counter in (identifier, *(_counter_id(call, name, identifier) for name in names)):
         await attempts.clear_attempts(tx, call.project_id, counter)
 
 
-def _counter(call: Call, name: str, identifier: bytes) -> bytes:
-    """The identifier of the counter `name` for the address that `identifier` stands for."""
+def _counter_id(call: Call, name: str, address_hash: bytes) -> bytes:
+    """The id under which the counter `name` of an address is stored."""
     # Developers' counters use this name too: with another one, the counts of earlier releases would start again.
-    return call.world.secrets.digest("customer-counter", f"{name}|{identifier.hex()}")
+    return call.world.secrets.digest("customer-counter", f"{name}|{address_hash.hex()}")
 
 
 async def _count(
-    db: Database | Transaction, call: Call, counter_id: bytes, network: str, window: timedelta
+    db: Database | Transaction, call: Call, identifier: bytes, network: str, window: timedelta
 ) -> AttemptCount:
     return await attempts.count_event(
-        db, call.project_id, counter_id, network, window=window, retention=COUNT_RETENTION, now=call.now
+        db, call.project_id, identifier, network, window=window, retention=COUNT_RETENTION, now=call.now
     )
 
 

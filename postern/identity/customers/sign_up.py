@@ -106,8 +106,8 @@ async def sign_up_customer(call: Call, data: CustomerSignUp) -> CustomerSignUpRe
         await require_acceptable(call.world, data.password, data.email, mailer.app_name(project))
     elif settings.methods == ["PASSWORD"]:
         raise Invalid.at("/password", "`password` is required.", "required")
-    identifier = rules.address_hash(call.world.secrets, call.project_id, key)
-    await throttle_mail(call, mailer.MAIL_POLICY, "SIGN_UP", identifier, key)
+    address_hash = rules.address_hash(call.world.secrets, call.project_id, key)
+    await throttle_mail(call, mailer.MAIL_POLICY, "SIGN_UP", address_hash, key)
     password_hash = await hash_password(data.password) if data.password is not None else None
     if settings.verify_email == "LATER":
         return await _sign_up_unverified(call, project, address, key, password_hash, data.name)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
 
 from postern.kernel.database.statements import Queries, Transaction
-from postern.kernel.http.call import NOBODY, Call, Origin
+from postern.kernel.http.call import ANONYMOUS, Call, Origin
 from postern.kernel.values import NO_ID, new_id
 from postern.platform.accounts import store
 from postern.platform.accounts.model import DeveloperRow, LinkInvalid
@@ -64,7 +64,7 @@ async def throttle_link(call: Call, kind: type[VerificationLink | DeveloperReset
 
 def call_of(world: "World") -> Call:
     """A call without a credential, for links that no request asks for: those of the operator and of workers."""
-    return Call(world, world.db, NOBODY, world.clock(), str(new_id()), Origin("", ""))
+    return Call(world, world.db, ANONYMOUS, world.clock(), str(new_id()), Origin("", ""))
 
 
 async def issue_link(tx: Transaction, call: Call, developer_id: UUID, payload: Payload, life: timedelta) -> str:
