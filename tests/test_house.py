@@ -668,7 +668,7 @@ def test_former_names_are_noticed(source):
 USED_BY_TESTS = {
     "postern.compat.postmark.model.FIELDS",
     "postern.compat.sendgrid.model.FIELDS",
-    "postern.cli.checks.describe_mail_transport",  # The supervisor imports its checks when it needs them.
+    "postern.cli.checks.describe_mail_and_ports",  # The supervisor imports its checks when it needs them.
     "postern.kernel.values.FixedClock",
     "postern.kernel.database.embedded.run_embedded",
     "postern.kernel.due.drain",

@@ -139,7 +139,7 @@ def _check_acme(settings: Settings) -> None:
         raise SettingInvalid(f"POSTERN_ACME_CA_FILE={str(settings.acme_ca_file)!r}: {error}") from None
 
 
-def describe_mail_transport(settings: Settings) -> str:
+def describe_mail_and_ports(settings: Settings) -> str:
     """The lines that are printed at start-up: the transports (without passwords), the base URL, and the ports for SMTP
     and HTTPS."""
     return "\n".join([_describe_transport(settings), *_describe_ports(settings), *_describe_https(settings)])
@@ -184,5 +184,5 @@ def _describe_ports(settings: Settings) -> list[str]:
         else "without TLS: set POSTERN_TLS_CERTIFICATE and POSTERN_TLS_KEY"
     )
     kinds = {"submission": secured, "submissions": "TLS"}
-    places = [f"{settings.smtp_host}:{port} ({kinds[name]})" for name, port in ports.items()]
-    return [f"Programs can send by SMTP at {' and '.join(places)}: user apikey, password a secret key.", *inbound]
+    listeners = [f"{settings.smtp_host}:{port} ({kinds[name]})" for name, port in ports.items()]
+    return [f"Programs can send by SMTP at {' and '.join(listeners)}: user apikey, password a secret key.", *inbound]

@@ -23,7 +23,7 @@ MAX_ROWS_SHOWN = 5
 """Rows of a preview that are printed."""
 
 OPTIONS = {"attributeTypes": "--type", "charset": "--charset"}
-"""Options of this command, keyed by the parameter of the API that messages of the server name."""
+"""Options of this command, keyed by the API's parameters, which messages of the server mention."""
 _COLUMNS = re.compile(r"`columns=(\{.*?\})`")
 _PARAMETER = re.compile(rf"`({'|'.join(OPTIONS)})(?:=([^`]*))?`")
 

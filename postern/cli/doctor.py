@@ -90,7 +90,10 @@ async def print_results(results: AsyncIterator[CheckResult]) -> bool:
 
 
 async def diagnose(settings: Settings, sender: str | None, recipient: str | None) -> AsyncIterator[CheckResult]:
-    """Yield the results of all checks, in the order of sending. Raises SettingInvalid if POSTERN_RELAY is invalid."""
+    """Yield the results of all checks, in the order of the steps of sending.
+
+    Raises SettingInvalid if POSTERN_RELAY is invalid.
+    """
     from postern.messaging.emails.transports import parse_relays
     from postern.protocols.mail.dns import Resolver, parse_nameservers
 
@@ -289,7 +292,7 @@ async def _check_policies(resolver: "Resolver", settings: Settings, domain: str)
     from postern.messaging.domains.rules import spf_terms
     from postern.messaging.domains.verification import dns_record_settings
 
-    # Without a zone, the SPF record is a TXT record of the sending domain itself.
+    # The SPF record is checked as a TXT record of the sending domain itself, as without POSTERN_DNS_ZONE.
     record_settings = dns_record_settings(settings)._replace(zone=None)
     dns_check = await check_records(resolver, domain, [], record_settings)
     by_purpose = {check.purpose: check for check in dns_check.checks}

@@ -178,7 +178,7 @@ def _stored_domains(url: str) -> list[OwnDomain]:
 async def _own_mail_server(
     resolver: "Resolver", domain: str, names: frozenset[str], addresses: frozenset[str]
 ) -> OwnMailServer | None:
-    """The mail server of `domain` that is this server, by its name or address; None if no one is, or if DNS fails."""
+    """The mail server of `domain` that is this server, by its name or address; None if none is, or if DNS fails."""
     from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord
 
     is_implicit = False

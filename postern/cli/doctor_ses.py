@@ -49,6 +49,7 @@ class AwsResponse(NamedTuple):
     """A response of SES or SNS."""
 
     status: int
+    """The HTTP status; 0 if the server could not be reached."""
     error: str
     """The name of the error; empty if the request succeeded."""
     text: str
@@ -190,7 +191,11 @@ async def _check_destination(settings: Settings, account: "SesAccount") -> Check
     types = {str(kind) for entry in enabled for kind in entry.get("MatchingEventTypes") or ()}
     missing = [kind for kind in EVENT_TYPES if kind not in types]
     if missing:
-        result = f"{name} does not publish {', '.join(missing)} to the topic" if enabled else f"{name}: it is disabled"
+        result = (
+            f"{name} does not publish {', '.join(missing)} to the topic"
+            if enabled
+            else f"{name}: its event destination is disabled"
+        )
         return CheckResult("problem", "Configuration set", result, f"turn on the event types {', '.join(EVENT_TYPES)}")
     return CheckResult("ok", "Configuration set", f"{name} publishes events to the topic")
 
@@ -231,7 +236,7 @@ async def _check_subscription(settings: Settings, account: "SesAccount", topic: 
 def _subscription_result(endpoint: str, arn: str) -> CheckResult:
     if not arn.startswith("arn:"):
         advice = (
-            "start the server, make sure that Amazon can reach the address, and request the confirmation again in the "
+            "start the server, make sure that Amazon can reach this URL, and request the confirmation again in the "
             "console of SNS; Postern confirms it by itself"
         )
         return CheckResult("problem", "Subscription", f"{endpoint} is not confirmed", advice)

@@ -152,7 +152,7 @@ class MailServers:
         await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.gather(*(server.stop(drain.total_seconds()) for server in self._servers.values()))
         with suppress(OperationalError, PoolTimeout):
-            # And the records of processes that were killed, which have been silent for long.
+            # This also removes the records of killed processes, which have not stored counters for long.
             await remove_smtp_process(self._world.db, id=self._id, before=self._world.clock() - 10 * HEARTBEAT_TIMEOUT)
 
     async def _record_periodically(self) -> None:

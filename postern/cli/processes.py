@@ -248,7 +248,7 @@ async def _send_heartbeats(world: World) -> None:
             await asyncio.sleep(HEARTBEAT_INTERVAL.total_seconds())
     finally:
         with suppress(OperationalError, PoolTimeout):
-            # And the records of workers that were killed, which have been silent for long.
+            # This also removes the records of killed workers, which have sent no heartbeat for long.
             await remove_worker(world.db, id=worker_id, before=world.clock() - 10 * HEARTBEAT_TIMEOUT)
 
 

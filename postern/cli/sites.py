@@ -35,7 +35,10 @@ def register(app: typer.Typer) -> None:
 
 
 def show(context: typer.Context, json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """Print the sites with their counts for all projects together, those with the most waiting messages first."""
+    """Print the sites with their counts for all projects together, those with the most waiting messages first.
+
+    PART is the part of its limits that a site has at present: less than 100% after it has asked for less mail.
+    """
     if context.invoked_subcommand is not None:
         return
     sites = _with_database(_read_sites)

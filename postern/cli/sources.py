@@ -19,7 +19,9 @@ def register(app: typer.Typer) -> None:
 def show(json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """Print the addresses of POSTERN_SOURCES and the progress of their warm-up plans.
 
-    TODAY is how many messages may be sent from an address today; USED is how many of these were sent.
+    LANE is the kind of mail (transactional or marketing) for which an address is used. TODAY is how many messages may
+    be sent from an address today; USED is how many of these were sent. REPEATED is how many days did not count, because
+    nothing was sent or the address was on a blocklist.
     """
     states = _states()
     if json:

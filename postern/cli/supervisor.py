@@ -260,7 +260,7 @@ async def _print_ready(processes: ProcessGroup, url: str) -> None:
     for child in processes.children:
         child.has_been_ready = True
     checks = import_module("postern.cli.checks")
-    ready = f"Postern is ready at {settings.public_url} (Ctrl-C stops it).\n{checks.describe_mail_transport(settings)}"
+    ready = f"Postern is ready at {settings.public_url} (Ctrl-C stops it).\n{checks.describe_mail_and_ports(settings)}"
     print(f"{ready}\n{ACCESS_HINT}" if credentials is None else credentials.welcome(ready), flush=True)
 
 

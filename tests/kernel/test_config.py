@@ -2,7 +2,7 @@
 
 import pytest
 
-from postern.cli.checks import check_settings, describe_mail_transport
+from postern.cli.checks import check_settings, describe_mail_and_ports
 from postern.kernel.config import SettingInvalid, read_settings
 
 
@@ -154,16 +154,16 @@ def test_the_ready_message_names_transport_relay_and_base_url():
     """
     relay_settings = read_settings({**PUBLIC_RELAY, BASE_URL: "https://mail.example.com"})
     check_settings(relay_settings)
-    text = describe_mail_transport(relay_settings)
+    text = describe_mail_and_ports(relay_settings)
     assert "sent through smtp.example.net:587 (starttls-required) (transport relay)" in text
     assert "https://mail.example.com" in text
     assert "hidden" not in text
     check_settings(read_settings({**LOCAL_RELAY, BASE_URL: "http://127.0.0.1:8025"}))
     direct = {"POSTERN_TRANSPORT": "direct", "POSTERN_SOURCES": "203.0.113.5=mx1.example.com"}
-    text = describe_mail_transport(read_settings({**direct, BASE_URL: "https://mail.example.com"}))
+    text = describe_mail_and_ports(read_settings({**direct, BASE_URL: "https://mail.example.com"}))
     assert "from 203.0.113.5 to the recipients' mail servers" in text
     check_settings(read_settings({**direct, BASE_URL: "http://127.0.0.1:8025", "POSTERN_DIRECT_PORT": "2525"}))
-    text = describe_mail_transport(read_settings({}))
+    text = describe_mail_and_ports(read_settings({}))
     assert "transport capture" in text
     assert "http://127.0.0.1:8025" in text
 
@@ -179,7 +179,7 @@ def test_the_ready_message_names_all_transports_in_order():
         }
     )
     check_settings(settings)
-    assert describe_mail_transport(settings) == (
+    assert describe_mail_and_ports(settings) == (
         "Mail is sent through https://email.eu-central-1.amazonaws.com (transport ses) or, if that cannot be reached, "
         "through smtp.example.net:587 (starttls-required) (transport relay); links in it lead to "
         "https://mail.example.com."
