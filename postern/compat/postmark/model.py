@@ -117,7 +117,7 @@ FIELDS: Final[Mapping[str, str]] = {
     "Cc": "addresses of a copy, separated by commas",
     "Bcc": "addresses of a blind copy, separated by commas",
     "Subject": "the subject; refused with a template, which has its own",
-    "Tag": "a tag of the send, which the log and all webhooks have",
+    "Tag": "a tag of the send, which appears in the e-mail log and in all webhooks",
     "HtmlBody": "the html, sent unchanged; refused with a template",
     "TextBody": "the text, sent unchanged; refused with a template",
     "ReplyTo": "up to 10 reply addresses, separated by commas",

@@ -233,7 +233,7 @@ FIELDS: Final[Mapping[str, str]] = {
     "attachments.content_id": "the content id; ignored unless `disposition` is `inline`",
     "template_id": "the id of a template of the project, with `d-` before it or without; an unknown one is refused",
     "headers": "header fields of the message; those that Postern writes itself are refused",
-    "categories": "tags of the send, which the log and all webhooks have",
+    "categories": "tags of the send, which appear in the e-mail log and in all webhooks",
     "custom_args": "tags `name--value` of the send, each up to 256 characters",
     "sections": "texts that replace their tags in the values of substitutions",
     "send_at": "the time of a scheduled send, up to 30 days ahead",
