@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from postern.cli.data_folder import ServerState
 
-REQUEST_SECONDS = 60.0
+REQUEST_TIMEOUT_SECONDS = 60.0
 
 Url = Annotated[str | None, typer.Option("--url", envvar="POSTERN_URL", help="Base URL of the server.")]
 Key = Annotated[str | None, typer.Option(envvar="POSTERN_KEY", help="A secret key. Default: create a new project.")]
@@ -135,7 +135,7 @@ async def connect(url: str | None, key: str | None, project: str | None) -> Asyn
     if project is None:
         raise CannotRun("Give the id of the key's project with --project or POSTERN_PROJECT.")
     headers = {"Authorization": f"Bearer {key}"}
-    async with httpx.AsyncClient(base_url=base_url, headers=headers, timeout=REQUEST_SECONDS) as http:
+    async with httpx.AsyncClient(base_url=base_url, headers=headers, timeout=REQUEST_TIMEOUT_SECONDS) as http:
         yield ProjectClient(http, base_url, project, inbox_url, developer_token, dashboard_url)
 
 
