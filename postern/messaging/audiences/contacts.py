@@ -20,7 +20,7 @@ from postern.messaging.audiences.attributes import inferred_from
 from postern.messaging.audiences.membership import SYSTEM, ChangeActor, actor_of, contacts_changed
 from postern.messaging.audiences.model import (
     ATTRIBUTE_COUNT_LIMIT,
-    ATTRIBUTES_LIMIT,
+    MAX_ATTRIBUTES_BYTES,
     AddressText,
     Contact,
     ContactExists,
@@ -62,7 +62,7 @@ async def list_contacts(
     text = normalize_part(q.strip()) or None if q else None
     limit = page.count_limit
     if text is None:
-        total = await store.contact_count(call.db, project_id=call.project_id, unsubscribed=unsubscribed)
+        total = await store.contact_count_from_rollups(call.db, project_id=call.project_id, unsubscribed=unsubscribed)
         total = total if limit is None else min(total, limit)
     elif limit is None:
         total = await store.count_contacts(call.db, project_id=call.project_id, q=text, unsubscribed=unsubscribed)
@@ -70,7 +70,7 @@ async def list_contacts(
         matching_ids = await store.some_contact_ids(
             call.db, project_id=call.project_id, q=text, unsubscribed=unsubscribed, limit=limit
         )
-        if len(matching_ids) < limit:
+        if len(matching_ids) < limit:  # These are all, so the page is cut from them without a second search.
             ids = _ids_at(matching_ids, position, page.limit + 1)
             rows = await store.contacts_with_ids(call.db, project_id=call.project_id, ids=ids)
             rows.sort(key=lambda contact: contact.id, reverse=True)
@@ -176,7 +176,7 @@ async def change_contact(call: Call, id: UUID, data: ContactChange) -> Contact:
 
 @delete_("/projects/{project_id}/contacts/{id}", needs="contacts:write", problems=[ContactMissing])
 async def delete_contact(call: Call, id: UUID) -> Deleted:
-    """Delete a contact and its audience memberships. E-mails sent to it stay in the log.
+    """Delete a contact and its audience memberships. E-mails sent to it are kept.
 
     Its automation runs end. If it had unsubscribed, a contact created with the same address later, by any operation, is
     unsubscribed too until `PATCH {"unsubscribed": false}`. Honours `If-Match`.
@@ -302,7 +302,7 @@ async def merge_attributes(
         ids=list(ids),
         change=Jsonb(attributes),
         removed=[name for name, value in attributes.items() if value is None],
-        max_bytes=ATTRIBUTES_LIMIT,
+        max_bytes=MAX_ATTRIBUTES_BYTES,
         max_count=ATTRIBUTE_COUNT_LIMIT,
         now=now,
     )

@@ -29,10 +29,10 @@ from postern.messaging.audiences.csv_headers import (
 )
 from postern.messaging.audiences.model import (
     ATTRIBUTE_COUNT_LIMIT,
-    ATTRIBUTES_LIMIT,
     COLUMN_LIMIT,
     EXPORTED_ATTRIBUTES,
     IMPORT_BATCH,
+    MAX_ATTRIBUTES_BYTES,
     AttributeType,
     CharsetFrom,
     ColumnDecision,
@@ -47,8 +47,8 @@ from postern.protocols.mail.address import AddressInvalid, address_key, parse_ad
 ROW_LIMIT: Final = 131_072
 """Maximum bytes of one row, including line breaks within quotes."""
 REREAD_LIMIT: Final = 8 * ROW_LIMIT
-"""Bytes of a batch that may be parsed again after invalid rows, in addition to REREAD_SHARE times the bytes parsed."""
-REREAD_SHARE: Final = 4
+"""Bytes of a batch that may be parsed again after invalid rows, in addition to REREADS_PER_BYTE times those parsed."""
+REREADS_PER_BYTE: Final = 4
 """How often each byte may be parsed again on average, in addition to REREAD_LIMIT."""
 BATCH_BYTES: Final = 8_388_608
 """Bytes of a file after which a batch ends even if it has fewer than IMPORT_BATCH rows."""
@@ -607,7 +607,7 @@ class _LineSource:
 
     A hostile file may open a quote on every line. Each of these rows is invalid after ROW_LIMIT bytes, and parsing
     resumes at its second line, so most bytes would be parsed many times. Therefore a row of several lines is also
-    invalid if it is longer than the number of bytes that may still be parsed again (REREAD_LIMIT, REREAD_SHARE).
+    invalid if it is longer than the number of bytes that may still be parsed again (REREAD_LIMIT, REREADS_PER_BYTE).
     """
 
     def __init__(self, lines: Iterator[tuple[bytes, int]], number: int, position: int, charset: str) -> None:
@@ -629,7 +629,7 @@ class _LineSource:
         """Advance `number` and `position` to the line after the current row, and begin the next row."""
         self.number += len(self.row_lines)
         self.position += self._row_size
-        self._rereadable_bytes += REREAD_SHARE * self._row_size
+        self._rereadable_bytes += REREADS_PER_BYTE * self._row_size
         self.begin_row()
 
     def skip_first_line(self) -> None:
@@ -724,11 +724,11 @@ def check_size(attributes: dict[str, Any]) -> None:
         if isinstance(value, str) and "\0" in value:
             raise RowInvalid(f"The cell of `{name}` contains a NUL character.")
         if not isinstance(value, str | int | float):
-            size = ATTRIBUTES_LIMIT
+            size = MAX_ATTRIBUTES_BYTES
             if b"\\u0000" in to_json(value):
                 raise RowInvalid(f"The cell of `{name}` contains a NUL character.")
-    if size * 6 > ATTRIBUTES_LIMIT and len(to_json(attributes)) > ATTRIBUTES_LIMIT:
-        raise RowInvalid(f"The attributes take more than {ATTRIBUTES_LIMIT} bytes.")
+    if size * 6 > MAX_ATTRIBUTES_BYTES and len(to_json(attributes)) > MAX_ATTRIBUTES_BYTES:
+        raise RowInvalid(f"The attributes take more than {MAX_ATTRIBUTES_BYTES} bytes.")
     if len(attributes) > ATTRIBUTE_COUNT_LIMIT:
         raise RowInvalid(f"A contact has at most {ATTRIBUTE_COUNT_LIMIT} attributes.")
 

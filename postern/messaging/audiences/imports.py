@@ -53,9 +53,9 @@ from postern.messaging.audiences.membership import SYSTEM, ChangeActor, actor_of
 from postern.messaging.audiences.model import (
     ATTRIBUTE_COUNT_LIMIT,
     ATTRIBUTE_TYPES_LIMIT,
-    ATTRIBUTES_LIMIT,
     EXPORTED_ATTRIBUTES,
     IMPORT_LIMIT,
+    MAX_ATTRIBUTES_BYTES,
     MAX_CONCURRENT_PREVIEWS,
     MAX_UNFINISHED_IMPORTS,
     PREVIEW_ROWS,
@@ -561,7 +561,7 @@ async def import_batch(
         project_id=project_id,
         rows=Jsonb([_staged(row) for row in rows]),
         mode=mode,
-        attributes_limit=ATTRIBUTES_LIMIT,
+        attributes_limit=MAX_ATTRIBUTES_BYTES,
         attribute_count_limit=ATTRIBUTE_COUNT_LIMIT,
     )
     event_names = ("contact.created", "contact.updated", "contact.unsubscribed")

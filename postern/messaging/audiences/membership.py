@@ -157,7 +157,7 @@ async def _refill(
     return AudienceChangeResult(added=changes.joined, removed=changes.left)
 
 
-class CompiledRules(dict[tuple[UUID, ...], tuple[Composable, list[list[Any]]]]):
+class CompiledRulesCache(dict[tuple[UUID, ...], tuple[Composable, list[list[Any]]]]):
     """A cache of the results of `_compile`, keyed by the `rules_id` of each audience, in order.
 
     Entries stay valid, because changed rules get a new `rules_id`.
@@ -168,7 +168,7 @@ async def _compile(
     tx: Transaction, project_id: UUID, audiences: Sequence[DynamicAudience]
 ) -> tuple[Composable, list[list[Any]]]:
     """The SQL conditions of many audiences as comma-separated SQL, and the values of each condition."""
-    cache = tx.cache(CompiledRules)
+    cache = tx.cache(CompiledRulesCache)
     rules_ids = tuple(audience.rules_id for audience in audiences)
     compiled = cache.get(rules_ids)
     if compiled is None:

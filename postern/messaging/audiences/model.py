@@ -12,35 +12,36 @@ import msgspec
 from postern.kernel.http.problems import BadRequest, Conflict, Invalid, Missing, ProblemError, RateLimited
 from postern.kernel.values import DisplayName, Moment, Record, to_json
 
-ATTRIBUTES_LIMIT: Final = 16_384
+MAX_ATTRIBUTES_BYTES: Final = 16_384
 """Maximum bytes of a contact's attributes as JSON."""
 ATTRIBUTE_COUNT_LIMIT: Final = 100
 ATTRIBUTE_NAME_LIMIT: Final = 100
 ATTRIBUTES_PER_PROJECT: Final = 1_000
-"""Attributes of a project that can have a type; values of further attributes are stored without one."""
+"""Maximum number of attributes of a project that have a type; values of further attributes are stored without one."""
 EXPORTED_ATTRIBUTES: Final = 500
-"""Attributes that get a column of their own in an export; rarer ones share the column `attributes`."""
+"""Maximum number of attributes with a column of their own in an export; rarer ones share the column `attributes`."""
 
 BULK_LIMIT: Final = 10_000
-"""Addresses in one bulk addition."""
+"""Maximum number of addresses in one bulk addition."""
 AUDIENCES_PER_PROJECT: Final = 2_000
 DYNAMIC_PER_PROJECT: Final = 500
-"""Audiences with rules; each change of a contact evaluates all of them."""
+"""Maximum number of audiences with rules; each change of a contact evaluates all of them."""
 LEVEL_LIMIT: Final = 5
 """Maximum length of a chain of audiences whose rules refer to one another."""
 RECOMPUTE_INTERVAL: Final = timedelta(hours=1)
 """How often audiences with time-dependent rules are recomputed."""
 
 IMPORT_LIMIT: Final = 1_073_741_824
-"""Bytes of an imported file."""
+"""Maximum bytes of an imported file."""
 IMPORT_BATCH: Final = 10_000
 """Rows that an import inserts in one transaction."""
 ATTRIBUTE_TYPES_LIMIT: Final = 2_500
-"""Characters of `attributeTypes`. Percent-encoded in a URL, each takes up to 12 octets of the request head."""
+"""Maximum characters of the parameter `attributeTypes`. Percent-encoded in a URL, each takes up to 12 octets of the
+request head."""
 IMPORT_ERRORS_KEPT: Final = 200
-"""Errors that an import lists; further ones are only counted."""
+"""Maximum number of errors that an import lists; further ones are only counted."""
 COLUMN_LIMIT: Final = 1_000
-"""Columns of an imported file."""
+"""Maximum number of columns of an imported file."""
 PREVIEW_ROWS: Final = 20
 """Rows that a preview of an import shows."""
 PREVIEW_SAMPLES: Final = 3
@@ -48,11 +49,11 @@ PREVIEW_SAMPLES: Final = 3
 SAMPLE_LIMIT: Final = 100
 """Characters of a sample cell; longer ones are truncated."""
 MAX_CONCURRENT_PREVIEWS: Final = 4
-"""Previews of one project in one API process; each holds up to 10 MB of its file in memory."""
+"""Maximum number of import previews of one project in one API process; each holds up to 10 MB of its file in memory."""
 UPLOAD_TIME: Final = timedelta(hours=2)
 """Maximum duration of an upload; after that it is cancelled."""
 MAX_UNFINISHED_IMPORTS: Final = 5
-"""Imports of one project that are being uploaded, pending or running."""
+"""Maximum number of imports of one project that are being uploaded, pending or running."""
 
 AttributeType = Literal["string", "number", "boolean", "date", "list"]
 AudienceType = Literal["STATIC", "DYNAMIC"]
@@ -474,5 +475,5 @@ def check_attributes(attributes: dict[str, Any], path: str = "/attributes") -> N
         raise Invalid(errors[0].message, errors=errors[:20])
     if len(attributes) > ATTRIBUTE_COUNT_LIMIT:
         raise Invalid.at(path, f"A contact has at most {ATTRIBUTE_COUNT_LIMIT} attributes.", "too_many")
-    if len(to_json(attributes)) > ATTRIBUTES_LIMIT:
-        raise Invalid.at(path, f"The attributes take more than {ATTRIBUTES_LIMIT} bytes.", "too_large")
+    if len(to_json(attributes)) > MAX_ATTRIBUTES_BYTES:
+        raise Invalid.at(path, f"The attributes take more than {MAX_ATTRIBUTES_BYTES} bytes.", "too_large")

@@ -364,7 +364,7 @@ async def refresh(db: Database, project_id: UUID, id: UUID, now: Moment) -> None
     runs in a transaction of its own and records events.
     """
     time_dependent = await store.time_dependent_among(
-        db, project_id=project_id, ids=await _with_sources(db, project_id, id)
+        db, project_id=project_id, ids=await _with_referred_audiences(db, project_id, id)
     )
     if not time_dependent:
         return
@@ -372,12 +372,12 @@ async def refresh(db: Database, project_id: UUID, id: UUID, now: Moment) -> None
         await store.lock_audiences_exclusively(tx, project_id=project_id)
         # Ordered by level, so audiences that others refer to come first.
         for audience_id in await store.time_dependent_among(
-            tx, project_id=project_id, ids=await _with_sources(tx, project_id, id)
+            tx, project_id=project_id, ids=await _with_referred_audiences(tx, project_id, id)
         ):
             await refill_audience(tx, project_id, await require_audience(tx, project_id, audience_id), now)
 
 
-async def _with_sources(db: Queries, project_id: UUID, id: UUID) -> list[UUID]:
+async def _with_referred_audiences(db: Queries, project_id: UUID, id: UUID) -> list[UUID]:
     """The ids of an audience and of those that its rules refer to, directly or indirectly."""
     references = {
         reference.id: reference.depends_on
@@ -529,8 +529,8 @@ async def _update_levels(tx: Transaction, project_id: UUID, required_ids: set[UU
         if id in path:
             raise Invalid.at("/conditions", "Audiences cannot refer to one another in a cycle.", "circular")
         if id not in levels:
-            source_ids = references[id].depends_on if id in references else []
-            levels[id] = 1 + max((level_of(source_id, (*path, id)) for source_id in source_ids), default=-1)
+            referred_ids = references[id].depends_on if id in references else []
+            levels[id] = 1 + max((level_of(referred_id, (*path, id)) for referred_id in referred_ids), default=-1)
         return levels[id]
 
     for reference in references.values():

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PREVIEW_TIME: Final = timedelta(seconds=5)
 """How long each of the two queries of a preview may take."""
 PREVIEW_CONTACTS: Final = 10
-"""Contacts in a preview."""
+"""Maximum number of contacts that a preview shows."""
 CONNECTIONS_PER_PREVIEW: Final = 4
 """Database connections of a process for each concurrent preview: previews use at most a quarter of them."""
 

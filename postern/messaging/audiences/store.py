@@ -99,7 +99,7 @@ async def lock_audiences_exclusively(tx: Transaction, *, project_id: UUID) -> st
 
 
 # Statements that write attributes also insert inferred types for attributes that have no type yet; for the others, this
-# costs an index lookup. They never wait: they skip an attribute whose type another transaction is inserting.
+# costs an index lookup. The insertion never waits: it skips an attribute whose type another transaction is inserting.
 INSERT_INFERRED_TYPES: LiteralString = """
     new_attributes as materialized (
         select inferred.id, inferred.name, inferred.type, row_number() over (order by inferred.name) as number
@@ -185,8 +185,8 @@ async def lock_contacts(tx: Transaction, *, project_id: UUID, ids: list[UUID], k
 async def count_existing(tx: Transaction, *, project_id: UUID, keys: list[str]) -> int: ...
 
 
-# Lock the insertion of many contacts in a project until the transaction ends. Such transactions also change other
-# contacts; without this lock, two of them could wait for each other's contacts.
+# Take the project's lock for inserting many contacts, until the transaction ends. Transactions that take it also change
+# existing contacts; without the lock, two of them could wait for each other's contacts.
 @statement("""
     select pg_advisory_xact_lock(hashtextextended('newcomers:' || %(project_id)s::text, 0))::text
 """)
@@ -297,7 +297,7 @@ async def some_contact_ids(
     end), 0)::bigint
     from contact_rollups where project_id = %(project_id)s
 """)
-async def contact_count(db: Queries, *, project_id: UUID, unsubscribed: bool | None) -> int: ...
+async def contact_count_from_rollups(db: Queries, *, project_id: UUID, unsubscribed: bool | None) -> int: ...
 
 
 # Contacts by part of the address and by `unsubscribed`, newest first; None disables a filter.
@@ -772,7 +772,8 @@ class ContactKey(Record):
     id: UUID
 
 
-# The ids of the contacts with these normalised addresses; the lists are parallel. Others are omitted.
+# The ids of the contacts with these normalised addresses, for parallel lists of projects and addresses; an address
+# without a contact is omitted. (Every statement must have a parameter `project_id`, here a list.)
 @statement("""
     select c.project_id, c.email_key, c.id from contacts c
     join unnest(%(project_id)s::uuid[], %(email_keys)s::text[]) as pair (project_id, email_key)

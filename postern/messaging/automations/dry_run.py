@@ -51,7 +51,7 @@ from postern.messaging.templates.rules import CONTENT_PROBLEMS, check_content, p
 from postern.platform.events import operations as events
 from postern.protocols.mail.templates.composing import TemplateCrashed, TemplateTooExpensive
 
-CONDITIONS_EXPLAINED = 200
+MAX_CONDITIONS_EXPLAINED = 200
 """Maximum number of conditions that one dry run evaluates one by one, each with a statement of its own."""
 MAX_DURATION = timedelta(seconds=5)
 """Maximum duration of the transaction that executes the steps, because it locks the contact and prevents changes of the
@@ -224,10 +224,10 @@ class DryRunBatch(RunBatch):
     async def _explain(self, step_rules: Rules, contact_id: UUID) -> list[DryRunCondition]:
         """Evaluate each condition of rules alone, at the time and with the attributes of the current step.
 
-        Returns an empty list if the dry run would thereby evaluate more than CONDITIONS_EXPLAINED.
+        Returns an empty list if the dry run would thereby evaluate more than MAX_CONDITIONS_EXPLAINED.
         """
         leaves = list(_leaves(step_rules.conditions, ""))
-        if self.explained + len(leaves) > CONDITIONS_EXPLAINED:
+        if self.explained + len(leaves) > MAX_CONDITIONS_EXPLAINED:
             return []
         self.explained += len(leaves)
         (contact,) = await contacts.contacts_with_ids(self.tx, self.project_id, [contact_id])

@@ -109,10 +109,10 @@ def find_loop(
     loop = _shortest_loop(edges, candidate.id)
     if not loop or sum((edge.effect.after for edge in loop), timedelta()) >= LOOP_MIN_DELAY:
         return []
-    return [_fault(edge, candidate) for edge in loop]
+    return [_loop_error(edge, candidate) for edge in loop]
 
 
-def _fault(edge: LoopEdge, candidate: LoopCandidate) -> ProblemError:
+def _loop_error(edge: LoopEdge, candidate: LoopCandidate) -> ProblemError:
     """The message for one edge of the loop, with the JSON pointer of a step of `candidate`, or of its trigger."""
     path = edge.effect.path if edge.source.id == candidate.id else "/trigger"
     message = f"“{edge.source.name}” {edge.effect.text}, which starts “{edge.target.name}”."
@@ -235,7 +235,7 @@ def _effects_of_step(
 
 
 def _effects_on_dynamic_audiences(effect: StepEffect, audiences: _Audiences) -> Iterator[StepEffect]:
-    """The further effects of the step: the memberships of dynamic audiences that it may change."""
+    """Further effects of the step that has `effect`: the memberships of dynamic audiences that it may change."""
     for audience_id, relevant in audiences.affected_by(effect.sets):
         events = frozenset([("audience.joined", audience_id), ("audience.left", audience_id)])
         text = f"{effect.text} and thereby changes the members of the audience “{audiences.name(audience_id)}”"
@@ -261,7 +261,7 @@ def _repeatable_edges(
     An edge can repeat if its effect causes events every time, or if the effect sets an attribute or membership that
     another effect in the component sets to a different value.
     """
-    while True:
+    while True:  # Removing an edge can make the component smaller, so that other edges no longer repeat.
         forward = [(edge.source.id, edge.target.id) for edge in edges]
         component = _reachable(forward, candidate) & _reachable(
             [(target, source) for source, target in forward], candidate

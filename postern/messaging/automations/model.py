@@ -19,7 +19,7 @@ WAIT_LIMIT: Final = timedelta(days=366)
 """Maximum time that one step can wait."""
 DEFAULT_EVENT_TIMEOUT: Final = timedelta(days=30)
 """Default timeout of WAIT_FOR_EVENT."""
-RUNS_PER_HOUR: Final = 1
+DEFAULT_RUNS_PER_HOUR: Final = 1
 """Default of `maxRunsPerHour`: runs of one automation that one contact can start within an hour."""
 RUNS_PER_HOUR_MAX: Final = 1_000
 LOOP_MIN_DELAY: Final = timedelta(hours=1)
@@ -367,7 +367,7 @@ class NewRun(Record):
     event_id: UUID
     """The event that starts the run."""
     test: bool
-    """Whether a TEST key caused this event. Runs of TEST keys do not count for the limits of the others."""
+    """Whether a TEST key caused this event. Runs that TEST keys start and other runs are limited separately."""
     at: Moment
     """When this event occurred."""
 

@@ -26,8 +26,8 @@ from postern.messaging.automations.loops import LoopCandidate, find_loop
 from postern.messaging.automations.model import (
     AUTOMATIONS_PER_PROJECT,
     CONTACT_DELETED,
+    DEFAULT_RUNS_PER_HOUR,
     RETRY_LIMIT,
-    RUNS_PER_HOUR,
     STEPS_LIMIT,
     AddToAudience,
     Automation,
@@ -85,7 +85,7 @@ class NewAutomation(Body):
     trigger: Trigger
     steps: Steps
     active: bool = False
-    max_runs_per_hour: MaxRunsPerHour = RUNS_PER_HOUR
+    max_runs_per_hour: MaxRunsPerHour = DEFAULT_RUNS_PER_HOUR
     """With `once: false`: maximum runs that one contact can start within an hour."""
     allow_loops: bool = False
     """Whether the automation may be active even if it is part of a loop."""
@@ -278,7 +278,7 @@ async def change_automation(call: Call, id: UUID, data: AutomationChange) -> Aut
 
 @delete("/projects/{project_id}/automations/{id}", needs="automations:write", problems=[AutomationMissing])
 async def delete_automation(call: Call, id: UUID) -> Deleted:
-    """Delete an automation with all its runs, including unfinished ones. E-mails that were sent stay in the log.
+    """Delete an automation with all its runs, including unfinished ones. E-mails that were sent are kept.
 
     Honours `If-Match`.
     """

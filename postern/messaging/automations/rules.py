@@ -72,7 +72,7 @@ def flatten_steps(steps: Sequence[Step]) -> list[StepPosition]:
 
 
 def _append_steps(steps: Sequence[Step], path: str, positions: list[StepPosition], after: int | None) -> None:
-    """Append `steps`. The last of them leads to index `after`, or to the following index if that is None."""
+    """Append `steps`. The last of them leads to index `after` or, if `after` is None, to the index that follows."""
     for index, step in enumerate(steps):
         current = len(positions)
         pointer = f"{path}/{index}"
@@ -120,14 +120,14 @@ def awaited_events(steps: Sequence[Step]) -> list[str]:
     """Names of the events that WAIT_FOR_EVENT steps wait for, without repetitions."""
     return sorted(
         {
-            event_name(position.step.event)
+            current_event_name(position.step.event)
             for position in flatten_steps(steps)
             if isinstance(position.step, WaitForEvent)
         }
     )
 
 
-def event_name(name: str) -> str:
+def current_event_name(name: str) -> str:
     """The current name of an event, given its current or a former name."""
     return ALIASES.get(name, name)
 
@@ -213,7 +213,7 @@ def event_variables(event: EventRow) -> dict[str, Any]:
 
 
 def _check_event(path: str, name: str) -> None:
-    name = event_name(name)
+    name = current_event_name(name)
     if name.startswith(AUTOMATION_PREFIX):
         raise Invalid.at(path, "Events of automations cannot start or continue automations, because that could loop.")
     if name not in EVENT_NAMES and not is_custom_name(name):
@@ -224,7 +224,7 @@ def _check_event(path: str, name: str) -> None:
 def starting_event(trigger: Trigger) -> tuple[str, UUID | None]:
     """The name of the event that starts a run, and the id of the audience that the event must concern, or None."""
     if trigger.type == "EVENT":
-        return event_name(trigger.event or ""), None
+        return current_event_name(trigger.event or ""), None
     audience = None if trigger.audience_id is None else as_id(trigger.audience_id)
     return STARTS_ON[trigger.type], audience
 

@@ -71,7 +71,7 @@ class RunState:
     status: RunStatus = "RUNNING"
     due_at: Moment | None = None
     waiting_for: str | None = None
-    calls: bool = False
+    is_call_due: bool = False
     """Whether the run has to call the URL of its WEBHOOK step next."""
     tried: int = 0
     """Number of failed calls of the current WEBHOOK step."""
@@ -138,7 +138,7 @@ class RunBatch:
             await self._change_membership(group, step)
         elif isinstance(step, CallWebhook):
             for run in group:
-                run.calls, run.continues, run.due_at = True, False, self.now
+                run.is_call_due, run.continues, run.due_at = True, False, self.now
                 run.entered_at = run.entered_at or self.now
         else:
             assert isinstance(step, Exit)
@@ -258,7 +258,7 @@ class RunBatch:
         The event log is searched again at the timeout, because a concurrent transaction that records the event does not
         see a run that is about to wait.
         """
-        name = rules.event_name(step.event)
+        name = rules.current_event_name(step.event)
         woken = [run.row.event_id for run in group if run.row.event_id is not None]
         events_by_id = (
             {event.id: event for event in await events.with_ids(self.tx, self.project_id, woken)} if woken else {}
@@ -354,6 +354,10 @@ class RunBatch:
     def _next_step(
         self, run: RunState, outcome: Outcome, detail: dict[str, Any] | None = None, *, to: int | None = None
     ) -> None:
+        """Record the outcome of the current step, and go to the step with the index `to`, by default the next one.
+
+        After the last step, the run is COMPLETED.
+        """
         self._record_step(run, outcome, detail)
         run.step_index = run.position.next if to is None else to
         run.entered_at, run.tried = None, 0
@@ -368,16 +372,16 @@ class RunBatch:
 
     def _end(self, run: RunState, status: RunStatus, error: str | None = None) -> None:
         run.status, run.error, run.continues, run.due_at = status, error and error[:ERROR_CHARACTERS], False, None
-        run.calls, run.entered_at = False, None
+        run.is_call_due, run.entered_at = False, None
 
     def finish_call(self, run: RunState, outcome: Outcome, detail: dict[str, Any]) -> None:
         """Record the outcome of a WEBHOOK step, and let the run continue with the following step."""
         self._next_step(run, outcome, detail)
-        run.calls = False
+        run.is_call_due = False
 
     def retry_call(self, run: RunState, at: Moment) -> None:
         """Schedule another attempt of a WEBHOOK step at the given time, and count the failed one."""
-        run.calls, run.continues, run.due_at, run.tried = True, False, at, run.row.tried + 1
+        run.is_call_due, run.continues, run.due_at, run.tried = True, False, at, run.row.tried + 1
 
     async def settle(self) -> None:
         """Store the positions, history and counters of all runs, and record an event for each run that finished."""
@@ -390,7 +394,7 @@ class RunBatch:
                 current_step=run.step_index,
                 entered_at=run.entered_at,
                 waiting_for=run.waiting_for,
-                calls=run.calls,
+                calls=run.is_call_due,
                 tried=run.tried,
                 due_at=run.due_at,
                 error=run.error,
@@ -402,7 +406,7 @@ class RunBatch:
         await self._write_history()
         await self._count(ended)
         await events.record_all(self.tx, [_finished_event(self.project_id, run, self.now) for run in ended])
-        if any(run.calls for run in self.runs):
+        if any(run.is_call_due for run in self.runs):
             self.tx.mark_due("automation_runs")
 
     async def _write_history(self) -> None:
@@ -499,7 +503,7 @@ class VersionSteps(dict[tuple[UUID, int], list[StepPosition]]):
     """A cache of flattened steps by automation id and version number."""
 
 
-VERSIONS_KEPT = 1_000
+MAX_CACHED_VERSIONS = 1_000
 """Maximum number of versions whose flattened steps a process caches. Entries stay valid: a version never changes."""
 
 
@@ -519,7 +523,7 @@ async def load_runs(tx: Transaction, project_id: UUID, rows: list[DueRun]) -> li
             automation_id=[automation_id for automation_id, _ in missing],
             version=[version for _, version in missing],
         )
-        if len(cache) > VERSIONS_KEPT:
+        if len(cache) > MAX_CACHED_VERSIONS:
             cache.clear()
         for version in loaded:
             positions = rules.flatten_steps(rules.read_steps(version.steps))

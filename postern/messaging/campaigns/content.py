@@ -65,8 +65,8 @@ async def template_parts(
         return parsed is None or parsed not in without_engine
 
     parts: list[tuple[str, Part, str | None]] = []
-    has_shared_templates = not template_ids or any(map(is_rendered, template_ids))
-    if has_shared_templates:
+    shared_parts_can_have_tags = not template_ids or any(map(is_rendered, template_ids))
+    if shared_parts_can_have_tags:
         parts.append(("/subject", "subject", own_content.subject))
         if own_content.preview_text:
             parts.append(("/previewText", "html", with_preview("<p></p>", own_content.preview_text)))
@@ -74,7 +74,7 @@ async def template_parts(
     for index, (subject, template_id) in enumerate(own_content.variants):
         if is_rendered(template_id or own_content.template_id):
             parts.append((f"/variants/{index}/subject", "subject", subject))
-    return parts, has_shared_templates
+    return parts, shared_parts_can_have_tags
 
 
 async def current_content(db: Queries, row: CampaignRow, variant: VariantRow | None) -> CampaignContent:

@@ -12,7 +12,7 @@ from postern.kernel.values import Body, DisplayName, Moment, Record, Timestamp
 CampaignStatus = Literal["DRAFT", "SCHEDULED", "TESTING", "SENDING", "PAUSED", "SENT", "CANCELLED", "FAILED"]
 Metric = Literal["OPEN_RATE", "CLICK_RATE"]
 
-ALLOWED: dict[str, frozenset[str]] = {
+ALLOWED_ACTIONS: dict[str, frozenset[str]] = {
     "DRAFT": frozenset(("edit", "delete", "send", "test", "duplicate")),
     "SCHEDULED": frozenset(("edit", "delete", "cancel", "test", "duplicate")),
     "TESTING": frozenset(("cancel", "pause", "select_winner", "cancel_test", "test", "duplicate")),
@@ -39,12 +39,12 @@ TRANSITIONS: dict[str, frozenset[str]] = {
 
 VARIANTS_MIN, VARIANTS_MAX = 2, 8
 FILL_BATCH = 2_000
-"""Contacts that become sends in one transaction."""
+"""Maximum number of contacts that become sends in one transaction."""
 MAX_QUEUED = 10_000
 """A campaign creates no further sends while this many wait for their first attempt. Sends that wait for a retry do not
-count, so that a slow site does not hold up the others."""
+count, so that slow mail servers of one receiver do not hold up the sends to others."""
 UPDATE_BATCH = 2_000
-"""Sends that are released or cancelled in one transaction."""
+"""Maximum number of sends that are released or cancelled in one transaction."""
 POLL_INTERVAL = timedelta(milliseconds=200)
 """How often the counters of a campaign are read while sends wait for their first attempt."""
 LIMITED_POLL_INTERVAL = timedelta(seconds=5)
@@ -327,7 +327,7 @@ class CampaignRow(CampaignFields):
     releasing: bool
     """Whether the campaign was resumed and not all of its held sends are due again yet."""
     is_test: bool
-    """Whether a TEST key started the campaign; then its messages are only captured in the inbox."""
+    """Whether a TEST key started the campaign; then its messages are stored in Postern's own inbox, not delivered."""
     content_id: UUID | None
     """The content snapshot to send: of the campaign, the winner or, during an A/B test, the first variant."""
     cursor: UUID | None
@@ -397,8 +397,8 @@ class FilledBatch(Record):
 
 def require_allowed(action: str, status: str) -> None:
     """Raises CampaignStateConflict if `status` does not allow `action`; the message lists the allowed actions."""
-    if action not in ALLOWED[status]:
-        possible = ", ".join(sorted(allowed.replace("_", " ") for allowed in ALLOWED[status]))
+    if action not in ALLOWED_ACTIONS[status]:
+        possible = ", ".join(sorted(allowed.replace("_", " ") for allowed in ALLOWED_ACTIONS[status]))
         raise CampaignStateConflict(
             f"The action `{action.replace('_', ' ')}` is not possible while the campaign is {status}; "
             f"possible now: {possible}."

@@ -296,6 +296,7 @@ async def cancel_ab_test(call: Call, id: UUID) -> Campaign:
         first = (await store.variants(tx, project_id=call.project_id, campaign_id=id))[0]
         decision = {"winnerId": str(first.id), "decidedBy": "cancelled", "reason": "The test was cancelled."}
         row = await running.continue_with_winner(tx, row, first, decision, call.now)
+        # The event says that the A/B test has ended.
         await events.record(tx, call, "campaign.tested", id, name=row.name, **decision)
         await audit.record(tx, call, "campaign.ab_test_cancelled", "Campaign", id, name=row.name)
         tx.mark_due("campaigns")
@@ -528,7 +529,7 @@ async def _check_content(call: Call, data: NewCampaign | CampaignChange, stored:
         preview_text = stored.preview_text if data.preview_text is UNSET else preview_text
         from_name = stored.from_name if data.from_name is UNSET else from_name
     template_id = stored.template_id if stored is not None and data.template_id is UNSET else data.template_id
-    parts, has_shared_templates = await content.template_parts(
+    parts, shared_parts_can_have_tags = await content.template_parts(
         call.db,
         call.project_id,
         content.CampaignOwnContent(
@@ -540,7 +541,7 @@ async def _check_content(call: Call, data: NewCampaign | CampaignChange, stored:
         ),
     )
     # A sender name that is a template is checked as one. Any other sender name must be valid in a header field.
-    is_template = has_shared_templates and from_name_template(from_name) is not None
+    is_template = shared_parts_can_have_tags and from_name_template(from_name) is not None
     if from_name and not is_template:
         try:
             parse_address(str(Address(name=from_name.strip(), local="a", domain="b", spec="a@b")))
@@ -655,6 +656,7 @@ def _stats(row: CampaignRow, counts: dict[str, int]) -> CampaignStats:
 
 
 async def _postponed_send(call: Call, row: CampaignRow) -> store.PostponedSend | None:
+    """A send of the campaign that waits because of a limit or warm-up; None if there is none."""
     warms_up = source_warm_ups(call.world).warms_up(call.project_id)
     if not warms_up and row.domain_id not in await limits_of(call.db, call.project_id):
         return None

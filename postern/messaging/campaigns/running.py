@@ -411,8 +411,8 @@ async def _fill(world: "World", row: CampaignRow) -> None:
 async def _choose_sample(world: "World", row: CampaignRow) -> bool:
     """Choose the contacts of an A/B test before its first send.
 
-    Returns False if the campaign's state has changed, or if the audience has fewer contacts than variants. Then there
-    is no test: all contacts get the first variant.
+    Returns False if the campaign's state has changed, or if the audience has fewer contacts than variants. In the
+    second case there is no test: all contacts get the first variant.
     """
     async with world.db.transaction() as tx:
         locked = await _lock_unchanged(tx, row)
@@ -650,6 +650,7 @@ async def _reschedule_in(world: "World", row: CampaignRow, delay: timedelta) -> 
 
 
 async def _reschedule(world: "World", row: CampaignRow, due_at: datetime | None) -> None:
+    """Set when a worker processes the campaign next (None: not again), unless its state has changed since."""
     await store.reschedule(
         world.db, project_id=row.project_id, id=row.id, attempt=row.attempt, status=row.status, due_at=due_at
     )

@@ -21,7 +21,7 @@ class CampaignCount(Record):
 
 
 class PostponedSend(Record):
-    """Why and until when a send waits that was postponed."""
+    """Why a postponed send waits, and until when."""
 
     reason: str | None
     until: Moment
@@ -236,7 +236,7 @@ async def record_resume(tx: Transaction, *, project_id: UUID, id: UUID, now: Mom
 
 
 # Estimate how many sends the started campaigns of the project's account still have to create: their audience sizes at
-# the start, less the contacts processed so far. Test campaigns are excluded.
+# the start, less the contacts processed so far. Campaigns that a TEST key started are excluded.
 @statement("""
     select coalesce(sum(greatest(c.expected - c.seen, 0)), 0)::bigint from campaigns c
     where c.project_id in (

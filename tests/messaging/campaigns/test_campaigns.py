@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from postern.kernel.values import new_id, timestamp
-from postern.messaging.campaigns.model import ALLOWED, TRANSITIONS
+from postern.messaging.campaigns.model import ALLOWED_ACTIONS, TRANSITIONS
 from postern.protocols.mail.address import parse_address
 
 BROWSER = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
@@ -260,7 +260,7 @@ ACTIONS = {
 }
 
 
-@pytest.mark.parametrize("status", ALLOWED)
+@pytest.mark.parametrize("status", ALLOWED_ACTIONS)
 @pytest.mark.parametrize("action", ACTIONS)
 async def test_every_action_in_every_state(project, world, status, action):
     variants = [{"name": "A", "weight": 50}, {"name": "B", "weight": 50}]
@@ -271,21 +271,21 @@ async def test_every_action_in_every_state(project, world, status, action):
     if action == "select_winner":
         body = {"variantId": created["variants"][1]["id"]}
     response = await project.client.request(method, f"/campaigns/{campaign['id']}{path}", json=body)
-    if action in ALLOWED[status]:
+    if action in ALLOWED_ACTIONS[status]:
         assert response.status_code in (200, 201), response.text
     else:
         assert (response.status_code, response.json()["code"]) == (409, "campaign_state_conflict")
         message, _, possible = response.json()["detail"].partition("possible now: ")
         assert status in message
         assert possible.removesuffix(".").split(", ") == sorted(
-            allowed.replace("_", " ") for allowed in ALLOWED[status]
+            allowed.replace("_", " ") for allowed in ALLOWED_ACTIONS[status]
         )
         after = await get_campaign(project, campaign)
         assert after["status"] == status
 
 
 def test_every_state_is_reachable_and_final_states_have_no_successor():
-    assert set(TRANSITIONS) == set(ALLOWED)
+    assert set(TRANSITIONS) == set(ALLOWED_ACTIONS)
     reached, pending = set(), ["DRAFT"]
     while pending:
         state = pending.pop()

@@ -6961,7 +6961,7 @@ class AsyncAutomations:
     ) -> types.Deleted:
         """Delete an automation with all its runs, including unfinished ones.
 
-        E-mails that were sent stay in the log.
+        E-mails that were sent are kept.
 
         Honours `If-Match`.
 
@@ -8179,7 +8179,7 @@ class AsyncContacts:
     ) -> types.Deleted:
         """Delete a contact and its audience memberships.
 
-        E-mails sent to it stay in the log.
+        E-mails sent to it are kept.
 
         Its automation runs end. If it had unsubscribed, a contact created with the same address later, by any
         operation, is unsubscribed too until `PATCH {"unsubscribed": false}`. Honours `If-Match`.

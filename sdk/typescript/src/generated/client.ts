@@ -3118,7 +3118,7 @@ export interface ContactsApi {
   /**
    * Delete a contact and its audience memberships
    *
-   * E-mails sent to it stay in the log.
+   * E-mails sent to it are kept.
    *
    * Its automation runs end. If it had unsubscribed, a contact created with the same address later, by any operation,
    * is unsubscribed too until `PATCH {"unsubscribed": false}`. Honours `If-Match`.
@@ -6076,7 +6076,7 @@ export interface AutomationsApi {
   /**
    * Delete an automation with all its runs, including unfinished ones
    *
-   * E-mails that were sent stay in the log.
+   * E-mails that were sent are kept.
    *
    * Honours `If-Match`.
    *
