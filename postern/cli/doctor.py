@@ -292,7 +292,7 @@ async def _check_policies(resolver: "Resolver", settings: Settings, domain: str)
     from postern.messaging.domains.rules import spf_terms
     from postern.messaging.domains.verification import dns_record_settings
 
-    # The SPF record is checked as a TXT record of the sending domain itself, as without POSTERN_DNS_ZONE.
+    # Without a zone, the SPF record is a TXT record of the sending domain itself.
     record_settings = dns_record_settings(settings)._replace(zone=None)
     dns_check = await check_records(resolver, domain, [], record_settings)
     by_purpose = {check.purpose: check for check in dns_check.checks}

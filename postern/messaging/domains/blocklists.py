@@ -61,13 +61,13 @@ async def check_listings(world: "World", watch: BlocklistWatch) -> None:
             tx, project_id=watch.project_id, id=watch.id, attempt=watch.attempt, due_at=due_at
         ):
             return  # The domain was deleted, or a later attempt has begun.
-        domain_ids: dict[str, UUID] = {"project_id": watch.project_id, "domain_id": watch.id}
+        of_domain: dict[str, UUID] = {"project_id": watch.project_id, "domain_id": watch.id}
         list_names = [finding.list_name for finding in findings]
         subjects = [finding.subject_value for finding in findings]
         entry_ids = [new_id() for _ in findings]
-        await store.delete_other_entries(tx, list_names=list_names, subject_values=subjects, **domain_ids)
-        await store.insert_entries(tx, ids=entry_ids, list_names=list_names, subject_values=subjects, **domain_ids)
-        previous_entries = await store.list_entries(tx, **domain_ids)
+        await store.delete_other_entries(tx, list_names=list_names, subject_values=subjects, **of_domain)
+        await store.insert_entries(tx, ids=entry_ids, list_names=list_names, subject_values=subjects, **of_domain)
+        previous_entries = await store.list_entries(tx, **of_domain)
         await store.update_entries(
             tx,
             list_names=list_names,
@@ -76,7 +76,7 @@ async def check_listings(world: "World", watch: BlocklistWatch) -> None:
             codes=[" ".join(finding.codes) for finding in findings],
             reasons=[finding.reason for finding in findings],
             now=now,
-            **domain_ids,
+            **of_domain,
         )
         await record_all(tx, _change_events(watch, domain.domain, previous_entries, findings, now))
 

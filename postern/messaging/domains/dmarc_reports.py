@@ -120,8 +120,8 @@ class ReportSender(NamedTuple):
 
     is_authenticated: bool
     reporter: str
-    """The domain that authenticated the e-mail; empty if the project added the report itself, and if the e-mail is not
-    authenticated."""
+    """The registered domain for which the e-mail was authenticated; empty if it is not, and if the project added the
+    report itself."""
 
 
 BY_PROJECT = ReportSender(is_authenticated=True, reporter="")

@@ -22,7 +22,7 @@ COUNTS: Final = """
     coalesce(sum(messages) filter (where disposition = 'QUARANTINE'), 0)::bigint as quarantined,
     coalesce(sum(messages) filter (where disposition = 'REJECT'), 0)::bigint as rejected
 """
-"""The columns of `DmarcRowCounts` over rows of `dmarc_sources`."""
+"""The columns of `DmarcCounts`, as sums over rows of `dmarc_sources`."""
 
 
 # Insert a report; False if the domain has it already.
@@ -87,7 +87,7 @@ async def add_messages(
 ) -> None: ...
 
 
-# The number of rows of a domain, and of those of a reporter, counted up to `limit`.
+# The number of rows of a domain, counted up to `limit`, and how many of them are from a reporter.
 @statement("""
     select count(*)::int as total, count(*) filter (where counted.reporter = %(reporter)s)::int as of_reporter
     from (

@@ -23,6 +23,7 @@ SENDERS_PER_PROJECT = 20
 MAX_WAITING_COUNT = 100_000
 """When a domain is to be deleted, its waiting messages are counted up to this number."""
 CHECK_LEASE = timedelta(minutes=5)
+"""How long a worker has for a check that it has claimed, before another worker may claim it."""
 BLOCKLIST_CHECK_INTERVAL = timedelta(hours=6)
 BLOCKLIST_RETRY_DELAY = timedelta(hours=1)
 """The delay of the next check after one in which a blocklist's result was UNKNOWN."""
@@ -49,7 +50,7 @@ DMARC_REPORTS_PER_DAY = 100
 """Maximum reports of one reporter about a domain within 24 hours. Receivers send one a day, some one an hour, and large
 ones one from each of their services. All senders that are not authenticated together count as one reporter."""
 DMARC_ROWS_PER_REPORTER = DMARC_ROWS_PER_DOMAIN // 2
-"""Maximum rows of DMARC data of one domain from one reporter, so that none can use up the rows of the others."""
+"""Maximum rows of DMARC data of one domain from one reporter, so that no reporter can use up the rows of others."""
 DMARC_SOURCES_SHOWN = 100
 DMARC_ORGANIZATIONS_SHOWN = 50
 
@@ -355,7 +356,7 @@ class SendingDomain(Record):
     updated_at: Moment
     warms_up: bool = False
     """Whether the domain has an active warm-up plan, which counts its messages. Only the function
-    `sending_domains_all` looks this up; the others return False."""
+    `sending_domains_all` looks this up; other functions return False."""
 
 
 DmarcDays = Annotated[
@@ -402,7 +403,7 @@ class DmarcOrganization(DmarcCounts):
     organization: str
     """The name of the receiver, as in its reports."""
     reporter: str | None
-    """The domain that authenticated the e-mails with the reports: anyone can write any name into a report. Null for
+    """The domain for which its e-mails were authenticated: anyone can write any other name into a report. Null for
     reports that the project added itself."""
     last_day: date
     """The last day with messages."""
@@ -439,8 +440,8 @@ class StoredDmarcReport(Record):
     counted: bool
     """Whether the numbers of the report were added to those of the domain: only if its sender is authenticated."""
     reporter: str
-    """The domain that authenticated the e-mail with the report; empty if the project added it itself, and if no domain
-    did."""
+    """The domain for which the e-mail with the report was authenticated; empty if it was not, and if the project added
+    the report itself."""
     organization: str
     report_id: str
     email: str

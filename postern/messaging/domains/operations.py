@@ -217,7 +217,8 @@ async def get_domain_blocklist_status(call: Call, id: UUID) -> list[BlocklistEnt
 
 async def _record_settings(call: Call) -> RecordSettings:
     """The settings that the DNS records of this project's domains depend on."""
-    settings = await projects.settings_of(call)
+    loaded = getattr(call.caller.project, "settings", None)  # Set if authentication has loaded the whole project.
+    settings = loaded or (await projects.require_project(call.db, call.project_id)).settings
     return dns_record_settings(call.world.settings, used_relays(settings))
 
 

@@ -192,7 +192,7 @@ def dkim_value(key: PublicKey) -> str:
 
 
 def spf_value(settings: RecordSettings) -> str:
-    """The SPF record (RFC 7208) to publish, with the terms of `spf_terms`, or else for the domain's own hosts."""
+    """The SPF record (RFC 7208) to publish, with the terms of `spf_terms` or, if there are none, `a mx`."""
     return f"v=spf1 {' '.join(spf_terms(settings)) or 'a mx'} ~all"
 
 

@@ -60,7 +60,7 @@ class SignerCache(OrderedDict[tuple[UUID, tuple[str, ...]], list[Signer]]):
 
 
 async def signers(world: "World", domain: SendingDomain, db: Queries | None = None) -> list[Signer]:
-    """The signers of a domain: its current RSA key, and its Ed25519 key once its DNS record was verified.
+    """The signers of a domain: its current RSA key, and its Ed25519 key once the record of that key was verified.
 
     Decrypting and parsing a key takes about 26 ms, so signers are cached per process. Within a transaction, `db` is
     that transaction; otherwise the keys are read through `world.db`.

@@ -59,7 +59,8 @@ async def list_domains(db: Queries, *, project_id: UUID, before: UUID | None, li
 
 # The number of waiting sends of a domain; each of the three kinds is counted up to `limit`.
 # Reads the table of the `emails` package, which imports this one and so cannot be called. Each part of the union has
-# a partial index: the sends that are due, by lane, and the sends that a paused campaign holds.
+# a partial index: the transactional sends that are due (lane 0), the marketing sends that are due (lane 1), and the
+# sends that a paused campaign holds.
 @statement("""
     select count(*)::int from (
         (select from sends where project_id = %(project_id)s and domain_id = %(id)s and not test
@@ -95,7 +96,7 @@ async def delete_domain(tx: Transaction, *, project_id: UUID, id: UUID) -> Store
 async def update_domain(tx: Transaction, domain: StoredDomain) -> StoredDomain: ...
 
 
-# Make the checks due of other projects' domains that have one of these names or are below `domain`. Rows that another
+# Make due the checks of other projects' domains that have one of these names or are below `domain`. Rows that another
 # transaction has locked are being checked, so they are left out.
 @statement("""
     update domains set due_at = %(now)s

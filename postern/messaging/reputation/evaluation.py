@@ -126,8 +126,8 @@ def event_data(
         "messages": counts.messages,
         "bounced": counts.bounced,
         "complained": counts.complained,
-        "bounceRate": rules.share(counts.bounced, counts.messages),
-        "complaintRate": rules.share(counts.complained, counts.messages),
+        "bounceRate": rules.rate_of(counts.bounced, counts.messages),
+        "complaintRate": rules.rate_of(counts.complained, counts.messages),
         "bounceLimit": thresholds.bounces.hold,
         "complaintLimit": thresholds.complaints.hold,
     }

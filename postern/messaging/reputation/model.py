@@ -21,16 +21,17 @@ EVALUATION_DELAY = timedelta(seconds=5)
 EVALUATION_INTERVAL = timedelta(hours=1)
 """The interval between evaluations while a rate is above a threshold: rates fall as old mail leaves the window."""
 REPUTATION_LEASE = timedelta(minutes=2)
+"""How long a worker has for work that it has claimed, before another worker may claim it."""
 COUNTER_RETENTION = timedelta(days=100)
 """How long the counters of bounces and complaints are kept."""
 COUNTERS_DELETED_AT_ONCE = 10_000
-"""Rows of expired counters that one evaluation deletes."""
-SERIES_DAYS = 90
+"""Maximum rows of expired counters that one evaluation deletes."""
+MAX_SERIES_DAYS = 90
 """The longest series of days that a request returns."""
 
 MAX_WARM_UP_STEPS = 90
 """Maximum number of days of a warm-up plan."""
-WARM_UP_CEILING = 10_000_000
+MAX_WARM_UP_CEILING = 10_000_000
 """The highest ceiling of a day."""
 FIRST_CEILING = 50
 """The ceiling of the first day, unless the plan has `steps`. Twilio SendGrid's schedule begins with it, too."""
@@ -157,7 +158,7 @@ class StoredReputation(Record):
     attempt: int
 
 
-Ceiling = Annotated[int, msgspec.Meta(ge=1, le=WARM_UP_CEILING)]
+Ceiling = Annotated[int, msgspec.Meta(ge=1, le=MAX_WARM_UP_CEILING)]
 
 
 class WarmUpPlan(Body):
@@ -245,6 +246,7 @@ class SourceWarmUp(WarmUpProgress):
     """A row of `source_warm_ups`: the plan of an IP address in POSTERN_SOURCES."""
 
     address: str
+    """The IP address."""
 
 
 class DomainLimit(Record):

@@ -16,7 +16,7 @@ from postern.messaging.domains import sending as domains
 from postern.messaging.domains.model import DomainMissing, SendingDomain
 from postern.messaging.reputation import evaluation, rules, store, warm_up
 from postern.messaging.reputation.model import (
-    SERIES_DAYS,
+    MAX_SERIES_DAYS,
     NothingHeld,
     Reputation,
     ReputationDay,
@@ -31,7 +31,8 @@ from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 
 SeriesDays = Annotated[
-    int, msgspec.Meta(ge=1, le=SERIES_DAYS, description="The number of past days in `days`, in UTC, including today.")
+    int,
+    msgspec.Meta(ge=1, le=MAX_SERIES_DAYS, description="The number of past days in `days`, in UTC, including today."),
 ]
 REPUTATION = "/projects/{project_id}/domains/{domain_id}/reputation"
 WARM_UP = "/projects/{project_id}/domains/{domain_id}/warm-up"
@@ -104,8 +105,8 @@ async def _reputation(call: Call, domain: SendingDomain, row: StoredReputation |
         held_until=row.held_until if row else None,
         counted_from=window.since,
         counts=window.counts,
-        bounce_rate=rules.share(window.counts.bounced, window.counts.messages),
-        complaint_rate=rules.share(window.counts.complained, window.counts.messages),
+        bounce_rate=rules.rate_of(window.counts.bounced, window.counts.messages),
+        complaint_rate=rules.rate_of(window.counts.complained, window.counts.messages),
         thresholds=rules.thresholds_of(call.world.settings),
         days=[
             by_day.get(day) or ReputationDay(day=day, messages=0, bounced=0, complained=0)

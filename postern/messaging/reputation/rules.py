@@ -47,7 +47,7 @@ def thresholds_of(settings: Settings) -> ReputationThresholds:
     )
 
 
-def share(part: int, messages: int) -> float:
+def rate_of(part: int, messages: int) -> float:
     """A rate from 0 to 1 with six decimals; 0 without messages."""
     return round(min(part / messages, 1.0), 6) if messages > 0 else 0.0
 
@@ -63,7 +63,7 @@ def judge(counts: ReputationCounts, thresholds: ReputationThresholds) -> Verdict
 
 
 def _level(name: str, part: int, messages: int, limits: RateThresholds) -> Verdict:
-    rate = share(part, messages)
+    rate = rate_of(part, messages)
     if messages < limits.min_messages or rate < limits.warning:
         return Verdict(state="HEALTHY")
     state: ReputationState = "HELD" if rate >= limits.hold else "WARNING"
@@ -131,8 +131,8 @@ def advance(row: Progress, now: Moment, state: ReputationState) -> Progress:
     COMPLETED after its last step. The row is returned unchanged before the first day, on the same day, and if the plan
     is COMPLETED or CANCELLED.
 
-    `state` is the present state of the domain's rates. A plan can also belong to a source IP address of the server;
-    `state` is then WARNING while the address is on a blocklist.
+    `state` is the present state of the domain's rates. For the plan of an IP address of the server, it is WARNING if
+    the address is on a blocklist, and otherwise HEALTHY.
 
     The step of a day on which nothing was sent, or after which `state` is not HEALTHY, is repeated. Days that passed
     without a call count as days on which nothing was sent.

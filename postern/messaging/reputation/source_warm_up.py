@@ -1,9 +1,9 @@
-"""Warm-up plans of source addresses: how many messages may leave from each address on a day, and the choice of an
-address for each message.
+"""Warm-up plans of source addresses (IP addresses from which the server sends): how many messages may leave from each
+address on a day, and the choice of an address for each message.
 
-The ceiling is the number of messages that may leave from an address on a day. A message reserves one of them before it
+The ceiling is the number of messages that may leave from an address on a day. A message gets a reservation before it
 is sent, under a lock on the row of the plan, so a ceiling holds for the workers of all hosts together. The table
-`source_places` has the reservations. Receivers judge an address by all of its mail, so transactional messages make
+`source_places` has the reservations. Receivers judge an address by all of its mail, so transactional messages get
 reservations, too; but if all addresses have reached their ceilings, only marketing mail waits.
 """
 
@@ -173,10 +173,10 @@ class Ceilings:
             self.rows[address] = replace(row, used=row.used + 1)
 
     def choose(self, family: Sequence[str], message_id: str, chance: Callable[[], float]) -> tuple[str, ...]:
-        """The addresses of `family` from which a message may be sent: one with a ceiling, at which the message is
-        reserved, or all without a ceiling. Empty if all have reached their ceilings.
+        """The addresses among `family` (all IPv4, or all IPv6) from which a message may be sent: one with a ceiling, at
+        which the message gets a reservation, or all without one. Empty if all have reached their ceilings.
 
-        Each address gets the same part of the mail until its ceiling.
+        Each address gets an equal part of the mail until it reaches its ceiling.
         """
         for address in family:
             if self.has_reservation(address, message_id):

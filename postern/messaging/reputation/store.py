@@ -23,10 +23,10 @@ class FailuresOfDay(Record):
     complained: int
 
 
-# Count messages with a hard bounce or a complaint, each row with the time `at` of its transmission in milliseconds, and
-# make the evaluation of their domains due at `soon`. Leaves out deleted domains, and mail that was transmitted
-# before the last release, which no longer counts. The row of a domain whose evaluation is due by `soon` already is not
-# updated, so that transactions do not wait for each other.
+# Count messages with a hard bounce or a complaint, and make the evaluation of their domains due at `soon`. In each row,
+# `at` is the time at which the message was transmitted, without fractions of milliseconds. Leaves out deleted domains,
+# and mail that was transmitted before the last release, which no longer counts. The row of a domain whose evaluation is
+# due by `soon` already is not updated, so that transactions do not wait for each other.
 @statement("""
     with failures as materialized (
         select v.project_id, v.domain_id, date_bin('1 hour', v.at, 'epoch') as hour, sum(v.bounced) as bounced,
@@ -197,7 +197,7 @@ async def delete_expired_reservations(
 
 
 # Count messages, given as parallel lists of their projects and domains, for the ceiling of a day. Leaves out plans that
-# are not active, and those whose row is for another day.
+# are not active, and those whose row is for another day. `project_id` has each of `project_ids` once.
 @statement("""
     update domain_warm_ups as w set used = w.used + v.messages
     from (select project_id, domain_id, count(*) as messages

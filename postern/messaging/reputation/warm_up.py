@@ -1,6 +1,6 @@
 """Warm-up plans of domains: the daily step of a plan, and which marketing messages may be sent on a day.
 
-The ceiling is the number of messages that a domain may send on a day. A marketing message reserves one of them before
+The ceiling is the number of messages that a domain may send on a day. A marketing message needs a reservation before
 it is sent; without a reservation it waits for the next day. The table `warm_up_places` has the reservations.
 """
 

@@ -2730,7 +2730,7 @@ class DmarcOrganization(Record, frozen=True, kw_only=True):
     organization: str
     """The name of the receiver, as in its reports."""
     reporter: str | None
-    """The domain that authenticated the e-mails with the reports: anyone can write any name into a report. Null for
+    """The domain for which its e-mails were authenticated: anyone can write any other name into a report. Null for
     reports that the project added itself.
     """
     last_day: date

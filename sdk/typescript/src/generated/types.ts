@@ -2533,7 +2533,7 @@ export interface DmarcOrganization {
   /** The name of the receiver, as in its reports. */
   organization: string;
   /**
-   * The domain that authenticated the e-mails with the reports: anyone can write any name into a report. Null for
+   * The domain for which its e-mails were authenticated: anyone can write any other name into a report. Null for
    * reports that the project added itself.
    */
   reporter: string | null;
