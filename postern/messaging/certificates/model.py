@@ -15,6 +15,7 @@ certificate expires."""
 PLAN_EVERY = timedelta(minutes=1)
 """The interval between searches for names that need a certificate."""
 LEASE = timedelta(minutes=5)
+"""How long a worker has for an attempt, before another worker may claim the certificate."""
 ORDER_TIME = timedelta(minutes=2)
 """How long an attempt waits for the authority to process an order. A later attempt continues the order."""
 ORDER_PAUSE = timedelta(seconds=30)
@@ -30,10 +31,10 @@ RENEWAL_PAUSE = timedelta(hours=1)
 
 CHECK_RETRY = timedelta(minutes=10)
 """The first delay after this server's own check of a name has failed, before anything was ordered."""
-CHECK_RETRY_LIMIT = timedelta(hours=1)
+MAX_CHECK_RETRY_DELAY = timedelta(hours=1)
 FIRST_RETRY = timedelta(hours=1)
 """The first delay after the authority has refused: Let's Encrypt allows five failed validations of a name per hour."""
-RETRY_LIMIT = timedelta(hours=24)
+MAX_RETRY_DELAY = timedelta(hours=24)
 UNREACHABLE_RETRY = timedelta(minutes=5)
 """The delay after an attempt in which the authority could not be reached."""
 REPORT_AFTER = timedelta(hours=24)

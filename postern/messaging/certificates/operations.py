@@ -22,6 +22,7 @@ from postern.protocols.acme.client import CHALLENGE_PATH, TOKEN
 ALLOWED_PATH = "/.well-known/postern/tls-allowed"
 """The path that a proxy requests before it obtains a certificate for a name by itself."""
 NAME_CHARACTERS = 253
+"""Maximum characters of a name."""
 ALLOWED_RATE = RateLimit("tls-allowed", 600, timedelta(minutes=1))
 CHALLENGE_RATE = RateLimit("acme-challenge", 600, timedelta(minutes=1))
 

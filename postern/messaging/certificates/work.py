@@ -25,12 +25,13 @@ from postern.messaging.certificates.authority import UNREACHABLE, authority_of, 
 from postern.messaging.certificates.model import (
     CERTIFICATES_LIMIT,
     CHECK_RETRY,
-    CHECK_RETRY_LIMIT,
     DOMAIN_WINDOW,
     FIRST_POLL_SECONDS,
     FIRST_RETRY,
     LEASE,
     LONGEST_POLL_SECONDS,
+    MAX_CHECK_RETRY_DELAY,
+    MAX_RETRY_DELAY,
     NAMES_PER_PROJECT,
     ORDER_PAUSE,
     ORDER_TIME,
@@ -45,7 +46,6 @@ from postern.messaging.certificates.model import (
     RENEWAL_PAUSE,
     REPORT_AFTER,
     REPORT_BEFORE,
-    RETRY_LIMIT,
     UNREACHABLE_RETRY,
     StoredCertificate,
 )
@@ -136,7 +136,7 @@ class CertificateAttempt:
                 return
             problem = await address_problem(world, name) or await self._self_test()
             if problem is not None:
-                await self._fail(problem, CHECK_RETRY, CHECK_RETRY_LIMIT)
+                await self._fail(problem, CHECK_RETRY, MAX_CHECK_RETRY_DELAY)
                 return
             if not await self._reserve_order():
                 return
@@ -162,7 +162,7 @@ class CertificateAttempt:
             authority = authority_of(self.world)
             await authority.forget_registration(await authority.account())
         retry_after = timedelta(seconds=min(error.retry_after or 0, int(DOMAIN_WINDOW.total_seconds())))
-        await self._fail(str(error), FIRST_RETRY, RETRY_LIMIT, minimum_delay=retry_after)
+        await self._fail(str(error), FIRST_RETRY, MAX_RETRY_DELAY, minimum_delay=retry_after)
 
     async def _stop_renewing(self) -> None:
         """Order nothing, because no project may use the name at present.

@@ -17,9 +17,9 @@ from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import Deleted, QueryString, Timestamp, as_id, build_view
 from postern.messaging.inbound import message_store as store
 from postern.messaging.inbound.model import (
+    DEFAULT_RETENTION_DAYS,
     INBOUND_OCTETS,
     RECIPIENTS_LIMIT,
-    RETENTION_DAYS,
     InboundAttachmentMissing,
     InboundEnvelope,
     InboundMailboxFull,
@@ -231,7 +231,7 @@ async def delete_inbound_message(call: Call, id: UUID) -> Deleted:
 async def _retention(call: Call) -> timedelta:
     """How long the received messages of the project are kept."""
     settings = (await projects.require_project(call.db, call.project_id)).settings
-    return timedelta(days=settings.inbound_retention_days or RETENTION_DAYS)
+    return timedelta(days=settings.inbound_retention_days or DEFAULT_RETENTION_DAYS)
 
 
 def _to_summary(row: InboundRow, retention: timedelta) -> InboundSummary:

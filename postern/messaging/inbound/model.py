@@ -15,8 +15,8 @@ from postern.protocols.mail.received_content import MailContact, MessageField, R
 from postern.protocols.mail.spam_hints import SpamHint
 from postern.protocols.mail.spf import SpfVerdict
 
-MESSAGE_OCTETS = 10_000_000
-"""The largest message that is received, in octets: reports can contain the original message."""
+MAX_REPORT_OCTETS = 10_000_000
+"""The largest report, in octets: it can contain the original message. For other mail, see INBOUND_OCTETS."""
 RECIPIENTS_LIMIT = 20
 """Maximum number of recipients of a received message."""
 KEPT_OCTETS = 262_144
@@ -33,16 +33,16 @@ INBOUND_OCTETS = 25_000_000
 ROUTES_PER_PROJECT = 1_000
 STORED_OCTETS_PER_PROJECT = 5_000_000_000
 """Maximum octets of all received messages of a project. Further mail is refused with 452 until some are deleted."""
-RETENTION_DAYS = 30
+DEFAULT_RETENTION_DAYS = 30
 """Default number of days for which received messages are kept."""
 HOPS_LIMIT = 100
 """A message with more Received fields is in a loop (RFC 5321 §6.3)."""
 EVENT_TEXT_OCTETS = 10_000
 """Maximum octets, as JSON, of all texts of a message in its event. A text that would exceed this is null."""
-AUTHENTICATION_LIMIT = timedelta(seconds=20)
+AUTHENTICATION_TIMEOUT = timedelta(seconds=20)
 """How long the lookups for SPF, DKIM and DMARC of a message may take."""
 
-ReportSource = Literal["smtp", "api"]
+MessageSource = Literal["smtp", "api"]
 """How a message arrived."""
 
 
@@ -160,13 +160,14 @@ class StoredRoute(MxCheck):
     name: str
     domain: str
     local_part: str | None
+    """None if the route is for every address of the domain."""
     active: bool
     created_at: Moment
     updated_at: Moment
 
 
 class RouteCandidate(Record):
-    """A route that may be for an address, of any project."""
+    """A route of any project that may be for a recipient's address; `local_part` as in StoredRoute."""
 
     project_id: UUID
     id: UUID
@@ -192,7 +193,7 @@ class InboundFields(Record):
     """The fields of a received message that are stored beside the message itself."""
 
     id: UUID
-    source: ReportSource
+    source: MessageSource
     """`smtp`, or `api` if it was added through the API."""
     recipients: list[InboundRecipient]
     """The recipients in the envelope that have a route of the project."""
@@ -288,6 +289,7 @@ class InboundRow(InboundFields):
 
     project_id: UUID
     sender: str
+    """The envelope sender; `from_email` is the address in From."""
     addresses: list[str]
     """The addresses of the recipients in lower case."""
     client_ip: str | None
@@ -346,7 +348,7 @@ class UnrecognizedMessage(Record):
     id: UUID
     send_id: UUID | None = msgspec.field(name="emailId")
     """Id of the e-mail to whose return path the message was sent; null if it is not known."""
-    source: ReportSource
+    source: MessageSource
     reason: str
     """Why the message was not understood."""
     sender: str = msgspec.field(name="from")
@@ -362,7 +364,7 @@ class UnrecognizedReportRow(msgspec.Struct, frozen=True, kw_only=True):
     project_id: UUID
     id: UUID
     send_id: UUID | None
-    source: ReportSource
+    source: MessageSource
     reason: str
     sender: str
     subject: str

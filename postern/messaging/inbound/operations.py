@@ -11,7 +11,7 @@ from postern.kernel.http.responses import HttpResponse
 from postern.messaging.emails import engagement
 from postern.messaging.emails.signals import SendInTransmission
 from postern.messaging.inbound import rules, store
-from postern.messaging.inbound.model import MESSAGE_OCTETS, ReportMissing, ReportReceipt, UnrecognizedMessage
+from postern.messaging.inbound.model import MAX_REPORT_OCTETS, ReportMissing, ReportReceipt, UnrecognizedMessage
 from postern.messaging.inbound.receiving import ReportAbout, keep_message, process_reports
 from postern.protocols.mail.arf import ComplaintReport
 from postern.protocols.mail.dsn import DeliveryReport
@@ -23,7 +23,7 @@ NO_SEND = "The message names no e-mail of this project."
 @post(
     "/projects/{project_id}/inbound/reports",
     needs="emails:write",
-    body_limit=MESSAGE_OCTETS,
+    body_limit=MAX_REPORT_OCTETS,
     takes="message/rfc822",
     problems=[SendInTransmission],
 )

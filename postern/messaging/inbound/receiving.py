@@ -24,9 +24,9 @@ from postern.messaging.inbound.model import (
     KEPT_FOR,
     KEPT_OCTETS,
     KEPT_PER_PROJECT,
+    MessageSource,
     ReportedResult,
     ReportReceipt,
-    ReportSource,
     UnrecognizedReportRow,
 )
 from postern.messaging.tracking.unsubscribing import unsubscribe_recipient_of
@@ -157,7 +157,7 @@ async def _process(world: "World", messages: list[_ReceivedReport]) -> list[list
 
 
 async def process_reports(
-    tx: Transaction, reports: Sequence[ReportAbout], *, source: ReportSource, now: Moment
+    tx: Transaction, reports: Sequence[ReportAbout], *, source: MessageSource, now: Moment
 ) -> list[ReportReceipt]:
     """Apply reports about sends, in their order, and keep the messages that were not understood.
 
@@ -218,7 +218,7 @@ async def keep_message(
     reason: str,
     content: bytes,
     *,
-    source: ReportSource,
+    source: MessageSource,
     now: Moment,
     kind: UnprocessedKind = "unrecognized",
 ) -> ReportReceipt:

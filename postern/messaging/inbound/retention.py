@@ -7,7 +7,7 @@ from uuid import UUID
 from postern.kernel.database.statements import Transaction
 from postern.kernel.values import Moment
 from postern.messaging.inbound import message_store as store
-from postern.messaging.inbound.model import RETENTION_DAYS
+from postern.messaging.inbound.model import DEFAULT_RETENTION_DAYS
 from postern.platform.webhooks import operations as webhooks
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ async def delete_expired_inbound(world: "World") -> int:
     total = 0
     for _ in range(MAX_BATCHES):
         now = world.clock()
-        expired = await store.expired_messages(world.db, now=now, default_days=RETENTION_DAYS, limit=BATCH)
+        expired = await store.expired_messages(world.db, now=now, default_days=DEFAULT_RETENTION_DAYS, limit=BATCH)
         for project_id, rows in groupby(expired, key=lambda row: row.project_id):
             async with world.db.transaction() as tx:
                 await erase_received(tx, project_id, [row.id for row in rows], now)
@@ -35,7 +35,7 @@ async def delete_expired_inbound(world: "World") -> int:
 
 
 async def erase_received(tx: Transaction, project_id: UUID, ids: list[UUID], now: Moment) -> bool:
-    """Delete received messages and the data of their events, which can contain their text; False if there are none."""
+    """Delete received messages and the data of their events, which can contain their text; False if none exists."""
     if not await store.delete_messages(tx, project_id=project_id, ids=ids):
         return False
     await webhooks.erase_events(tx, project_id, ids, now)

@@ -54,10 +54,10 @@ async def store_check(db: Queries, check: MxCheck, *, project_id: UUID, id: UUID
 async def delete_route(tx: Transaction, *, project_id: UUID, id: UUID) -> StoredRoute | None: ...
 
 
-# Whether the project of a route may receive the mail: it has verified the domain, and its DKIM key is still published,
-# or no other project has published a key for the domain or one above it (`names`). So a former owner of a domain
-# receives nothing once the present owner uses it here, and a key that is missing by mistake loses no mail. Reads tables
-# of the `domains` package.
+# Whether the project of a route may receive the mail: it has verified the domain and, if its DKIM key is no longer
+# published, no other project has published a key for the domain or one above it (`names`). So a former owner of a
+# domain receives nothing once the present owner uses it here, and a key that is missing by mistake loses no mail. Reads
+# tables of the `domains` package.
 _OWNED: Final[LiteralString] = """
     domains.status in ('VERIFIED', 'DEGRADED') and projects.deleted_at is null
     and (domains.failing_since is null or not exists (

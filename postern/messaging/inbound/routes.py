@@ -39,7 +39,8 @@ EVERY_ADDRESS = "*"
 """The local part in the address of a route that is for every address of a domain."""
 MX_PRIORITY = 10
 FOUND_LIMIT = 10
-"""Published mail servers that are stored with a result; further ones are omitted."""
+"""Maximum number of published mail servers that are stored with a result; further ones are omitted."""
+UNSET = msgspec.UNSET
 
 
 @get("/projects/{project_id}/inbound/routes", needs="inbound:read")
@@ -176,17 +177,17 @@ async def _check_mx(world: "World", domain: str) -> MxCheck:
     try:
         records = await world.resolver.mail_exchangers(domain)
     except NoSuchRecord:
-        return _mx_check(now, "PENDING", reason=f"There is no MX record for {domain}.")
+        return _mx_result(now, "PENDING", reason=f"There is no MX record for {domain}.")
     except DnsUnavailable as error:
-        return _mx_check(now, "UNKNOWN", reason=str(error))
+        return _mx_result(now, "UNKNOWN", reason=str(error))
     hosts = [exchanger.host for exchanger in records.exchangers]
     if name in hosts:
-        return _mx_check(now, "VERIFIED", hosts)
-    return _mx_check(now, "WRONG", hosts, f"None of the MX records for {domain} has the name {name}.")
+        return _mx_result(now, "VERIFIED", hosts)
+    return _mx_result(now, "WRONG", hosts, f"None of the MX records for {domain} has the name {name}.")
 
 
-def _mx_check(now: Moment, status: RecordStatus, hosts: list[str] | None = None, reason: str | None = None) -> MxCheck:
-    return MxCheck(mx_status=status, mx_found=(hosts or [])[:FOUND_LIMIT], mx_reason=reason, mx_checked_at=now)
+def _mx_result(now: Moment, status: RecordStatus, found: list[str] | None = None, reason: str | None = None) -> MxCheck:
+    return MxCheck(mx_status=status, mx_found=(found or [])[:FOUND_LIMIT], mx_reason=reason, mx_checked_at=now)
 
 
 def _to_route(world: "World", row: StoredRoute) -> InboundRoute:

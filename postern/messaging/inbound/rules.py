@@ -1,5 +1,8 @@
-"""Pure functions: to which sends the recipient addresses of a received message belong, and which signals a report about
-a send contains."""
+"""Which sends a received message refers to by its addresses, and which signals (`DeliverySignal`) a report about a send
+contains. Pure functions.
+
+A signed address (see `emails/return_addresses.py`) contains the id of its send.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -97,6 +100,6 @@ def unsubscribed_send(world: "World", address: str) -> UUID | None:
 
 
 def reported_send(world: "World", address: str) -> UUID | None:
-    """The send to whose return path (signed) a report about it was sent; None for other addresses."""
+    """The send whose reports go to this signed address; None for other addresses."""
     verified = verify_address(world, address)
     return verified.send_id if verified is not None and verified.kind is AddressKind.REPORTS else None

@@ -14,7 +14,7 @@ from psycopg_pool import PoolTimeout
 
 from postern.messaging.emails.signals import SendInTransmission
 from postern.messaging.inbound import rules
-from postern.messaging.inbound.model import MESSAGE_OCTETS, InboundMessageLoops
+from postern.messaging.inbound.model import MAX_REPORT_OCTETS, InboundMessageLoops
 from postern.messaging.inbound.receiving import NoSendNamed, receive
 from postern.messaging.inbound.routing import RouteMatch, routes_of_each
 from postern.messaging.inbound.storing import Arrival, store_message
@@ -35,7 +35,7 @@ RECIPIENT_DEFERRED: Final = SmtpReply(451, "4.3.0", "The recipient cannot be che
 ACCEPTED: Final = SmtpReply(250, "2.0.0", "Thank you.")
 MESSAGE_DEFERRED: Final = SmtpReply(451, "4.3.0", "The message cannot be processed at present; try again later.")
 NO_REPORT: Final = SmtpReply(550, "5.6.0", "The message is not a report about mail of this server.")
-REPORT_TOO_LARGE: Final = SmtpReply(552, "5.3.4", f"A report can have at most {MESSAGE_OCTETS:,} octets.")
+REPORT_TOO_LARGE: Final = SmtpReply(552, "5.3.4", f"A report can have at most {MAX_REPORT_OCTETS:,} octets.")
 LOOP: Final = SmtpReply(554, "5.4.6", "The message has passed too many servers (mail loop).")
 
 Routes = dict[str, list[RouteMatch]]
@@ -83,7 +83,7 @@ class InboundHandler:
         """
         routes = {address: matches for address, matches in _routes_of(session).items() if address in session.recipients}
         reporting = [address for address in session.recipients if address not in routes]
-        if reporting and len(content) > MESSAGE_OCTETS:
+        if reporting and len(content) > MAX_REPORT_OCTETS:
             return REPORT_TOO_LARGE
         try:
             if routes:

@@ -21,13 +21,13 @@ from postern.messaging.domains.dmarc_reports import ReportSender, ingest_dmarc_m
 from postern.messaging.emails import engagement
 from postern.messaging.inbound import message_store as store
 from postern.messaging.inbound.model import (
-    AUTHENTICATION_LIMIT,
+    AUTHENTICATION_TIMEOUT,
     EVENT_TEXT_OCTETS,
     HOPS_LIMIT,
     InboundMessageLoops,
     InboundRecipient,
     InboundRowWithMessage,
-    ReportSource,
+    MessageSource,
 )
 from postern.messaging.inbound.receiving import keep_message
 from postern.messaging.inbound.routing import RouteMatch
@@ -46,7 +46,8 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 STORED_TOGETHER, STORED_TOGETHER_OCTETS = 64, 65_536
 """Maximum number of messages that are stored in one transaction, and maximum octets of each of them. They are stored
-together, because transactions of one project would wait for one another: each updates the counters of the project."""
+together, because each transaction updates the usage row of its projects (`inbound_usage`), and so the transactions of a
+project wait for one another."""
 EVENT_ADDRESSES = 20
 """Maximum number of addresses of To that an event contains."""
 _SEND_ID = re.compile(r"<([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})@[^>]+>", re.IGNORECASE)
@@ -59,7 +60,7 @@ _DMARC_REPORT = re.compile(
 class Arrival(msgspec.Struct, frozen=True, kw_only=True):
     """A message with its envelope (RFC 5321)."""
 
-    source: ReportSource
+    source: MessageSource
     sender: str
     """The envelope sender; empty for the null reverse-path."""
     client_ip: str | None
@@ -91,7 +92,7 @@ class MessageChecks:
         raised."""
         ehlo = arrival.client_name or ""
         try:
-            async with asyncio.timeout(AUTHENTICATION_LIMIT.total_seconds()):
+            async with asyncio.timeout(AUTHENTICATION_TIMEOUT.total_seconds()):
                 return await authenticate(
                     self._resolver,
                     arrival.content,
@@ -203,14 +204,15 @@ async def _insert(tx: Transaction, rows: list[InboundRowWithMessage]) -> list[UU
 
 
 async def _replied_sends(tx: Transaction, messages: Sequence[_CheckedMessage]) -> list[dict[UUID, UUID]]:
-    """For each message, the sends to which it is a reply, keyed by project id.
+    """For each message, the sends to which it replies: at most one of each project, keyed by project id.
 
-    If a message refers to several sends of one project, the last one in its references counts.
+    If a message refers to several sends of a project, the last one in its references counts.
     """
     references = {reference for message in messages for reference in message.content.references}
     send_ids = {reference: UUID(match[1]) for reference in references if (match := _SEND_ID.fullmatch(reference))}
     sends = await engagement.tracked_sends(tx, [*send_ids.values()]) if send_ids else []
     projects = {send.id: send.project_id for send in sends}
+    # Amazon SES replaces the Message-ID of a send, so a reply refers to the id that SES gave it.
     provider_ids = {reference: id_ for reference in references if (id_ := ses_message_id(reference))}
     project_ids = sorted({project_id for message in messages for project_id in message.project_ids})
     sends_by_provider_id = (

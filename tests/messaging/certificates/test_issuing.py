@@ -17,11 +17,11 @@ from postern.messaging.certificates.model import (
     DOMAIN_WINDOW,
     FIRST_RETRY,
     LEASE,
+    MAX_RETRY_DELAY,
     ORDERS_PER_DOMAIN,
     ORDERS_WINDOW,
     RENEWAL_CHECK,
     REPORT_AFTER,
-    RETRY_LIMIT,
     UNREACHABLE_RETRY,
 )
 from postern.messaging.certificates.work import plan_certificates, run_certificate
@@ -145,7 +145,7 @@ async def test_a_failed_validation_is_tried_again_after_an_hour(project, world, 
         "expiresAt": None,
         "problem": "",
     }
-    clock.move(RETRY_LIMIT)
+    clock.move(MAX_RETRY_DELAY)
     async with serve(world, http_port):
         await run_due_work()
     [shown] = (await project.client.get(f"/domains/{domain_id}/certificates")).json()

@@ -514,7 +514,7 @@ async def test_hostile_envelopes_and_records_are_stored(project, domain, port, c
 
 
 async def test_lookups_that_take_too_long_end(project, domain, port, clock, zone, monkeypatch):
-    monkeypatch.setattr(storing, "AUTHENTICATION_LIMIT", timedelta(seconds=0.1))
+    monkeypatch.setattr(storing, "AUTHENTICATION_TIMEOUT", timedelta(seconds=0.1))
     await new_route(project, f"*@{domain}")
     zone.silence("sender.example", "TXT")
     assert await deliver(port, [f"a@{domain}"], message(clock)) == ([250], 250)

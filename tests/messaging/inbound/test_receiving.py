@@ -31,7 +31,7 @@ from postern.messaging.emails.return_addresses import (
     verify_address,
 )
 from postern.messaging.inbound import receiving, rules
-from postern.messaging.inbound.model import KEPT_OCTETS, KEPT_PER_PROJECT, MESSAGE_OCTETS
+from postern.messaging.inbound.model import KEPT_OCTETS, KEPT_PER_PROJECT, MAX_REPORT_OCTETS
 from tests.messaging.domains.test_domains import publish
 from tests.messaging.emails.test_relay import MAIL, entry, sender, sink
 from tests.messaging.emails.unprocessed_reports import kept_reports, unprocessed
@@ -583,7 +583,7 @@ async def test_bare_line_feeds_and_large_messages_are_refused(sender, sink, port
     assert (await exchange(b"\r\n.\r\n")).startswith(b"5")
     assert (await exchange(b"\n.\n")).startswith(b"5")
     assert (await entry(sender, sent["id"]))["status"] == "SENT"
-    large = (b"x" * 998 + b"\r\n") * (MESSAGE_OCTETS // 1_000 + 1)
+    large = (b"x" * 998 + b"\r\n") * (MAX_REPORT_OCTETS // 1_000 + 1)
     assert await deliver(port, [return_path], large) == ([250], 552)
 
 
