@@ -165,7 +165,7 @@ async def lock_contact(tx: Transaction, *, project_id: UUID, id: UUID) -> Contac
 
 
 # Lock contacts by id or normalised address (for no key update), ordered by id; returns the ids of those that exist.
-# Transactions that change data used by audience rules lock the contacts first, and before automation runs: the second
+# Transactions that change data used by audience rules first lock the contacts, then rows of automation runs: the second
 # of two concurrent changes of a contact then sees the first, and the common order of locks prevents deadlocks.
 @statement("""
     select id from contacts

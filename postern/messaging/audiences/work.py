@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from postern.world import World
 
 LEASE: Final = timedelta(minutes=2)
-"""How long a claimed import belongs to its worker; each stored batch extends this. Then another worker may claim it."""
+"""How long a claimed import belongs to its worker, before another may claim it. Each stored batch extends this."""
 BATCHES_PER_CLAIM: Final = 10
 """Batches per claim. The import is queued again after them, so that workers can stop and other imports proceed."""
 

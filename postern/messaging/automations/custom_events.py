@@ -120,7 +120,7 @@ async def record_custom_events(
 async def _record(
     call: Call, items: list[CustomEvent], idempotency_key: str | None, *, single: bool
 ) -> list[CustomEventResult]:
-    """Record events and return their results in the order of `items`. If its key was used, an event is not recorded again.
+    """Record events, except those whose key was used before; return the results in the order of `items`.
 
     `single`: the request body is one event, not a batch. Then JSON pointers do not begin with `/events/<index>`, and
     the `Idempotency-Key` is used without the index.

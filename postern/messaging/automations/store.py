@@ -201,8 +201,8 @@ async def customers_with_address_of_contacts(
 
 # Start runs; returns those that were started, and those that the hourly limit prevented (`limited`). No run is started
 # for a contact that has an unfinished run of the automation or, with `once`, ever had one with `once`: unique indexes
-# ensure this. Such runs are not returned: they do not count as `limited`. Runs that TEST keys started are limited
-# separately.
+# ensure this. A run that an index prevents is not returned, so it does not count as `limited`. Runs that TEST keys
+# started are limited separately.
 @statement("""
     with requested as materialized (
         select distinct on (v.project_id, v.automation_id, v.contact_id, v.test) v.*,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 LEASE = timedelta(seconds=120)
-"""How long claimed runs belong to a worker. Then another worker may claim them."""
+"""How long claimed runs belong to a worker, before another worker may claim them."""
 MAX_CONCURRENT_CALLS = 25
 RUNS_PER_CLAIM, CALLS_PER_CLAIM = 500, 100
 """Maximum runs of one claim. A call takes at most 15 s (`outbound.client`), so a batch of calls takes at most

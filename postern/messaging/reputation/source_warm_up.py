@@ -165,7 +165,7 @@ class Ceilings:
         return row is None or row.status == "COMPLETED" or (row.status == "ACTIVE" and row.used < row.ceiling)
 
     def reserve(self, address: str, message_id: str) -> None:
-        """Reserve a message at an address, even if the ceiling is reached."""
+        """Make a reservation for a message at an address, even if the ceiling is reached."""
         row = self.rows[address]
         self._reserved.add((address, message_id))
         self.added.append((address, message_id))
@@ -234,8 +234,8 @@ async def reserve_sources(
     now: Moment,
     chance: Callable[[], float],
 ) -> tuple[list[SourceGrant], list[SourceWarmUp]]:
-    """Choose the addresses of messages and reserve one message of each ceiling; returns the grants, in order, and the
-    plans.
+    """Choose the addresses of messages, and make a reservation at each chosen address that has a ceiling. Returns the
+    grants, in order, and the plans.
 
     A message that has a reservation for today keeps it. `warming`: the addresses that may have a plan which has not
     ended; their rows are locked until the end of the transaction. `chance` gives 0 ≤ x < 1.

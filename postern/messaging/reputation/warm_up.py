@@ -80,7 +80,7 @@ async def record_change(tx: Transaction, row: StoredWarmUp, type_: str, now: Mom
 async def reserve(
     tx: Transaction, project_id: UUID, domain_id: UUID, send_ids: Sequence[UUID], now: Moment
 ) -> Reservations | None:
-    """Reserve messages of today's ceiling, in their order; None if the domain has no active plan.
+    """Make reservations for sends, in their order, up to today's ceiling; None if the domain has no active plan.
 
     A message that has a reservation for today keeps it, so that a repeated attempt reserves no second one. The row of
     the plan is locked until the end of the transaction, so the ceiling holds for all workers together.
