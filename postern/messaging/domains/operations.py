@@ -217,8 +217,7 @@ async def get_domain_blocklist_status(call: Call, id: UUID) -> list[BlocklistEnt
 
 async def _record_settings(call: Call) -> RecordSettings:
     """The settings that the DNS records of this project's domains depend on."""
-    loaded = getattr(call.caller.project, "settings", None)  # Set if authentication has loaded the whole project.
-    settings = loaded or (await projects.require_project(call.db, call.project_id)).settings
+    settings = await projects.settings_of(call)
     return dns_record_settings(call.world.settings, used_relays(settings))
 
 
