@@ -236,7 +236,7 @@ async def test_an_email_with_too_many_attachments_reads_none(captured, receiver)
 async def test_files_from_urls_have_a_size_limit_for_each_email_and_request(captured, receiver, monkeypatch):
     size = 1_000
     monkeypatch.setattr("postern.protocols.mail.mime.MESSAGE_BYTES_LIMIT", 2 * size)
-    monkeypatch.setattr("postern.compat.resend.emails.FETCHED_BYTES", 3 * size)
+    monkeypatch.setattr("postern.compat.resend.emails.MAX_FETCHED_BYTES", 3 * size)
     file = {"path": receiver.url(f"/a.txt?size={size}")}
     response = await captured.client.post(SEND, {**EMAIL, "attachments": [file] * 3})
     assert (response.status_code, "too large" in response.json()["message"]) == (422, True)

@@ -26,7 +26,7 @@ from postern.platform.projects.quotas import PlanLimitReached
 KEY_HEADER = "X-Postmark-Server-Token"
 TEST_SERVER = "POSTMARK_API_TEST"
 """The token with which Postmark checks messages without sending them."""
-CREDENTIAL_CHARACTERS = 4_096
+MAX_CREDENTIAL_CHARACTERS = 4_096
 
 CODES: tuple[tuple[type[Problem], int, int], ...] = (
     (Unauthenticated, 401, 10),
@@ -66,7 +66,7 @@ def rejected(problem: Problem) -> PostmarkOutcome:
 
 def _describe(problem: Problem) -> tuple[int, int, str]:
     if isinstance(problem, NotFound | MethodNotAllowed):
-        problem = NotOffered("Postern has only `POST /email`, `/email/batch` and the same with templates of this API.")
+        problem = NotOffered("Of this API, Postern has only `POST /email` and `/email/batch`, and both with templates.")
     status, code = next(((row[1], row[2]) for row in CODES if isinstance(problem, row[0])), (500, 500))
     detail = f"{problem.detail} {problem.next}" if problem.next else problem.detail
     first = problem.errors[0] if problem.errors else None
@@ -91,7 +91,7 @@ def read_token(headers: Mapping[str, str]) -> str | None:
             f"{TEST_SERVER} belongs to no project here. Create a secret key of the environment TEST: its mail is "
             "checked completely and captured instead of sent."
         )
-    if len(token) > CREDENTIAL_CHARACTERS or not token.isascii():
+    if len(token) > MAX_CREDENTIAL_CHARACTERS or not token.isascii():
         raise CredentialInvalid
     return token
 

@@ -12,11 +12,10 @@ from postern.kernel.values import KeywordOnly, Moment, Record
 from postern.messaging.emails.model import BODY_CHARACTERS, TAGS_LIMIT
 from postern.protocols.mail.mime import ATTACHMENTS_LIMIT, HEADERS_LIMIT
 
-BATCH_MESSAGES: Final = 500
-"""Maximum messages of one batch."""
-ADDRESS_LIST_CHARACTERS: Final = 20_000
+MAX_BATCH_MESSAGES: Final = 500
+MAX_ADDRESS_LIST_CHARACTERS: Final = 20_000
 REPLY_TO_LIMIT: Final = 10
-ALIAS_CHARACTERS: Final = 200
+MAX_ALIAS_CHARACTERS: Final = 200
 
 
 class TooManyMessages(Unprocessable):
@@ -52,7 +51,7 @@ class PostmarkAttachment(PostmarkBody):
     content_id: str | None = msgspec.field(name="ContentID", default=None)
 
 
-AddressList = Annotated[str, msgspec.Meta(max_length=ADDRESS_LIST_CHARACTERS)]
+AddressList = Annotated[str, msgspec.Meta(max_length=MAX_ADDRESS_LIST_CHARACTERS)]
 PostmarkText = Annotated[str, msgspec.Meta(max_length=BODY_CHARACTERS)]
 
 
@@ -75,7 +74,7 @@ class PostmarkEmail(PostmarkBody):
     metadata: Annotated[dict[str, str], msgspec.Meta(max_length=TAGS_LIMIT)] | None = None
     message_stream: str | None = None
     template_id: int | str | None = None
-    template_alias: Annotated[str, msgspec.Meta(max_length=ALIAS_CHARACTERS)] | None = None
+    template_alias: Annotated[str, msgspec.Meta(max_length=MAX_ALIAS_CHARACTERS)] | None = None
     template_model: dict[str, Any] | None = None
 
 
@@ -117,7 +116,7 @@ FIELDS: Final[Mapping[str, str]] = {
     "Cc": "addresses of a copy, separated by commas",
     "Bcc": "addresses of a blind copy, separated by commas",
     "Subject": "the subject; refused with a template, which has its own",
-    "Tag": "a tag of the send, which appears in the e-mail log and in all webhooks",
+    "Tag": "a tag of the send, which the list of sent e-mails and all webhooks have",
     "HtmlBody": "the html, sent unchanged; refused with a template",
     "TextBody": "the text, sent unchanged; refused with a template",
     "ReplyTo": "up to 10 reply addresses, separated by commas",
@@ -129,7 +128,7 @@ FIELDS: Final[Mapping[str, str]] = {
     "Attachments.Content": "the file in base64",
     "Attachments.ContentType": "the content type; by default that of the file name's extension",
     "Attachments.ContentID": "`cid:…` makes the file available to the html",
-    "Metadata": "tags `name--value` of the send, each up to 256 characters",
+    "Metadata": "each entry becomes a tag `name--value` of the send, with up to 256 characters",
     "MessageStream": "`outbound`, or `broadcast`, which adds one-click unsubscribing (RFC 8058) and sends a separate "
     "message to each recipient; others are refused",
     "TemplateId": "the id of a template of the project, as a string",

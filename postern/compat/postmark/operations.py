@@ -9,7 +9,7 @@ import msgspec
 
 from postern.compat.postmark.errors import POSTMARK, rejected
 from postern.compat.postmark.model import (
-    BATCH_MESSAGES,
+    MAX_BATCH_MESSAGES,
     PostmarkEmail,
     PostmarkOutcome,
     PostmarkTemplateBatch,
@@ -93,7 +93,7 @@ async def send_postmark_template_batch(
 
 def _require_few(raw_messages: Sequence[msgspec.Raw]) -> None:
     """Raises TooManyMessages. Called before the body is hashed for its idempotency key."""
-    if len(raw_messages) > BATCH_MESSAGES:
+    if len(raw_messages) > MAX_BATCH_MESSAGES:
         raise TooManyMessages
 
 

@@ -130,7 +130,7 @@ async def update_resend_broadcast(call: Call, id: UUID, data: ResendBroadcastCha
     fields = await _fields(call, data)
     if data.name is not None:
         fields["name"] = data.name
-    # The campaign first: this fails if it was sent, and then the template must not change.
+    # Change the campaign first: that fails if it was sent, and then the template must not change either.
     await campaigns.change_campaign(call, id, build_validated(CampaignChange, **fields))
     if content and campaign.template_id is not None:
         await templates.change_template(call, campaign.template_id, build_validated(TemplateChange, **content))
@@ -179,6 +179,7 @@ async def delete_resend_broadcast(call: Call, id: UUID) -> dict[str, Any]:
     await campaigns.delete_campaign(call, id)
     if campaign.template_id is not None:
         template = await templates.get_template(call, campaign.template_id)
+        # A template without the prefix was not created with a broadcast: it is not only the content of this one.
         if template.name.startswith(TEMPLATE_PREFIX):
             try:
                 await templates.delete_template(call, campaign.template_id)

@@ -26,21 +26,21 @@ RECORDS: Mapping[str, str] = {
     "DMARC": "DMARC",
     "TRACKING": "Tracking",
 }
-"""`record` by the purpose of a DNS record."""
+"""Resend's `record`, keyed by the purpose of a DNS record."""
 RECORD_STATUSES: Mapping[str, str] = {
     "PENDING": "pending",
     "VERIFIED": "verified",
     "WRONG": "failed",
     "UNKNOWN": "temporary_failure",
 }
-"""`status` of a DNS record by the status of our record."""
+"""Resend's `status` of a DNS record, keyed by our status."""
 STATUSES: Mapping[str, str] = {
     "PENDING": "pending",
     "VERIFIED": "verified",
     "DEGRADED": "partially_failed",
     "FAILED": "failed",
 }
-"""`status` of a domain by the status of our domain."""
+"""Resend's `status` of a domain, keyed by our status."""
 
 
 class ResendCapabilities(LenientBody):

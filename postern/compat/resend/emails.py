@@ -43,11 +43,12 @@ from postern.messaging.emails.model import (
 from postern.messaging.emails.submission import parse_key, stored_response
 from postern.protocols.mail import mime
 
-BATCH_EMAILS = 100
+MAX_BATCH_EMAILS = 100
 """Maximum e-mails of one batch of this API."""
 
-FETCHED_BYTES = BATCH_BYTES * 3 // 4
-"""Maximum total size of the files that are fetched from URLs for one request: as much as base64 in the largest body."""
+MAX_FETCHED_BYTES = BATCH_BYTES * 3 // 4
+"""Maximum total size of the files that are fetched from URLs for one request: as much as fits,
+in base64, into the largest body."""
 FETCH_TIMEOUT = timedelta(seconds=30)
 """The time limit for fetching all files of one request from URLs."""
 DOWNLOAD_LINK_LIFETIME = timedelta(hours=1)
@@ -90,7 +91,8 @@ class ResendAttachmentMissing(Missing):
 @post("/emails", needs="emails:send", compatible_api=RESEND, body_limit=SINGLE_BYTES)
 async def send_resend_email(call: Call, data: ResendEmail, idempotency_key: IdempotencyHeader = None) -> HttpResponse:
     """Send an e-mail. The workers transmit it; the response has only its id."""
-    # The key is bound to the body as it was sent: a relative time such as `in 1 min` is another time in a repetition.
+    # The key is bound to the body as it was sent, not to the e-mail made of it: a relative time such as `in 1 min` is
+    # another time when the request is repeated.
     key = parse_key(call, "resend/emails", idempotency_key, data)
     response = await _replay_before_fetching(call, [data], key)
     if response is None:
@@ -109,8 +111,8 @@ async def send_resend_batch(
 ) -> HttpResponse:
     """Send up to 100 e-mails. If one is invalid, all are refused. With `x-batch-validation: permissive`, those that are
     valid are sent, and `errors` has the others."""
-    if not 1 <= len(data) <= BATCH_EMAILS:
-        raise Invalid.at("", f"A batch must have 1 to {BATCH_EMAILS} e-mails.", "too_many")
+    if not 1 <= len(data) <= MAX_BATCH_EMAILS:
+        raise Invalid.at("", f"A batch must have 1 to {MAX_BATCH_EMAILS} e-mails.", "too_many")
     is_strict = x_batch_validation != "permissive"
     key = parse_key(call, "resend/batch", idempotency_key, data)
     items = [read_item(EMAIL_DECODER, raw) for raw in data]
@@ -271,7 +273,7 @@ class AttachmentFetcher:
 
     def __init__(self, call: Call) -> None:
         self.call = call
-        self._capacity = FETCHED_BYTES
+        self._capacity = MAX_FETCHED_BYTES
         self._deadline = asyncio.get_running_loop().time() + FETCH_TIMEOUT.total_seconds()
 
     async def fetch(self, url: str, error_path: str, max_bytes: int) -> bytes:

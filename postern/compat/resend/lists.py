@@ -102,8 +102,8 @@ async def _read_before(read: ReadChunk[Listed], id: UUID, limit: int) -> tuple[l
     not in the list.
 
     Our lists can only be read from newer to older ids. So bisection looks for an id to start from, such that one chunk
-    has the item and at least `limit` items before it. A chunk that starts at `low` has too few items before it; a chunk
-    that starts at `high` ends before the item.
+    has the item and at least `limit` items before it. A chunk that starts at `low` has too few items before the
+    item; a chunk that starts at `high` ends before the item.
     """
     low, high, begin = id.int, 2**128, None
     while high - low > 1:

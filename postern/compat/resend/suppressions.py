@@ -20,16 +20,17 @@ from postern.messaging.emails.model import Suppression, SuppressionMissing, Supp
 from postern.messaging.emails.suppressions import AlreadySuppressed, NewSuppression
 from postern.protocols.mail.address import AddressInvalid, parse_address
 
-BATCH_ADDRESSES = 100
+MAX_BATCH_ADDRESSES = 100
 """Maximum addresses or ids of one batch."""
 REASONS_OF_ORIGIN: Mapping[str, list[SuppressionReason]] = {
     "bounce": ["BOUNCE"],
     "complaint": ["COMPLAINT"],
     "manual": ["MANUAL", "UNSUBSCRIBE"],
 }
+"""Our reasons of suppressions, keyed by Resend's `origin`."""
 ORIGIN_OF_REASON = {reason: origin for origin, reasons in REASONS_OF_ORIGIN.items() for reason in reasons}
 
-AddressesOrIds = Annotated[list[str], msgspec.Meta(max_length=BATCH_ADDRESSES)]
+AddressesOrIds = Annotated[list[str], msgspec.Meta(max_length=MAX_BATCH_ADDRESSES)]
 
 
 class ResendSuppression(LenientBody):

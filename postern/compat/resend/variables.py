@@ -29,8 +29,7 @@ _TAG = re.compile(r'\{\{ (?:"(\{[{%#])"|([A-Za-z_][\w.]*)(?:\|default\(((?:"(?:[
 def from_resend_variables(
     text: str | None, fallbacks: Mapping[str, Any] | None = None, names: Mapping[str, str] | None = None
 ) -> str | None:
-    """Convert Resend's variables in a text to tags of our template engine. `fallbacks` has values for variables without
-    a fallback of their own, by name. `names` maps Resend's names of variables to ours.
+    """Convert Resend's variables in a text to tags of our template engine; None for None.
 
     `fallbacks` has fallback values for variables that have none in the text, keyed by name. `names` has our name of
     each variable that is renamed. In HTML, the engine escapes all values, also those of variables in three braces.

@@ -55,11 +55,13 @@ EVENTS: Mapping[str, tuple[str, ...]] = {
 """The names of our events, keyed by Resend's name."""
 RESEND_NAMES: Mapping[str, str] = {ours: theirs for theirs, names in EVENTS.items() for ours in names}
 DELIVERY_STATUSES: Mapping[str, str] = {"PENDING": "pending", "SUCCEEDED": "success", "FAILED": "failed"}
+"""Resend's `status` of a delivery, keyed by our status."""
 DOMAIN_STATUSES: Mapping[str, str] = {
     "domain.created": "not_started",
     "domain.verified": "verified",
     "domain.degraded": "partially_failed",
 }
+"""`status` of the domain in a payload, keyed by the type of our event."""
 EVENTS_LIMIT = 100
 UNSET = msgspec.UNSET
 

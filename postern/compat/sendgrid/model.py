@@ -15,16 +15,16 @@ TOTAL_RECIPIENTS_LIMIT: Final = 1_000
 """Maximum recipients of one request, in `to`, `cc` and `bcc` of all personalizations together."""
 REPLY_TO_LIMIT: Final = 10
 CATEGORIES_LIMIT: Final = 10
-CATEGORY_CHARACTERS: Final = 255
-SUBSTITUTIONS_BYTES: Final = 10_000
+MAX_CATEGORY_CHARACTERS: Final = 255
+MAX_SUBSTITUTIONS_BYTES: Final = 10_000
 """The largest size of the substitutions of one personalization, or of all sections, in octets."""
-CUSTOM_ARGS_BYTES: Final = 10_000
+MAX_CUSTOM_ARGS_BYTES: Final = 10_000
 """The largest size of the custom arguments of one message, in octets."""
 SUBSTITUTIONS_LIMIT: Final = 10_000
-SEARCHED_PER_MESSAGE: Final = 50_000_000
+MAX_SEARCHED_PER_MESSAGE: Final = 50_000_000
 """Maximum number of characters that are searched for substitution tags in one message. Each tag is a search of the
 whole text."""
-SEARCHED_PER_REQUEST: Final = 500_000_000
+MAX_SEARCHED_PER_REQUEST: Final = 500_000_000
 """Maximum number of characters that are searched for substitution tags in all messages of one request."""
 LAST_SECOND: Final = 253_402_300_799
 """The last second of the year 9999 in Unix time."""
@@ -233,8 +233,8 @@ FIELDS: Final[Mapping[str, str]] = {
     "attachments.content_id": "the content id; ignored unless `disposition` is `inline`",
     "template_id": "the id of a template of the project, with `d-` before it or without; an unknown one is refused",
     "headers": "header fields of the message; those that Postern writes itself are refused",
-    "categories": "tags of the send, which appear in the e-mail log and in all webhooks",
-    "custom_args": "tags `name--value` of the send, each up to 256 characters",
+    "categories": "tags of the send, which the list of sent e-mails and all webhooks have",
+    "custom_args": "each entry becomes a tag `name--value` of the send, with up to 256 characters",
     "sections": "texts that replace their tags in the values of substitutions",
     "send_at": "the time of a scheduled send, up to 30 days ahead",
     "batch_id": "a tag `batch_id--value` of the send",

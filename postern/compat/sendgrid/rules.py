@@ -6,12 +6,12 @@ from typing import Any
 from uuid import UUID
 
 from postern.compat.sendgrid.model import (
-    CATEGORY_CHARACTERS,
-    CUSTOM_ARGS_BYTES,
+    MAX_CATEGORY_CHARACTERS,
+    MAX_CUSTOM_ARGS_BYTES,
+    MAX_SEARCHED_PER_MESSAGE,
+    MAX_SEARCHED_PER_REQUEST,
+    MAX_SUBSTITUTIONS_BYTES,
     REFUSED,
-    SEARCHED_PER_MESSAGE,
-    SEARCHED_PER_REQUEST,
-    SUBSTITUTIONS_BYTES,
     TOTAL_RECIPIENTS_LIMIT,
     SendGridAddress,
     SendGridAttachment,
@@ -114,7 +114,7 @@ def emails_of(mail: SendGridMail, template: TemplateContent | None) -> Iterator[
         text = html = None
     attachments = [_attachment(attachment) for attachment in mail.attachments or []]
     categories = _categories(mail)
-    _require_small(mail.sections or {}, SUBSTITUTIONS_BYTES, "/sections")
+    _require_small(mail.sections or {}, MAX_SUBSTITUTIONS_BYTES, "/sections")
     template_id = template_id_of(mail)
     budget = SizeBudget(mail)
     tracking = mail.tracking_settings or SendGridTrackingSettings()
@@ -153,23 +153,23 @@ def path_in_request(mail: SendGridMail, index: int, path: str) -> str:
     For example, `/scheduledAt` becomes `/personalizations/0/send_at`.
     """
     field, *rest = path.lstrip("/").split("/")
-    personalization, own = mail.personalizations[index], f"/personalizations/{index}"
+    personalization, own_path = mail.personalizations[index], f"/personalizations/{index}"
     if field in ("to", "cc", "bcc"):
-        return f"{own}/{field}" + (f"/{rest[0]}/email" if rest else "")
+        return f"{own_path}/{field}" + (f"/{rest[0]}/email" if rest else "")
     if field == "from":
-        return f"{own}/from/email" if personalization.from_ is not None else "/from/email"
+        return f"{own_path}/from/email" if personalization.from_ is not None else "/from/email"
     if field == "subject" and mail.template_id is None:
-        return f"{own}/subject" if personalization.subject is not None else "/subject"
+        return f"{own_path}/subject" if personalization.subject is not None else "/subject"
     if field in ("subject", "html", "text", "templateId"):
         return "/content" if mail.template_id is None else "/template_id"
     if field == "headers" and rest and rest[0] in (personalization.headers or {}):
-        return f"{own}{path}"
+        return f"{own_path}{path}"
     if field == "attachments" and len(rest) == 2:
         return f"/attachments/{rest[0]}/{_ATTACHMENT_FIELDS.get(rest[1], rest[1])}"
     if field == "scheduledAt" and personalization.send_at is not None:
-        return f"{own}/send_at"
+        return f"{own_path}/send_at"
     return {
-        "variables": f"{own}/dynamic_template_data",
+        "variables": f"{own_path}/dynamic_template_data",
         "replyTo": "/reply_to" if mail.reply_to_list is None else "/reply_to_list",
         "scheduledAt": "/send_at",
     }.get(field, path)
@@ -190,7 +190,7 @@ class SizeBudget:
         """Count `added` characters that are searched for a tag. `searched` is how many were already searched for the
         same message. Returns their sum. Raises TooLargeTogether beyond the limits."""
         self._searched += added
-        if searched + added > SEARCHED_PER_MESSAGE or self._searched > SEARCHED_PER_REQUEST:
+        if searched + added > MAX_SEARCHED_PER_MESSAGE or self._searched > MAX_SEARCHED_PER_REQUEST:
             raise TooLargeTogether("There are too many substitutions for messages of this size. Send fewer at a time.")
         return searched + added
 
@@ -216,7 +216,7 @@ class _Substituter:
         if substitutions and mail.template_id is not None:
             message = "A template gets its values from `dynamic_template_data`, not from `substitutions`."
             raise Invalid.at(self._path, message, "ambiguous")
-        _require_small(substitutions, SUBSTITUTIONS_BYTES, self._path)
+        _require_small(substitutions, MAX_SUBSTITUTIONS_BYTES, self._path)
         # A value may be the tag of a section, whose text may contain tags.
         self._rounds = [substitutions, sections, substitutions] if substitutions and sections else [substitutions]
 
@@ -302,8 +302,8 @@ def _attachment(attachment: SendGridAttachment) -> EmailAttachment:
 
 def _categories(mail: SendGridMail) -> list[str]:
     for index, category in enumerate(mail.categories or []):
-        if len(category) > CATEGORY_CHARACTERS:
-            message = f"A category can have at most {CATEGORY_CHARACTERS} characters."
+        if len(category) > MAX_CATEGORY_CHARACTERS:
+            message = f"A category can have at most {MAX_CATEGORY_CHARACTERS} characters."
             raise Invalid.at(f"/categories/{index}", message, "too_large")
     return check_tags(dict.fromkeys(mail.categories or []), "/categories")
 
@@ -313,8 +313,8 @@ def _tags(mail: SendGridMail, personalization: SendGridPersonalization, path: st
     own = personalization.custom_args or {}
     arguments = {**(mail.custom_args or {}), **own}
     path = f"{path if own else ''}/custom_args"
-    if sum(len(name.encode()) + len(value.encode()) for name, value in arguments.items()) > CUSTOM_ARGS_BYTES:
-        message = f"Custom arguments can have at most {CUSTOM_ARGS_BYTES:,} octets together."
+    if sum(len(name.encode()) + len(value.encode()) for name, value in arguments.items()) > MAX_CUSTOM_ARGS_BYTES:
+        message = f"Custom arguments can have at most {MAX_CUSTOM_ARGS_BYTES:,} octets together."
         raise Invalid.at(path, message, "too_large")
     pairs = [*arguments.items(), *([("batch_id", mail.batch_id)] if mail.batch_id else [])]
     return check_tags([*categories, *(f"{name}{TAG_PAIR_SEPARATOR}{value}" for name, value in pairs)], path)
