@@ -198,7 +198,7 @@ REACTIONS: Sequence[Reaction] = (
         types={"contact.updated"},
     ),
     Reaction(
-        react=customer_contacts.link_contact,
+        react=customer_contacts.link_contacts,
         types={"customer.signed_up", "customer.email_verified"},
     ),
     Reaction(

@@ -68,8 +68,8 @@ async def throttle_mail(call: Call, policy: MailPolicy, purpose: str, address_ha
 async def count_wrong_code(tx: Transaction, call: Call, address_hash: bytes) -> None:
     """Count a wrong code for an address.
 
-    The address is not locked: each code has its own limit of attempts, and only its requester knows the challenge id.
-    Many wrong codes limit the requests of new codes instead (see `throttle_mail`).
+    The address is not locked out: each code has its own limit of attempts, and only its requester knows the challenge
+    id. Many wrong codes limit the requests of new codes instead (see `throttle_mail`).
     """
     await _count(tx, call, _counter_id(call, "wrong codes", address_hash), ALL_NETWORKS, WRONG_CODES_WINDOW)
 

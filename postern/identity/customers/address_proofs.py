@@ -63,7 +63,7 @@ async def register_customer(
 async def find_or_create_verified(
     tx: Transaction, call: Call, project: Project, email: str, email_key: str
 ) -> CustomerRow:
-    """Find the customer who has this address, or create one, and mark the address as verified. The row is locked.
+    """Find the customer who has this address, or create one, and mark the address as verified. Returns the locked row.
 
     Call this only after the secret link of an invitation that was mailed to the address was used: a new customer is
     recorded with the sign-up method INVITATION. For an existing one, see `verify_address`. Raises CustomerEmailTaken if
@@ -114,7 +114,7 @@ async def verify_address(
         customer = await set_primary_email(tx, call, customer, secondary.email, email_key, call.now)
         if old_email is not None and old_key is not None:
             await add_other_address(tx, call, customer.id, old_email, old_key, None)
-    # `changed` is for an address that is new to the account. This one belonged to it before.
+    # `changed` tells whether the address is new to the account; here it belonged to the account before.
     await events.record(tx, call, "customer.email_verified", customer.id, changed=False)
     return customer
 

@@ -116,7 +116,7 @@ class ProviderSignIn(Payload, tag="PROVIDER"):
 
 
 class ProvenAccount(Payload, tag="IDENTITY"):
-    """Step 3 of linking: an account that the customer has signed in to at a provider. Only `session_id` can link it."""
+    """Step 3 of linking: an account that the customer has signed in to at a provider. Only that session can link it."""
 
     session_id: UUID
     code_challenge: str

@@ -10,11 +10,11 @@ from postern.platform.events.model import EventRow
 from postern.platform.projects import operations as projects
 
 
-async def link_contact(tx: Transaction, new_events: Sequence[EventRow]) -> None:
+async def link_contacts(tx: Transaction, new_events: Sequence[EventRow]) -> None:
     """Link the customer of each event to the contact with the customer's address, as `settings.signIn.contacts` says.
 
-    NONE links nothing, LINK only existing contacts, and CREATE also creates missing ones. Customers who signed up
-    themselves are linked only if their address is verified.
+    The events are sign-ups and verifications of an address. NONE links nothing, LINK only existing contacts, and CREATE
+    also creates missing ones. Customers who signed up themselves are linked only if their address is verified.
     """
     for event in new_events:
         if event.subject_id is None:

@@ -75,7 +75,7 @@ async def find_or_create_customer(
     - IdentityTaken if a concurrent request linked the account (the next attempt finds the customer);
     - IdentityConflict if the customer with the address is linked to another account of this provider and issuer,
       because the address may have been reassigned to another person. With `hold` IdentityHeld instead, unless an
-      administrator has rejected the account before; the caller of IdentityHeld adds a request
+      administrator has rejected the account before. The caller of this function must then add a request
       (`identity_requests.request_identity`);
     - CustomerSignUpClosed and PlanLimitReached.
     """

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 SEND_ATTEMPTS = 8
-"""How often the worker tries to send an e-mail, for example while the sender's domain is not verified."""
+"""How many times the worker tries to send an e-mail, for example while the sender's domain is not verified."""
 NOTICE_LIFE = timedelta(days=1)
 """How long a security notice may stay queued; it is not sent later."""
 LIVES = {"SIGN_UP": CODE_LIFE, "CODE": CODE_LIFE, "VERIFY": CODE_LIFE, "LINK": SIGN_IN_LINK_LIFE, "RESET": RESET_LIFE}
@@ -72,6 +72,7 @@ async def enqueue_security_mail(
     `kind` names the template, which shows `values`: `NEW_DEVICE` is the template `customers/new-device`. If `to` is
     None, the same row is stored, but the worker sends nothing.
     """
+    # A publishable TEST key is public: it must not keep a security notice from the customer.
     test = is_trusted_test(call.caller) if kind in SECURITY_MAILS else call.caller.environment == "TEST"
     content = MailContent(kind=kind, to=to, values=values, test=test)
     mail_id = new_id()
@@ -100,7 +101,7 @@ async def notify(
 
 
 async def send_queued_mail(world: "World", mail: QueuedMail) -> None:
-    """Send a queued e-mail and delete it from the queue. A crash in between sends it twice.
+    """Send a queued e-mail and delete it from the queue. After a crash in between, it is sent twice.
 
     If it cannot be sent, it stays queued for up to `SEND_ATTEMPTS` attempts. After the last one, or if it has expired,
     it is deleted and `customer.mail_failed` is recorded.

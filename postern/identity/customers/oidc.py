@@ -158,7 +158,7 @@ _ACCESS_TOKEN = re.compile(rf"[\x21-\x7e]{{1,{MAX_TOKEN_CHARS}}}")
 async def verify_id_token(
     world: "World", metadata: dict[str, Any], token: object, *, issuer: str, client_id: str, nonce: str
 ) -> dict[str, Any]:
-    """The claims of an ID token that is valid for this client now.
+    """Verify an ID token for this client, and return its claims.
 
     `metadata` is the provider's discovery document. Raises TokenRefused with the reason if the token is not valid, and
     ProviderTrouble if the provider's keys cannot be fetched.

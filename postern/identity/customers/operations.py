@@ -226,8 +226,8 @@ async def delete_customer(call: Call, id: UUID, transfer_ownership_to: UUID | No
     `transferOwnershipTo` names another customer, who becomes OWNER of them in the same transaction.
 
     The customer and all personal data are deleted: identities, sessions, passkeys, e-mails to the address, and the
-    contact with it. Events keep their type and time; `erasedAt` is set and their data is emptied. The audit log keeps
-    who did what, without details, and its hash chain still verifies. Honours `If-Match`.
+    contact with that address. Events keep their type and time; `erasedAt` is set and their data is emptied. The audit
+    log keeps who did what, without details, and its hash chain still verifies. Honours `If-Match`.
     """
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
@@ -386,7 +386,7 @@ async def reset_customer_mfa(call: Call, id: UUID) -> None:
     """Remove the second factor and its recovery codes, for a customer who lost both.
 
     If a second factor is required, the customer sets up a new one at the next sign-in. Sign-ins that wait for the
-    second factor end. If one was on, the customer is notified by mail.
+    second factor end. If a second factor was on, the customer is notified by mail.
     """
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
@@ -476,7 +476,7 @@ async def insert_customer(
     customer = await store.insert_customer(
         tx, row, project_id=project_id, id=new_id(), identifier=identifier, created_at=call.now, updated_at=call.now
     )
-    # Checked after the insert: it may have waited for a merge that added the address to the other addresses.
+    # Checked after the insert: it may have waited for a merge that added the address as a secondary one.
     if (
         customer is not None
         and key is not None

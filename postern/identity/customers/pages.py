@@ -494,7 +494,8 @@ async def _form_page(call: Call, template: str, query: Any) -> HttpResponse:
 
 
 async def _next_page(call: Call, flow: HostedFlow, signed_in: CustomerSignInResult) -> HttpResponse:
-    """The next page of a sign-in: the second factor, or else the app."""
+    """The next step of a sign-in: the page for the second factor if one is needed, otherwise the redirect to the app,
+    or first the page that adds a passkey."""
     if signed_in.mfa_enrollment_required:
         return await _enrollment_page(call, flow, signed_in.mfa_token or "")
     if signed_in.mfa_required:

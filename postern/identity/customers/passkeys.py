@@ -106,8 +106,8 @@ async def list_passkeys(call: Call) -> list[Passkey]:
 async def remove_passkey(call: Call, id: UUID) -> None:
     """Remove a passkey. Needs a sign-in in the last hour, and another sign-in method.
 
-    The last passkey cannot be removed (409) if a second factor is required and the customer has no other. The customer
-    is notified by mail.
+    The last passkey cannot be removed (409) if a second factor is required and the customer has no other second factor.
+    The customer is notified by mail.
     """
     project = await project_of_call(call)
     async with call.db.transaction() as tx:

@@ -739,7 +739,8 @@ def _is_true(value: object) -> bool:
 def _is_trusted(row: ProviderRow, issuer: str, email: str) -> bool:
     """Whether the domain of an address is trusted.
 
-    Never for a multi-tenant issuer, because each of its tenants could assert any address.
+    Never for a multi-tenant issuer, whose tokens name another issuer than the configured one: each of its tenants could
+    assert any address.
     """
     return issuer == row.issuer and email.rpartition("@")[2].lower() in (row.options.get("trustedEmailDomains") or [])
 

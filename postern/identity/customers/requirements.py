@@ -62,12 +62,12 @@ class RequirementsOfCustomers(Protocol):
     """Reads the requirements of customers.
 
     For each customer, these are the requirements of two kinds of organizations: those it is a member of, and those that
-    have verified the domain of one of its addresses. `project_id` and `customer_id` are parallel lists. The result may
-    lack customers without requirements.
+    have verified the domain of one of its addresses. `project_ids` and `customer_ids` are parallel lists. The result
+    may lack customers without requirements.
     """
 
     def __call__(
-        self, db: Queries, *, project_id: list[UUID], customer_id: list[UUID]
+        self, db: Queries, *, project_ids: list[UUID], customer_ids: list[UUID]
     ) -> Awaitable[list[SignInRequirement]]: ...
 
 
@@ -180,13 +180,13 @@ async def read_requirements(world: "World", subjects: list[tuple[UUID, UUID]]) -
     `subjects` must not be empty (ValueError).
     """
     project_ids, customer_ids = (list(ids) for ids in zip(*dict.fromkeys(subjects), strict=True))
-    rows = await world.hooks.requirements_of_customers(world.db, project_id=project_ids, customer_id=customer_ids)
+    rows = await world.hooks.requirements_of_customers(world.db, project_ids=project_ids, customer_ids=customer_ids)
     requirements = {(row.project_id, row.customer_id): row for row in rows}
     return [requirements.get(subject) or _no_requirement(*subject) for subject in subjects]
 
 
 async def _requirement_of(db: Queries, project_id: UUID, customer_id: UUID) -> SignInRequirement:
-    requirements = await db.hooks.requirements_of_customers(db, project_id=[project_id], customer_id=[customer_id])
+    requirements = await db.hooks.requirements_of_customers(db, project_ids=[project_id], customer_ids=[customer_id])
     return requirements[0] if requirements else _no_requirement(project_id, customer_id)
 
 

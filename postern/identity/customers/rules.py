@@ -29,7 +29,7 @@ from postern.security.secrets import Secrets
 
 PROVIDER = re.compile(r"^[A-Z][A-Z0-9_]{1,39}$")
 COMMON_ENDINGS = (".com", ".org", ".net", ".io", ".co", ".de", ".uk", ".fr", ".eu", ".edu", ".example")
-"""Common ends of addresses. The index finds too many rows for them."""
+"""Common ends of addresses. The trigram index on `customers.search` finds too many rows for them."""
 TRIGRAM = 3
 """The trigram index cannot serve search texts shorter than this; they match the beginning of addresses instead."""
 
@@ -164,7 +164,7 @@ def _has_status(status: str, now: Moment) -> Composable:
 
 
 def caller_for(call: Call, customer_id: UUID | None, *, session_id: UUID | None = None) -> Caller:
-    """A customer as the caller, for a call whose caller has proved in another way than by an access token who they are.
+    """A customer as the caller of a call without an access token: they have proved in another way who they are.
 
     The environment is that of the call's caller.
     """

@@ -91,7 +91,7 @@ class Scheme(Record):
 
 
 # At most 100 distinct schemes, by a loose index scan of `customers_imported_hashes`: one step per scheme, not per row.
-# Hashes that this server made (argon2id with these parameters) are left out.
+# Hashes that this server made (argon2id with the parameters in the pattern below) are left out.
 @statement("""
     with recursive schemes as (
         (select substring(password_hash from '^\\$[^$]+\\$(?:v=\\d+\\$)?[^$]+') as scheme from customers
@@ -115,7 +115,7 @@ async def lock_customer(tx: Transaction, *, project_id: UUID, id: UUID) -> Custo
 
 
 class AddressHolder(CustomerRow):
-    """A customer and the matched address: the primary one, or another one that came from a merge."""
+    """A customer and the matched address: the primary one, or a secondary one that came from a merge."""
 
     matched_email: str
     matched_verified_at: Moment | None
@@ -264,7 +264,8 @@ async def count_customers(db: Queries, *, project_id: UUID, where: Composable) -
 def export_customers(tx: Transaction, *, project_id: UUID, where: Composable) -> AsyncIterator[CustomerExportRow]: ...
 
 
-# Counts customers from the totals in `customer_facets`. None leaves a filter out.
+# Counts customers from the totals in `customer_facets`, one for each combination of verified address, second factor and
+# providers. None leaves a filter out.
 @statement("""
     select coalesce(sum(number), 0)::int from customer_facets
     where project_id = %(project_id)s and (%(verified)s::bool is null or verified = %(verified)s)
@@ -643,7 +644,7 @@ async def insert_mail(
     """Queue a mail that is due now. Does not wake the worker."""
 
 
-# False if another attempt to send this mail has begun since, or the mail was deleted.
+# False if the mail was deleted, or another attempt to send it has begun since `attempt`.
 @statement("""
     delete from customer_mails where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
 """)

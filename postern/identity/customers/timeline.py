@@ -112,7 +112,7 @@ async def timeline(call: Call, customer: CustomerRow, limit: int, cursor: str | 
         project_id=call.project_id,
         subject_id=customer.id,
         **page,
-        # These appear as entries of the audit log, so their events are left out.
+        # The audit log has an entry for each of these changes, so their events are left out.
         audited_types=AUDITED,
     )
     sessions = await session_store.sessions_of(call.db, project_id=call.project_id, subject_id=customer.id, **page)

@@ -82,14 +82,14 @@ async def read_customer_token(world: "World", token: str, project_id: UUID | Non
 async def token_bearers_of(world: "World", tokens: list[CheckedToken]) -> list[TokenBearer | None]:
     """The customers of the tokens of concurrent requests, in the order of `tokens`, read in one statement.
 
-    None if the session or the signing key of a token has ended, or the customer is banned. Nothing is cached, so that
+    None for a token whose session or signing key has ended, or whose customer is banned. Nothing is cached, so that
     revocations take effect at the next request.
     """
     rows = await token_store.token_bearers(
         world.db,
-        project_id=[token.project_id for token in tokens],
-        id=[token.session_id for token in tokens],
-        key_id=[token.key_id for token in tokens],
+        project_ids=[token.project_id for token in tokens],
+        session_ids=[token.session_id for token in tokens],
+        key_ids=[token.key_id for token in tokens],
         now=world.clock(),
     )
     bearers = {(row.project_id, row.session_id, row.key_id): row for row in rows}

@@ -33,8 +33,8 @@ class SigningKey(Record):
 
 
 MAX_PERMISSIONS_READ: LiteralString = "251"
-"""How many permissions are read at most. So many exceed `tokens.PERMISSIONS_LIMIT` in any case, because the shortest
-key (`a:b`) takes six bytes in JSON."""
+"""How many permissions are read at most. A list of this length exceeds `tokens.PERMISSIONS_LIMIT` in any case, because
+the shortest key (`a:b`) takes six bytes in JSON."""
 
 MAY_ACTIVATE = SQL("""exists (
     select from organization_members member
@@ -47,7 +47,8 @@ MAY_ACTIVATE = SQL("""exists (
 
 
 def _declared_metadata(row: LiteralString, owner: LiteralString) -> LiteralString:
-    """The keys of `row.metadata` that the project has declared for tokens; null if it has declared none."""
+    """An SQL expression: the entries of `row.metadata` whose keys the project has declared for tokens; null if it has
+    declared none."""
     keys: LiteralString = f"project.settings #> '{{signIn,tokenClaims,{owner}}}'"
     return f"""case when jsonb_array_length({keys}) > 0 then coalesce((
         select jsonb_object_agg(declared.key, {row}.metadata -> declared.key)
@@ -87,11 +88,12 @@ SUBJECT = SQL(f"""(
 """`SessionPolicy.subject`: `tokens.CustomerClaims` as JSON; null if the customer is banned."""
 
 
-# `project_id`, `id` (of the session) and `key_id` are parallel lists. Omits tokens whose session or key has ended, or
+# `project_ids`, `session_ids` and `key_ids` are parallel lists. Omits tokens whose session or key has ended, or
 # whose customer is banned.
 @statement("""
     select c.*, s.id as session_id, s.test as session_test, k.id as key_id
-    from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(key_id)s::uuid[]) as tokens (project_id, id, key_id)
+    from unnest(%(project_ids)s::uuid[], %(session_ids)s::uuid[], %(key_ids)s::uuid[])
+         as tokens (project_id, id, key_id)
     join sessions s on s.project_id = tokens.project_id and s.id = tokens.id
     join customers c on c.project_id = s.project_id and c.id = s.subject_id
     join customer_signing_keys k on k.project_id = tokens.project_id and k.id = tokens.key_id
@@ -100,7 +102,7 @@ SUBJECT = SQL(f"""(
       and (k.retired_at is null or k.retired_at > %(now)s)
 """)
 async def token_bearers(
-    db: Queries, *, project_id: list[UUID], id: list[UUID], key_id: list[UUID], now: Moment
+    db: Queries, *, project_ids: list[UUID], session_ids: list[UUID], key_ids: list[UUID], now: Moment
 ) -> list[TokenBearer]: ...
 
 

@@ -177,7 +177,7 @@ class CustomerClaims(Record):
     requires_mfa: bool
     permissions: list[str]
     """Permissions in the project. This list and `organization.permissions` have at most
-    `token_store.MAX_PERMISSIONS_READ` entries: so many are too large for a token (PERMISSIONS_LIMIT) in any case."""
+    `token_store.MAX_PERMISSIONS_READ` entries: a list of this length is too large for a token (PERMISSIONS_LIMIT)."""
     metadata: dict[str, Any] | None
     """The declared keys that the customer has; None if the project has declared none."""
     organization: OrganizationClaims | None

@@ -162,7 +162,7 @@ async def advance_entitlements_version(tx: Transaction, *, project_id: UUID, id:
 
 
 # Mark an organization as DELETED; its rows in other tables are due for deletion now. Its slug becomes free: the new one
-# contains `!`, which no slug in a request can.
+# contains `!`, which no slug in a request may contain.
 @statement("""
     update organizations set status = 'DELETED', slug = '!' || id, external_id = null, due_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
@@ -294,9 +294,9 @@ async def memberships(
 async def organizations_of(db: Queries, *, project_id: UUID, customer_id: UUID, only: UUID | None) -> list[UUID]: ...
 
 
-# The sign-in requirements of customers. `project_id` and `customer_id` are parallel lists. An organization can require
-# single sign-on of its members and of customers with an address at a domain that it has verified. It can require a
-# second factor of its members and of customers who become members by domain when they sign in.
+# The sign-in requirements of customers. `project_ids` and `customer_ids` are parallel lists. An organization can
+# require single sign-on of its members and of customers with an address at a domain that it has verified. It can
+# require a second factor of its members and of customers who become members by domain when they sign in.
 @statement("""
     select pair.project_id, pair.customer_id, array(
         select organization.id from organizations organization
@@ -326,9 +326,11 @@ async def organizations_of(db: Queries, *, project_id: UUID, customer_id: UUID, 
              and domain.domain = substring(customer.email_key from '@([^@]+)$')
             where customer.project_id = pair.project_id and customer.id = pair.customer_id
               and customer.email_verified_at is not null)) as mfa
-    from unnest(%(project_id)s::uuid[], %(customer_id)s::uuid[]) as pair (project_id, customer_id)
+    from unnest(%(project_ids)s::uuid[], %(customer_ids)s::uuid[]) as pair (project_id, customer_id)
 """)
-async def requirements(db: Queries, *, project_id: list[UUID], customer_id: list[UUID]) -> list[SignInRequirement]: ...
+async def requirements(
+    db: Queries, *, project_ids: list[UUID], customer_ids: list[UUID]
+) -> list[SignInRequirement]: ...
 
 
 # The id of the ACTIVE organization that has verified a domain and requires single sign-on, or None.
