@@ -9,15 +9,15 @@ from typing import LiteralString, cast
 
 from postern.identity.access.rules import SYSTEM_PERMISSIONS
 
-PROJECT_ROLES = """(
+IS_PROJECT_ROLE = """(
     role.project_id = customer.project_id and role.key = any (customer.roles) and role.scope = 'PROJECT')"""
 """Whether `role` is a role of the customer that counts in the project."""
 
-ALL_ORGANIZATIONS_ROLES = """(
+IS_ALL_ORGANIZATIONS_ROLE = """(
     role.project_id = customer.project_id and role.key = any (customer.roles) and role.applies_to_all_organizations)"""
 """Whether `role` is a role of the customer that counts in every organization."""
 
-ORGANIZATION_ROLES = """(
+IS_ORGANIZATION_ROLE = """(
     role.project_id = member.project_id and role.key = any (member.roles) and role.scope = 'ORGANIZATION')"""
 """Whether `role` is a role of the member that counts in the organization."""
 
@@ -37,7 +37,7 @@ def permissions_in_project(limit: LiteralString = "all") -> LiteralString:
 
     The statement must have a row `customer`.
     """
-    return _permissions("customer", PROJECT_ROLES, limit)
+    return _permissions("customer", IS_PROJECT_ROLE, limit)
 
 
 def permissions_in_organization(limit: LiteralString = "all") -> LiteralString:
@@ -46,7 +46,7 @@ def permissions_in_organization(limit: LiteralString = "all") -> LiteralString:
     The statement must have the rows `customer` and `member`. It must itself require that the organization is ACTIVE,
     because the expression does not check that, and a suspended organization grants no permissions.
     """
-    return _permissions("member", f"({ORGANIZATION_ROLES} or {ALL_ORGANIZATIONS_ROLES})", limit)
+    return _permissions("member", f"({IS_ORGANIZATION_ROLE} or {IS_ALL_ORGANIZATIONS_ROLE})", limit)
 
 
 def _permissions(holder: LiteralString, is_assigned: LiteralString, limit: LiteralString) -> LiteralString:

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from postern.world import World
 
 CONCURRENT_STATEMENTS = 2
-"""Maximum number of check statements that one process runs concurrently."""
+"""Maximum number of SQL statements that look up the data of checks, which one process runs concurrently."""
 CHECK_CALLERS: frozenset[Kind] = frozenset((*SERVER_KINDS, "customer"))
 
 

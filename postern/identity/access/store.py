@@ -1,6 +1,6 @@
 """SQL of roles and permissions.
 
-The roles of customers and members are columns of their tables, which the last statements read; see
+The roles of customers and members are columns of their tables, which the last statements of this file read; see
 docs/decisions/0031-one-statement-decides-access.md.
 """
 
@@ -151,15 +151,15 @@ async def lock_roles_shared(tx: Transaction, *, project_id: UUID, scope: str, ke
            coalesce(organization.status = 'SUSPENDED', false) as suspended,
            member.roles as member_roles,
            array(select role.key from access_roles role
-                 where lookup.organization_id is null and {grants.PROJECT_ROLES}
+                 where lookup.organization_id is null and {grants.IS_PROJECT_ROLE}
                    and lookup.permission like any (array{grants.LIKE_PATTERNS})
                  order by role.key) as granting_in_project,
            array(select role.key from access_roles role
-                 where lookup.organization_id is not null and {grants.ALL_ORGANIZATIONS_ROLES}
+                 where lookup.organization_id is not null and {grants.IS_ALL_ORGANIZATIONS_ROLE}
                    and lookup.permission like any (array{grants.LIKE_PATTERNS})
                  order by role.key) as granting_in_all_organizations,
            array(select role.key from access_roles role
-                 where {grants.ORGANIZATION_ROLES} and lookup.permission like any (array{grants.LIKE_PATTERNS})
+                 where {grants.IS_ORGANIZATION_ROLE} and lookup.permission like any (array{grants.LIKE_PATTERNS})
                  order by role.key) as granting_in_organization
     from lookup
     left join customers customer on customer.project_id = %(project_id)s and customer.id = lookup.customer_id

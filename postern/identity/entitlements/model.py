@@ -171,6 +171,7 @@ class OverrideRow(Record):
     feature_id: UUID
     expires_at: Moment | None
     attempt: int
+    """Number of times that workers have claimed the row; see `kernel/due.py`."""
 
 
 class NewFeature(Body):

@@ -184,7 +184,7 @@ async def unassign_plan(tx: Transaction, *, project_id: UUID, organization_id: U
 
 # Insert or replace the override of an organization and feature; it becomes due when it expires. Returns by how
 # many steps the organization's version of the entitlements must advance: one for the change, and one more if the
-# replaced override had expired. The version counts expired overrides, and this one is gone.
+# replaced override had expired: the version also counts expired overrides, and the replaced one is gone.
 @statement("""
     insert into entitlement_overrides (project_id, id, organization_id, feature_id, enabled, max_amount, reason,
                                        expires_at, created_at, updated_at, due_at)

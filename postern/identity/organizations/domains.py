@@ -156,7 +156,7 @@ async def remove_organization_domain(call: Call, organization_id: UUID, domain_i
     Returns 409 if single sign-on is required and the only working connection uses the domain. Honours `If-Match`.
     """
     async with call.db.transaction() as tx:
-        # Serialises the changes that may disable the last working connection.
+        # Not for a quota: this lock serialises the changes that may disable the last working connection.
         await tx.lock_quota("required sso", call.project_id)
         row = await _lock_domain(tx, call, organization_id, domain_id)
         call.require_match(row.updated_at)

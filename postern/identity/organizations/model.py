@@ -26,6 +26,8 @@ MAIL_ATTEMPTS = 10
 """Attempts to send an invitation e-mail; after the last one, `mailProblem` tells why it failed."""
 
 CHECK_LEASE = timedelta(minutes=5)
+"""How long a worker holds a claimed domain before another worker can claim it, as MAIL_LEASE is for an invitation and
+DELETION_LEASE for a deleted organization."""
 MAX_PENDING = timedelta(days=30)
 """How long a domain can be PENDING or LAPSED before it becomes FAILED and is no longer checked. Counted from when the
 domain was added or lapsed, or when a caller requested a check of the FAILED domain."""
@@ -340,7 +342,9 @@ class OrganizationInvitationRow(InvitationFields):
     life: timedelta
     """Time from sending the invitation, or sending it again, to its expiry."""
     due_at: Moment | None
+    """When a worker must send the e-mail or mark the invitation as EXPIRED; None if neither is left to do."""
     attempt: int = 0
+    """Number of times that workers have claimed the row since it was sent or resent; see `kernel/due.py`."""
 
     def status_at(self, now: Moment) -> InvitationStatus:
         """The status at `now`: EXPIRED for a pending invitation after its expiry."""
@@ -401,7 +405,9 @@ class OrganizationDomainRow(OrganizationDomainFields):
     misses: int
     """Number of the latest successive checks of the verified domain that did not find its TXT record."""
     due_at: Moment | None
+    """When a worker must check the domain next; None for a FAILED domain."""
     attempt: int
+    """Number of times that workers have claimed the row; see `kernel/due.py`."""
 
 
 class OrganizationDomain(OrganizationDomainFields):

@@ -128,7 +128,7 @@ async def change_organization(call: Call, id: UUID, data: OrganizationChange) ->
     """
     async with call.db.transaction() as tx:
         if data.require_sso is True or data.status == "SUSPENDED":
-            # Serialises the changes that require single sign-on or may disable its last working connection.
+            # Not for a quota: serialises the changes that require single sign-on or may disable its last connection.
             await tx.lock_quota("required sso", call.project_id)
         row = await lock_organization(tx, call, id)
         call.require_match(row.updated_at)
@@ -156,7 +156,7 @@ async def delete_organization(call: Call, id: UUID) -> Organization:
     the rows of a large one are deleted in the background. The customers stay. Honours `If-Match`.
     """
     async with call.db.transaction() as tx:
-        # Serialises the changes that may disable the last working connection.
+        # Not for a quota: this lock serialises the changes that may disable the last working connection.
         await tx.lock_quota("required sso", call.project_id)
         call.require_match((await lock_organization(tx, call, id)).updated_at)
         row = await require_organization(tx, call, id)

@@ -117,7 +117,7 @@ class DeletedOrganization(Record):
 
 
 async def delete_organization_rows(world: "World", row: DeletedOrganization) -> None:
-    """Delete chunks of the rows of a deleted organization, and the organization itself when none is left.
+    """Delete chunks of the rows of a deleted organization, and the organization itself when no row is left.
 
     Until then, each call makes the organization due again.
     """

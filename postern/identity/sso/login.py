@@ -163,8 +163,8 @@ async def consume_assertion_id(
 
 
 async def on_sign_ins(tx: Transaction, sign_ins: list[EventRow]) -> None:
-    """Store the sessions of sign-ins by single sign-on in the rows of their sign-ons, for single logout, in the
-    transaction that records the sign-ins."""
+    """Store the session of each sign-in by single sign-on in the row of its sign-on, where single logout finds it. Runs
+    in the transaction that records the sign-ins."""
     for event in sign_ins:
         via = event.data.get("via")
         if event.subject_id and isinstance(via, str) and via.startswith(VIA_PREFIX):

@@ -237,7 +237,7 @@ async def _handle_logout_response(
         await store.logout_request(
             call.db, project_id=call.project_id, connection_id=conn_id, message_id=message_id, now=call.now
         )
-        if "\0" not in message_id  # PostgreSQL cannot compare it with NUL.
+        if "\0" not in message_id  # PostgreSQL accepts no text with NUL.
         else None
     )
     try:

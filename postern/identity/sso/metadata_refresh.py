@@ -55,8 +55,8 @@ async def refresh_metadata(world: "World", job: MetadataRow) -> None:
 
 
 def _incomplete_reason(row: ConnectionRow, now: Moment) -> str | None:
-    """Why an active connection would be incomplete with the new metadata, or None. Always None for other connections,
-    which may be incomplete."""
+    """Why an active connection would be incomplete with the new metadata, or None. Always None for a connection
+    that is not active, because it may be incomplete."""
     errors = rules.missing_parts(row, domain_verified=True, now=now) if row.status == "ACTIVE" else []
     return " ".join(error.message for error in errors) or None
 

@@ -27,6 +27,7 @@ SIGN_ON_RETENTION = timedelta(days=31)
 TRACE_RETENTION = timedelta(days=7)
 TRACES_PER_CONNECTION = 200
 LEASE = timedelta(minutes=5)
+"""How long a worker holds a claimed row before another worker can claim it."""
 METADATA_REFRESH_INTERVAL = timedelta(days=1)
 METADATA_RETRY_INTERVAL = timedelta(hours=1)
 METADATA_MIN_INTERVAL = timedelta(minutes=10)
@@ -38,12 +39,13 @@ WARNING_TIMES = (timedelta(days=30), timedelta(days=14), timedelta(days=7), time
 SKEW_MAX_SECONDS = 300
 GROUPS_LIMIT = 200
 """Maximum number of groups in `groupRoles`."""
-SUBJECT_CHARS = 1_024
-METADATA_CHARS = 100 * 1024
+MAX_SUBJECT_CHARACTERS = 1_024
+MAX_METADATA_CHARACTERS = 100 * 1024
 
 Status = Literal["DRAFT", "ACTIVE", "INACTIVE"]
 ConnectionAction = Literal["ACTIVATE", "DEACTIVATE"]
 Kind = Literal["SIGN_ON", "TEST", "LOGOUT"]
+"""What a request to the identity provider, or the trace of a message from it, is for."""
 BindingName = Literal["REDIRECT", "POST"]
 KeyPlace = Literal["CURRENT", "NEXT", "PREVIOUS"]
 """Which of a connection's keys it is: the one in use, the one that will replace it, or the one that it replaced."""
@@ -68,6 +70,7 @@ IDP_COLUMNS = (
     "idp_certificate",
     "idp_metadata_url",
 )
+"""Columns of `sso_connections` that the import of metadata sets."""
 TESTED_COLUMNS = ("domain", "idp_entity_id", "idp_sso_url", "idp_sso_binding", "idp_certificate", "options")
 """Settings that a test covers; changing one of them invalidates the test result."""
 
@@ -109,7 +112,7 @@ Roles = Annotated[list[RoleKey], msgspec.Meta(min_length=1, max_length=50)]
 Certificates = Annotated[
     list[Annotated[str, msgspec.Meta(max_length=16_384)]], msgspec.Meta(max_length=MAX_IDP_CERTIFICATES)
 ]
-MetadataXml = Annotated[str, msgspec.Meta(min_length=1, max_length=METADATA_CHARS)]
+MetadataXml = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_METADATA_CHARACTERS)]
 Skew = Annotated[int, msgspec.Meta(ge=0, le=SKEW_MAX_SECONDS)]
 
 
@@ -193,6 +196,7 @@ class ConnectionRow(Record):
     due_at: Moment | None
     """When to warn next that a certificate expires; None if the connection is not active."""
     attempt: int
+    """Number of times that workers have claimed the row; see `kernel/due.py`."""
 
 
 class MetadataRow(Record):

@@ -187,7 +187,7 @@ async def delete_sso_connection(call: Call, id: UUID, conn_id: UUID) -> Removed:
     Returns 409 if single sign-on is required and this is the only working connection. Honours `If-Match`.
     """
     async with call.db.transaction() as tx:
-        # Serialises the changes that may disable the last working connection.
+        # Not for a quota: this lock serialises the changes that may disable the last working connection.
         await tx.lock_quota("required sso", call.project_id)
         row = await _lock_connection(tx, call, id, conn_id)
         call.require_match(row.updated_at)
@@ -482,7 +482,7 @@ async def _change_status(
 ) -> SsoConnection:
     async with call.db.transaction() as tx:
         if action == "DEACTIVATE":
-            # Serialises the changes that may disable the last working connection.
+            # Not for a quota: this lock serialises the changes that may disable the last working connection.
             await tx.lock_quota("required sso", call.project_id)
         row = await _lock_connection(tx, call, organization_id, connection_id)
         call.require_match(row.updated_at)

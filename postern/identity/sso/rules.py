@@ -3,7 +3,13 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from postern.identity.sso.model import SUBJECT_CHARS, WARNING_TIMES, AttributeMapping, ConnectionRow, LoginRefusal
+from postern.identity.sso.model import (
+    MAX_SUBJECT_CHARACTERS,
+    WARNING_TIMES,
+    AttributeMapping,
+    ConnectionRow,
+    LoginRefusal,
+)
 from postern.kernel.http.problems import Invalid, ProblemError
 from postern.kernel.values import Moment, Record
 from postern.messaging.domains.rules import parse_domain
@@ -130,8 +136,8 @@ def checks_of(
     if profile.subject is None:
         detail = "The assertion has no persistent identifier: send a persistent NameID, or map `subject`."
         checks.append(LoginCheck(step="person", detail=detail, refusal=LoginRefusal.TRANSIENT_SUBJECT))
-    elif len(profile.subject) > SUBJECT_CHARS:
-        detail = f"The identifier of the user has more than {SUBJECT_CHARS} characters."
+    elif len(profile.subject) > MAX_SUBJECT_CHARACTERS:
+        detail = f"The identifier of the user has more than {MAX_SUBJECT_CHARACTERS} characters."
         checks.append(LoginCheck(step="person", detail=detail, refusal=LoginRefusal.TRANSIENT_SUBJECT))
     else:
         checks.append(LoginCheck(step="person", detail=profile.subject))
