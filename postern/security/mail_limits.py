@@ -12,11 +12,11 @@ from postern.security import attempt_store, attempts
 from postern.security.attempt_store import AttemptCount
 from postern.security.attempts import ALL_NETWORKS
 
-MAILS_BY_NETWORK, MAILS_BY_NETWORK_WINDOW = 10, timedelta(minutes=30)
+MAX_MAILS_BY_NETWORK, MAILS_BY_NETWORK_WINDOW = 10, timedelta(minutes=30)
 """How many mails of one purpose one network may request for one address within the window."""
-MAILS_BY_ALL, MAILS_BY_ALL_WINDOW = 30, timedelta(hours=1)
+MAX_MAILS_BY_ALL, MAILS_BY_ALL_WINDOW = 30, timedelta(hours=1)
 """How many mails of one purpose all networks together may request for one address within the window."""
-WRONG_CODES, WRONG_CODES_WINDOW = 100, timedelta(days=1)
+MAX_WRONG_CODES, WRONG_CODES_WINDOW = 100, timedelta(days=1)
 """Wrong codes for one address within the window. After that many, new codes for the address can be requested only from
 networks that its owner has signed in from."""
 COUNT_RETENTION = timedelta(days=1)
@@ -51,7 +51,7 @@ async def throttle_mail(call: Call, policy: MailPolicy, purpose: str, address_ha
     network = network_of(call.origin.ip)
     by_network = await _count(call.db, call, requested, network, MAILS_BY_NETWORK_WINDOW)
     # The counts have the name `failures`, but they count requested mails here.
-    if by_network.failures > MAILS_BY_NETWORK:
+    if by_network.failures > MAX_MAILS_BY_NETWORK:
         raise TooManyRequests(retry_after_seconds=int(MAILS_BY_NETWORK_WINDOW.total_seconds()))
     by_all = await _count(call.db, call, requested, ALL_NETWORKS, MAILS_BY_ALL_WINDOW)
     wrong = await attempt_store.count_failures(
@@ -60,8 +60,8 @@ async def throttle_mail(call: Call, policy: MailPolicy, purpose: str, address_ha
         identifier=_counter_id(call, "wrong codes", address_hash),
         since=call.now - WRONG_CODES_WINDOW,
     )
-    many_wrong_codes = purpose in policy.code_purposes and wrong >= WRONG_CODES
-    if (by_all.failures > MAILS_BY_ALL or many_wrong_codes) and not await _is_known_network(call, policy, email):
+    many_wrong_codes = purpose in CODE_PURPOSES and wrong >= MAX_WRONG_CODES
+    if (by_all.failures > MAX_MAILS_BY_ALL or many_wrong_codes) and not await _is_known_network(call, email_key):
         raise TooManyRequests(retry_after_seconds=int(MAILS_BY_ALL_WINDOW.total_seconds()))
 
 

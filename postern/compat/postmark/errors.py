@@ -65,6 +65,7 @@ def rejected(problem: Problem) -> PostmarkOutcome:
 
 
 def _describe(problem: Problem) -> tuple[int, int, str]:
+    """The HTTP status, `ErrorCode` and `Message` of Postmark's API for a problem."""
     if isinstance(problem, NotFound | MethodNotAllowed):
         problem = NotOffered("Of this API, Postern has only `POST /email` and `/email/batch`, and both with templates.")
     status, code = next(((row[1], row[2]) for row in CODES if isinstance(problem, row[0])), (500, 500))

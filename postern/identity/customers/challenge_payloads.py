@@ -1,7 +1,8 @@
 """Payloads of the challenges of customers, one Struct for each purpose. They are stored sealed, because they contain
 addresses and keys.
 
-The payloads of passkeys are in `security/passkeys.py`.
+A challenge is a one-time code or token (`security/challenges.py`): it is mailed, or passed on between the steps of a
+sign-in. The payloads of passkeys are in `security/passkeys.py`.
 """
 
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Link customers to contacts, if the project's settings say so: audiences and automations can then use them."""
+"""Link customers to contacts, whom audiences and automations of the project reach, if its settings say so."""
 
 from collections.abc import Sequence
 

@@ -1,6 +1,6 @@
-"""Cross-origin requests from web pages to the operations of customers (Fetch §3.2, "CORS protocol").
+"""Cross-origin requests from web pages to the operations that customers call (Fetch §3.2, "CORS protocol").
 
-Only operations that customers call are allowed, and only for the origins in the project's `allowedOrigins`. Cookies are
+Only these operations are allowed, and only for the origins in the project's `allowedOrigins`. Cookies are
 not used: `Access-Control-Allow-Credentials` is never sent.
 """
 
@@ -29,7 +29,7 @@ EXPOSED = b"etag, link, ratelimit, ratelimit-policy, retry-after, x-request-id"
 PREFLIGHT_SECONDS = b"600"
 ORIGINS_LIFE = timedelta(seconds=5)
 """How long the `allowedOrigins` of a project are cached."""
-MAX_PROJECTS = 10_000
+MAX_CACHED_PROJECTS = 10_000
 """Maximum number of projects whose `allowedOrigins` are cached."""
 
 
@@ -77,7 +77,7 @@ class CustomersCors:
             return frozenset()
         origins = frozenset(project.settings.sign_in.allowed_origins)
         self._cache[project_id] = now, origins
-        if len(self._cache) > MAX_PROJECTS:
+        if len(self._cache) > MAX_CACHED_PROJECTS:
             self._cache.popitem(last=False)
         return origins
 

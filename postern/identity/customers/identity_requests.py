@@ -21,7 +21,7 @@ from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 
-REQUESTS_PER_CUSTOMER = 20
+MAX_REQUESTS_PER_CUSTOMER = 20
 """Maximum number of requests per customer and provider, including decided ones."""
 STATUSES = ("PENDING", "APPROVED", "REJECTED")
 
@@ -108,7 +108,7 @@ async def request_identity(
 ) -> None:
     """Add a request to link an account to a customer, and record `customer.identity_held`.
 
-    Nothing happens if the customer has a request for this account or `REQUESTS_PER_CUSTOMER` requests. Commits in a
+    Nothing happens if the customer has a request for this account or `MAX_REQUESTS_PER_CUSTOMER` requests. Commits in a
     separate transaction, because the transaction of the refused sign-in is rolled back. Raises CustomerMissing.
     """
     held = IdentityRequest(
@@ -127,7 +127,7 @@ async def request_identity(
     async with call.db.transaction() as tx:
         await lock_customer(tx, call, customer_id)
         if await store.insert_identity_request(
-            tx, held, project_id=call.project_id, max_requests=REQUESTS_PER_CUSTOMER
+            tx, held, project_id=call.project_id, max_requests=MAX_REQUESTS_PER_CUSTOMER
         ):
             await events.record(tx, call, "customer.identity_held", customer_id, provider=identity.provider)
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
-SEND_ATTEMPTS = 8
+MAX_SEND_ATTEMPTS = 8
 """How many times the worker tries to send an e-mail, for example while the sender's domain is not verified."""
 NOTICE_LIFE = timedelta(days=1)
 """How long a security notice may stay queued; it is not sent later."""
@@ -103,8 +103,8 @@ async def notify(
 async def send_queued_mail(world: "World", mail: QueuedMail) -> None:
     """Send a queued e-mail and delete it from the queue. After a crash in between, it is sent twice.
 
-    If it cannot be sent, it stays queued for up to `SEND_ATTEMPTS` attempts. After the last one, or if it has expired,
-    it is deleted and `customer.mail_failed` is recorded.
+    If it cannot be sent, it stays queued for up to `MAX_SEND_ATTEMPTS` attempts. After the last one, or if it has
+    expired, it is deleted and `customer.mail_failed` is recorded.
     """
     content = msgspec.json.decode(world.secrets.open(mail.sealed, f"customer_mail:{mail.id}"), type=MailContent)
     expires_at = mail.created_at + LIVES.get(content.kind, NOTICE_LIFE)
@@ -124,7 +124,7 @@ async def send_queued_mail(world: "World", mail: QueuedMail) -> None:
             log.warning(
                 "customer_mail_not_sent", kind=content.kind, project=str(mail.project_id), problem=problem.code()
             )
-            if mail.attempt >= SEND_ATTEMPTS:
+            if mail.attempt >= MAX_SEND_ATTEMPTS:
                 await _give_up(world, mail, content, problem.code(), undeliverable_reason(problem))
             return
     await store.delete_mail(world.db, project_id=mail.project_id, id=mail.id, attempt=mail.attempt)

@@ -43,7 +43,8 @@ MAY_ACTIVATE = SQL("""exists (
      and organization.status = 'ACTIVE'
     where member.project_id = s.project_id and member.organization_id = active.organization_id
       and member.customer_id = s.subject_id)""")
-"""`SessionPolicy.may_activate`: members may make an ACTIVE organization active."""
+"""`SessionPolicy.may_activate`: members may make an ACTIVE organization active. The statements that contain it have
+the rows `s` (the session) and `active` (with the id of the organization)."""
 
 
 def _declared_metadata(row: LiteralString, owner: LiteralString) -> LiteralString:
@@ -85,11 +86,12 @@ SUBJECT = SQL(f"""(
     from customers customer join projects project on project.id = customer.project_id
     where customer.project_id = s.project_id and customer.id = s.subject_id
       and (customer.banned_at is null or customer.ban_expires_at <= %(now)s))""")
-"""`SessionPolicy.subject`: `tokens.CustomerClaims` as JSON; null if the customer is banned."""
+"""`SessionPolicy.subject`: `tokens.CustomerClaims` as JSON; null if the customer is banned. The rows `s` and `active`
+are as for `MAY_ACTIVATE`."""
 
 
-# `project_ids`, `session_ids` and `key_ids` are parallel lists. Omits tokens whose session or key has ended, or
-# whose customer is banned.
+# `project_ids`, `session_ids` and `key_ids` are parallel lists. Omits tokens whose session or key has ended, or whose
+# customer is banned.
 @statement("""
     select c.*, s.id as session_id, s.test as session_test, k.id as key_id
     from unnest(%(project_ids)s::uuid[], %(session_ids)s::uuid[], %(key_ids)s::uuid[])

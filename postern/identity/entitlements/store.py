@@ -232,7 +232,9 @@ async def delete_override(
 async def expire_override(tx: Transaction, *, project_id: UUID, id: UUID, attempt: int, now: Moment) -> str | None: ...
 
 
-# Versions.
+# Versions. The version of an organization's entitlements is a number in access tokens that grows whenever they change,
+# so that apps can cache them. It is the sum of a counter of the project, a counter of the organization, and the number
+# of the organization's expired overrides.
 
 
 @statement("""

@@ -463,7 +463,7 @@ async def removal(db: Queries, *, project_id: UUID, organization_id: UUID, custo
 HAS_VERIFIED_DOMAINS: LiteralString = (
     "exists (select from organization_domains where project_id = any (%(project_id)s) and status = 'VERIFIED')"
 )
-"""Whether an organization of one of the projects has verified a domain."""
+"""Whether an organization of one of the projects has verified a domain; only then can sign-ins join customers."""
 
 
 # A JoinCandidate for each customer that exists, in no particular order.

@@ -26,8 +26,8 @@ from postern.identity.organizations.rules import domain_of
 from postern.identity.sso import keys, pages, rules, store
 from postern.identity.sso.login import CheckedLogin, SignOnRefused, accept_login, check_login, consume_assertion_id
 from postern.identity.sso.model import (
+    MAX_OPEN_REQUESTS,
     METADATA_MIN_INTERVAL,
-    OPEN_REQUESTS,
     REQUEST_LIFE,
     TRACE_RETENTION,
     TRACES_PER_CONNECTION,
@@ -459,7 +459,7 @@ async def _open_requests(call: Call, request: RawRequest, conn_id: UUID) -> list
         browser=_browser_digest(call, token),
         kinds=["SIGN_ON", "TEST"],
         now=call.now,
-        limit=OPEN_REQUESTS,
+        limit=MAX_OPEN_REQUESTS,
     )
 
 

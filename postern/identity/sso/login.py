@@ -180,8 +180,8 @@ async def on_sign_ins(tx: Transaction, sign_ins: list[EventRow]) -> None:
 async def on_deletions(tx: Transaction, deletions: list[EventRow]) -> None:
     """React to deletions of customers and organizations, in the transaction that records them.
 
-    When a customer is deleted, erases the customer from sign-ons and deletes traces with the customer's address. When
-    an organization is deleted, deactivates its connections.
+    When a customer is deleted, erases the customer from sign-ons and deletes traces (recorded checks of SAML
+    messages) with the customer's address. When an organization is deleted, deactivates its connections.
 
     Assertion ids of erased customers are kept until the assertions expire, to prevent replay.
     """

@@ -20,7 +20,7 @@ REQUEST_LIFE = timedelta(minutes=10)
 """Maximum time between a request and the response of the identity provider."""
 TEST_LIFE = timedelta(hours=1)
 """Validity of the link of a test."""
-OPEN_REQUESTS = 20
+MAX_OPEN_REQUESTS = 20
 """Maximum number of unfinished sign-ons of one browser at one connection; older ones are ignored."""
 SIGN_ON_RETENTION = timedelta(days=31)
 """How long sign-ons are kept for single logout."""

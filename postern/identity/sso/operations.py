@@ -290,7 +290,7 @@ def as_connection(call: Call, row: ConnectionWithOrganization, sp_keys: Sequence
     return build_view(
         SsoConnection,
         row,
-        held=_reason_not_working(row),
+        held=_reason_not_working(row),  # `held` in the API is the reason, not a flag.
         idp_certificates=[_idp_certificate(pem, call) for pem in row.idp_certificate],
         sp_certificate=next(key.certificate for key in sp_keys if key.place == "CURRENT"),
         sp_certificates=[_sp_certificate(key) for key in sp_keys],

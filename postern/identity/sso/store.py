@@ -316,7 +316,7 @@ async def delete_previous_key(tx: Transaction, *, project_id: UUID, connection_i
 async def shift_keys(tx: Transaction, *, project_id: UUID, connection_id: UUID) -> None: ...
 
 
-# Requests.
+# Requests to identity providers, and ids of logout requests from them.
 
 
 @statement("insert into sso_requests {row}")
@@ -361,7 +361,7 @@ async def mark_request_answered(tx: Transaction, *, project_id: UUID, id: UUID, 
 async def delete_expired_requests(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment) -> None: ...
 
 
-# Sign-ons.
+# Sign-ons: used assertions, with the customers and sessions that they signed in.
 
 
 # Store the message id of a logout request from the provider, to detect replays. Returns False if it is stored already.
@@ -406,7 +406,7 @@ async def set_customer(
 
 
 HAS_CONNECTIONS: LiteralString = "exists (select from sso_connections where project_id = any (%(project_id)s))"
-"""Whether one of the projects has a connection."""
+"""Whether one of the projects has a connection; only then events of sign-ins concern this feature."""
 
 
 # Store the session that a sign-on of this customer has started.
@@ -480,7 +480,7 @@ async def sign_on_of_session(db: Queries, *, project_id: UUID, session_id: UUID)
 async def delete_expired_sign_ons(db: Queries, *, project_id: UUID, ids: list[UUID]) -> None: ...
 
 
-# Traces.
+# Traces: the recorded checks of sign-ons, tests and logouts.
 
 
 # Insert a trace, and delete the oldest traces of the connection, so that `max_traces` remain. The subquery does not see

@@ -70,7 +70,7 @@ async def delete_expired_sign_ons(world: "World", rows: list[ExpiringSsoRow]) ->
 
 
 async def delete_expired_traces(world: "World", rows: list[ExpiringSsoRow]) -> None:
-    """Delete traces whose retention has ended. All `rows` belong to one project."""
+    """Delete traces (recorded checks of SAML messages) whose retention has ended. All `rows` belong to one project."""
     await store.delete_expired_traces(world.db, project_id=rows[0].project_id, ids=[row.id for row in rows])
 
 
