@@ -60,8 +60,8 @@ async def throttle_mail(call: Call, policy: MailPolicy, purpose: str, address_ha
         identifier=_counter_id(call, "wrong codes", address_hash),
         since=call.now - WRONG_CODES_WINDOW,
     )
-    many_wrong_codes = purpose in CODE_PURPOSES and wrong >= MAX_WRONG_CODES
-    if (by_all.failures > MAX_MAILS_BY_ALL or many_wrong_codes) and not await _is_known_network(call, email_key):
+    many_wrong_codes = purpose in policy.code_purposes and wrong >= MAX_WRONG_CODES
+    if (by_all.failures > MAX_MAILS_BY_ALL or many_wrong_codes) and not await _is_known_network(call, policy, email):
         raise TooManyRequests(retry_after_seconds=int(MAILS_BY_ALL_WINDOW.total_seconds()))
 
 

@@ -237,7 +237,7 @@ async def _mail_verification(call: Call, customer: CustomerRow, email: str, key:
     """Mail a code that verifies an address for this customer."""
     identifier = rules.address_hash(call.world.secrets, call.project_id, key)
     # The present address, because only with it does the customer have networks known from earlier sign-ins.
-    await mail_limits.throttle_mail(call, "VERIFY", identifier, customer.email_key or key)
+    await throttle_mail(call, mailer.MAIL_POLICY, "VERIFY", identifier, customer.email_key or key)
     code = new_code(call)
     async with call.db.transaction() as tx:
         challenge_id, expires_at = await challenges.issue(
