@@ -227,7 +227,7 @@ class Sites:
 
     def _is_used(self, control: SiteControl) -> bool:
         recently = asyncio.get_running_loop().time() - control.used_at < USED_SECONDS
-        return bool(recently or control.open or any(control.in_memory.values()) or control.counts)
+        return bool(recently or control.open_connections or any(control.in_memory.values()) or control.counts)
 
     async def update(self) -> None:
         """Store the counts, read the states, let sites recover, and renew the shares if it is time."""

@@ -256,8 +256,8 @@ async def test_a_process_that_renews_its_share_too_late_uses_no_connection_befor
         await renew_shares(world, [control])
         return control.connections_share
 
-    assert await prepare(late, of_late) == 10
-    of_late.open = 3  # Messages in transmission, which go on.
+    assert await use(late, of_late) == 10
+    of_late.open_connections = 3  # Messages in transmission, which go on.
     clock.move(SHARE_LEASE)
     assert not of_late.has_slot(bulk=False)
     assert await prepare(other, of_other) == 10
@@ -267,7 +267,7 @@ async def test_a_process_that_renews_its_share_too_late_uses_no_connection_befor
     assert await renew(other, of_other) == 5
     assert await renew(late, of_late) == 5
     assert of_late.has_slot(bulk=False)
-    of_late.open = 0
+    of_late.open_connections = 0
     for process in (late, other):
         await process.aclose()
 
@@ -315,7 +315,7 @@ async def test_a_process_without_a_connection_delays_no_message(
     controls[having].counts.clear()
     for pool in [*controls[having].idle_pools]:
         await pool.aclose()
-    assert not controls[having].open
+    assert not controls[having].open_connections
     await table[having].update()
     assert not controls[having].is_shared
     clock.move(SHARE_LEASE)

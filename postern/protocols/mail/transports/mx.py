@@ -202,7 +202,7 @@ class MailRoutes:
 
 _HOST_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 """A host name in lower case (RFC 1123 §2.1), also with underscores, which some servers have. The DNS allows any octet,
-but a site gets the name of its server, which then appears in URLs, replies and logs."""
+but a site (see `shaping`) gets the name of its server, which then appears in URLs, replies and logs."""
 
 
 def _has_failed(route: asyncio.Future[MailRoute]) -> bool:

@@ -54,7 +54,8 @@ Resolve: TypeAlias = Callable[[str], Awaitable[Sequence[str]]]
 """Looks up the IP addresses of a host to connect to. Raises ValueError or LookupError with a readable message."""
 
 Lease: TypeAlias = Callable[[str, float], Awaitable[float | None]]
-"""Leases the next span of a rate that several processes share. Arguments: the name of the rate and the span in seconds.
+"""Reserves the next span of time in which this process may send at a rate that several processes share, and the others
+may not. Arguments: the name of the rate, and the length of the span in seconds.
 Returns the seconds until the span begins; None if it would begin too late."""
 
 
@@ -211,7 +212,7 @@ IDLE_BEFORE_NOOP_SECONDS = 15.0
 IDLE_SECONDS = 60.0
 """A connection that was idle for this long is closed; most servers close it after 5 minutes."""
 LEASED_SECONDS = 0.25
-"""The span of a shared rate that a process leases at a time."""
+"""The span of time that a process leases at once of a shared rate, see `Lease`."""
 SHORTEST_QUEUE = 250
 """With `longest_wait_seconds`, this many messages may wait even if none was finished for a while."""
 
@@ -231,7 +232,7 @@ class ConnectionPool:
         lease: Callable[[float], Awaitable[float | None]] | None = None,
         control: SiteControl | None = None,
     ) -> None:
-        """`dial` opens a connection for a tenant. `lease` leases a span of the rate that processes share, see `Lease`.
+        """`dial` opens a connection for a tenant. `lease` leases a span of time of a shared rate, see `Lease`.
         `control` has the limits of the site (see `shaping`), which all its pools in all processes share."""
         self.control = control
         self._lease = lease if limits.per_second else None
@@ -436,10 +437,10 @@ class ConnectionPool:
                 except StaleConnection:
                     connection = None
             if self.control:
-                # `make_room` adds the new connection to `open`, which counts it already.
-                self.control.open -= 1
+                # `make_room` adds the new connection to `open_connections`, which counts it already.
+                self.control.open_connections -= 1
                 self.control.make_room()
-                self.control.open += 1
+                self.control.open_connections += 1
             await self._wait_for_closing()
             connection = await self._dial(envelope.tenant)
             self.shaper.connected()
@@ -474,7 +475,7 @@ class ConnectionPool:
     def _count_in_use(self, change: int) -> None:
         self._in_use += change
         if self.control:
-            self.control.open += change
+            self.control.open_connections += change
 
     def _report_outcome(self, outcome: DeliveryOutcome) -> DeliveryOutcome:
         """Report the outcome to the rate shaper, once per message, whatever the number of recipients."""
@@ -508,7 +509,7 @@ class ConnectionPool:
     def _count_idle(self, change: int) -> None:
         if self.control is None or not change:
             return
-        self.control.open += change
+        self.control.open_connections += change
         if self._idle:
             self.control.idle_pools[self] = None
         else:

@@ -84,7 +84,7 @@ QUOTA_ERRORS = frozenset(
     }
 )
 DAILY_QUOTA = "daily message quota"
-"""Part of the message, in lower case, with which an error of RATE_ERRORS means the quota of 24 hours."""
+"""If the error message has this text, in any letter case, an error of RATE_ERRORS is about the quota of 24 hours."""
 PAUSE_AFTER_RATE_ERROR, PAUSE_AFTER_QUOTA_ERROR = timedelta(seconds=5), timedelta(minutes=10)
 """How long no message is sent, unless SES says how long."""
 LONGEST_RETRY_AFTER = timedelta(hours=1)
@@ -249,7 +249,7 @@ class RequestQueue(ConnectionPool):
     def _new_client(self) -> httpx.AsyncClient:
         return httpx.AsyncClient(
             verify=self._context,
-            trust_env=False,  # Like the outbound client, no proxy settings are read.
+            trust_env=False,  # The outbound client reads no proxy settings either.
             timeout=httpx.Timeout(STEP_SECONDS, connect=CONNECT_SECONDS, pool=None),
             limits=httpx.Limits(
                 max_connections=None,  # ConnectionPool limits them.

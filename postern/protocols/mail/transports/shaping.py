@@ -62,7 +62,7 @@ class LimitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class ShapedProvider(LimitSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A provider, whose mail servers are one site."""
+    """A mailbox provider such as Google, whose mail servers are one site."""
 
     name: Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
     mx: Annotated[list[str], msgspec.Meta(max_length=100)] = []
@@ -255,6 +255,7 @@ WINDOW_MESSAGES = 10
 DEFERRED_RATIO = 0.5
 """If this part of the messages is deferred, a site is slowed down, whatever the text of its replies."""
 SLOW_DOWN_CODES = frozenset({421, 450, 451, 452})
+"""Reply codes of deferrals that can mean that the site gets too much mail."""
 NOT_OVERLOADED = frozenset(
     {
         FailureReason.GREYLISTED,
@@ -350,7 +351,7 @@ class SiteControl:
         """The suspension for all tenants."""
         self.suspensions: dict[str, SiteSuspension] = {}
         """The suspensions for the mail of one tenant, by tenant."""
-        self.open = 0
+        self.open_connections = 0
         """Connections, including those being opened or closed."""
         self._closing: set[asyncio.Task[None]] = set()
         self.used_at = clock()
@@ -499,23 +500,23 @@ class SiteControl:
     def _close_idle(self, more: int = 0) -> None:
         """Begin to close idle connections until `connections_share` allows `more` others."""
         share = self.connections_share
-        while share is not None and self.open - len(self._closing) + more > share and self.idle_pools:
+        while share is not None and self.open_connections - len(self._closing) + more > share and self.idle_pools:
             if not next(iter(self.idle_pools)).close_idle():
                 return
 
     def count_closing(self, closing: asyncio.Task[None]) -> None:
         """Count a connection as open until `closing`, which closes it, is done."""
-        self.open += 1
+        self.open_connections += 1
         self._closing.add(closing)
         closing.add_done_callback(self._end_closing)
 
     def _end_closing(self, closing: asyncio.Task[None]) -> None:
         self._closing.discard(closing)
-        self.open -= 1
+        self.open_connections -= 1
 
     async def wait_for_closing(self) -> None:
         """Wait until there are no more connections than allowed, or none is being closed any more."""
-        while self._closing and self.connections_share is not None and self.open > self.connections_share:
+        while self._closing and self.connections_share is not None and self.open_connections > self.connections_share:
             await asyncio.wait(self._closing, return_when=asyncio.FIRST_COMPLETED)
 
     @property
@@ -527,7 +528,7 @@ class SiteControl:
     def held(self) -> int:
         """The connections that other processes must not use: the share of this process, or its open ones if these are
         more."""
-        return self.open if self.has_expired else max(self.connections_share or 0, self.open)
+        return self.open_connections if self.has_expired else max(self.connections_share or 0, self.open_connections)
 
     def set_share(self, connections: int | None, ends_at: datetime) -> None:
         """Set the connections that this process may have until `ends_at`."""
@@ -538,7 +539,7 @@ class SiteControl:
     @property
     def has_no_room(self) -> bool:
         """Whether no further connection may be kept."""
-        return self.connections_share is not None and self.open >= self.connections_share
+        return self.connections_share is not None and self.open_connections >= self.connections_share
 
     # Results of attempts.
 
