@@ -142,7 +142,7 @@ async def _check_relay_connection(
     from postern.protocols.mail import smtp
 
     relay_address = f"{relay.host}:{relay.port}"
-    timeouts = smtp.Timeouts(connect=STEP_TIMEOUT, greeting=STEP_TIMEOUT, command=STEP_TIMEOUT, group=STEP_TIMEOUT)
+    timeouts = smtp.Timeouts(connect=STEP_TIMEOUT, greeting=STEP_TIMEOUT, command=STEP_TIMEOUT, pipeline=STEP_TIMEOUT)
     peer = smtp.Peer(
         host=relay.host,
         port=relay.port,

@@ -185,7 +185,9 @@ async def _check_port(settings: Settings, sources: "list[Source]", host: "MailHo
         verify=False,
         source=usable[0].address if usable else None,
         ehlo_host=usable[0].name if usable else urlsplit(settings.public_url).hostname or "localhost",
-        timeouts=smtp.Timeouts(connect=STEP_TIMEOUT, greeting=STEP_TIMEOUT, command=STEP_TIMEOUT, group=STEP_TIMEOUT),
+        timeouts=smtp.Timeouts(
+            connect=STEP_TIMEOUT, greeting=STEP_TIMEOUT, command=STEP_TIMEOUT, pipeline=STEP_TIMEOUT
+        ),
     )
     subject = f"Port {settings.direct_port}"
     try:

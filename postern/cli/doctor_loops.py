@@ -203,7 +203,7 @@ async def _accepts_connections(settings: Settings, address: str) -> bool:
     """Whether a mail server answers at an address of this machine, on the port of the transport `direct` (25)."""
     from postern.protocols.mail import smtp
 
-    timeouts = smtp.Timeouts(connect=STEP_TIMEOUT, greeting=STEP_TIMEOUT, command=STEP_TIMEOUT, group=STEP_TIMEOUT)
+    timeouts = smtp.Timeouts(connect=STEP_TIMEOUT, greeting=STEP_TIMEOUT, command=STEP_TIMEOUT, pipeline=STEP_TIMEOUT)
     peer = smtp.Peer(host=address, address=address, port=settings.direct_port, tls=smtp.Tls.NONE, timeouts=timeouts)
     try:
         connection = await smtp.connect(peer)

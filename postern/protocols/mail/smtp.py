@@ -168,8 +168,8 @@ class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
     greeting: timedelta = timedelta(minutes=5)
     command: timedelta = timedelta(minutes=5)
     """For each reply to EHLO, AUTH, MAIL, RCPT, RSET."""
-    group: timedelta = timedelta(minutes=15)
-    """For all replies to one pipelined group together."""
+    pipeline: timedelta = timedelta(minutes=15)
+    """For the replies to all commands that are sent in one write (PIPELINING) together."""
     block: timedelta = timedelta(minutes=3)
     """How long the server may take to receive the next octet of the message."""
     dot: timedelta = timedelta(minutes=10)
@@ -355,7 +355,7 @@ class SmtpConnection(asyncio.Protocol):
         """Number of messages that were started on this connection."""
         self.idle_since = loop.time()
         self.encrypted = False
-        self.authenticated = False
+        self.is_certificate_checked = False
         """Whether the connection is encrypted and the server's certificate was checked."""
         self.tls_failure: TlsFailure | None = None
         """Why the connection is not encrypted although TLS was tried; None for TLS, and if it was not tried."""
@@ -382,8 +382,8 @@ class SmtpConnection(asyncio.Protocol):
         self._timer: asyncio.TimerHandle | None = None
         self._deadline = 0.0
         """When the next reply must have arrived."""
-        self._group_deadline = 0.0
-        """When all replies to a pipelined group must have arrived."""
+        self._pipeline_deadline = 0.0
+        """When all replies to pipelined commands must have arrived."""
         self._reply_timeout = 0.0
         self._unsent = False
         """Whether the write buffer has octets that the operating system does not take at the moment."""
@@ -391,7 +391,7 @@ class SmtpConnection(asyncio.Protocol):
         """The size of the write buffer when the server last received octets, and the time of that."""
         self._progress_at = 0.0
         self._command_timeout = peer.timeouts.command.total_seconds()
-        self._group_timeout = peer.timeouts.group.total_seconds()
+        self._pipeline_timeout = peer.timeouts.pipeline.total_seconds()
         self._dot_timeout = peer.timeouts.dot.total_seconds()
         self._block_timeout = peer.timeouts.block.total_seconds()
         self._pipelining_supported = self._smtputf8_supported = self._eight_bit_supported = self._size_supported = False
@@ -429,7 +429,7 @@ class SmtpConnection(asyncio.Protocol):
         elif self._waiter and (self._got_421 or len(self._replies) >= self._awaited):
             self._wake()
         else:
-            self._deadline = min(self._loop.time() + self._reply_timeout, self._group_deadline)
+            self._deadline = min(self._loop.time() + self._reply_timeout, self._pipeline_deadline)
         if len(self._replies) > self._awaited + MOST_SURPLUS_REPLIES:
             # The waiting task was woken above, so a message whose reply is among these still gets its outcome.
             self._fail(ConnectionDropped("The server sent replies without commands.", replies[-1], "4.5.0"))
@@ -443,7 +443,7 @@ class SmtpConnection(asyncio.Protocol):
     def resume_writing(self) -> None:
         """All data was passed to the operating system: the timeout for the reply starts."""
         self._unsent = False
-        self._deadline = min(self._loop.time() + self._reply_timeout, self._group_deadline)
+        self._deadline = min(self._loop.time() + self._reply_timeout, self._pipeline_deadline)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Fail the waiting task."""
@@ -524,8 +524,8 @@ class SmtpConnection(asyncio.Protocol):
         peer = self.peer
         session = cast("asyncio.Transport", self._transport).get_extra_info("ssl_object")
         mismatch = peer.check_certificates(sent_certificates(session)) if peer.check_certificates else None
-        self.authenticated = bool(peer.check_certificates) or _context(peer).check_hostname
-        verified = "checked" if self.authenticated else "not checked"
+        self.is_certificate_checked = bool(peer.check_certificates) or _context(peer).check_hostname
+        verified = "checked" if self.is_certificate_checked else "not checked"
         cipher = session.cipher()
         description = f"{session.version()}, {cipher[0] if cipher else 'unknown cipher'}; certificate {verified}"
         self._exchange.append(("TLS", f"{mismatch or description}\r\n".encode()))
@@ -602,7 +602,7 @@ class SmtpConnection(asyncio.Protocol):
         problem = message_problem(message)
         if problem:
             return SmtpReply(554, "5.6.0", problem)
-        if envelope.require_tls and not self.authenticated:
+        if envelope.require_tls and not self.is_certificate_checked:
             return NOT_AUTHENTICATED
         if envelope.require_tls and REQUIRETLS not in self.features:
             return NO_REQUIRETLS
@@ -647,7 +647,7 @@ class SmtpConnection(asyncio.Protocol):
             return await self._transact_chunk(encoded_recipients, mail_reply, rcpt_replies, message, before_dot)
         if data_reply.is_success or (data_reply.code == 354 and self._replies):
             # DATA has no reply 2xx (RFC 5321 §4.3.2): the server has sent too many replies, so the reply that was taken
-            # for that to RCPT may belong to the command before.
+            # for the one to RCPT may belong to the command before.
             self.abort()
             return [encoded if isinstance(encoded, SmtpReply) else OUT_OF_STEP for encoded in encoded_recipients], False
         has_transaction = mail_reply.is_success and any(reply.is_success for reply in rcpt_replies)
@@ -906,7 +906,7 @@ class SmtpConnection(asyncio.Protocol):
         now = self._loop.time()
         self._awaited = count
         self._reply_timeout = reply_timeout
-        self._group_deadline = now + max(self._group_timeout, reply_timeout)
+        self._pipeline_deadline = now + max(self._pipeline_timeout, reply_timeout)
         self._deadline = now + reply_timeout
         if self._timer is None or self._timer.when() > self._deadline:
             self._set_alarm(min(self._deadline, now + self._block_timeout))

@@ -272,7 +272,7 @@ async def test_connections_are_reserved_for_mail_that_is_not_bulk():
 
 async def test_a_stalled_relay_times_out():
     brief = timedelta(seconds=0.1)
-    short_timeouts = Timeouts(greeting=brief, command=brief, group=brief, block=brief, dot=brief, goodbye=brief)
+    short_timeouts = Timeouts(greeting=brief, command=brief, pipeline=brief, block=brief, dot=brief, goodbye=brief)
     async with Sink(Behaviour(stall_at="GREETING")) as sink:
         transport = RelayTransport([relay(sink)], timeouts=short_timeouts)
         outcome = await transport.deliver(envelope(), MESSAGE)

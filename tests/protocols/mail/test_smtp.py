@@ -373,7 +373,7 @@ async def test_servers_that_fail_during_a_transaction(pipelining, change, ambigu
         if change.get("stall_at") == "DOT":
             connection._dot_timeout = SHORT.total_seconds()
         elif change.keys() & {"stall_at", "drip_seconds"}:
-            connection._command_timeout = connection._group_timeout = SHORT.total_seconds()
+            connection._command_timeout = connection._pipeline_timeout = SHORT.total_seconds()
         outcome = await connection.send(envelope("a@b.test", "b@b.test"), MESSAGE)
         assert result_names(outcome) == ["Deferred", "Deferred"]
         assert {result.code for result in outcome.results} == {0}
