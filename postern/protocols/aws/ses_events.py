@@ -15,7 +15,7 @@ RECIPIENTS_LIMIT = 100
 HEADERS_LIMIT = 1_000
 """Further header fields of the message in an event are ignored."""
 REFERENCES_LIMIT = 4
-"""Further references in an event are ignored; a message has one."""
+"""Further `SesEvent.references` are ignored; a message has one."""
 NOT_SPAM = "not-spam"
 """The feedback type of a recipient who says that a message is not spam (RFC 6430)."""
 
@@ -46,7 +46,7 @@ class SesEvent(msgspec.Struct, frozen=True, kw_only=True):
     kind: Literal["DELIVERED", "DELAYED", "BOUNCED", "COMPLAINED"]
     recipients: tuple[SesRecipient, ...]
     references: tuple[str, ...] = ()
-    """The values of the message tag SEND_TAG and of the header field SEND_HEADER."""
+    """The values of the message tag SEND_TAG and of the header field SEND_HEADER, which identify the message."""
     bounce: Literal["hard", "soft"] | None = None
     """For BOUNCED, as SES classified it; None if it did not."""
     feedback_type: str | None = None

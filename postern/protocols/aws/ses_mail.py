@@ -23,7 +23,8 @@ def read_ses_mail(message: ReceivedMessage) -> DeliveryReport | ComplaintReport 
     """Read a notification of SES in a message; None if it has none.
 
     Its origin is not verified: with the protocol `email` it has no signature of SNS, and that of `email-json` is not
-    checked. As with every report by mail, the caller trusts it only if it contains the signed return path of a message.
+    checked. As with every report by mail, the caller trusts it only if it contains a return path that this service has
+    signed.
     """
     part = next((part for part in message.parts if part.content_type == "text/plain"), None)
     if part is None or part.content.lstrip()[:1] != b"{":

@@ -132,8 +132,8 @@ def verify_claims(
 
 
 def is_tenant_of(template: str, issuer: str) -> bool:
-    """Whether `issuer` has the host of `template`, an issuer with TENANT_PLACEHOLDER, so that it may be one of its
-    tenants."""
+    """Whether `issuer` may be that of one tenant of `template`, an issuer with TENANT_PLACEHOLDER: both have the same
+    host."""
     return urlsplit(template).netloc == urlsplit(issuer).netloc
 
 

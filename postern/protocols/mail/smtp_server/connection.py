@@ -272,7 +272,7 @@ class SmtpServerConnection(asyncio.Protocol):
     def _balance_reading(self) -> None:
         """Stop reading while too many octets wait to be processed, and count them in the memory for messages."""
         if self._mode is Mode.HANDSHAKE:
-            return  # It is not read, and what was received is discarded (see `_shake_hands`).
+            return  # The connection is not read, and what was received is discarded (see `_shake_hands`).
         waiting, budget = len(self._buffer), self._server.budget
         self._reserve(waiting)
         if waiting > LINE_OCTETS and budget.used > budget.limit:

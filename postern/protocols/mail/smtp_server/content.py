@@ -5,8 +5,8 @@ from typing import Final
 from postern.protocols.mail.smtp import SmtpReply
 
 DISCARDED_OCTETS: Final = 64 * 1024 * 1024
-"""Octets of a refused message that are read until its end, so that the client sees the reply; then the connection is
-closed."""
+"""Maximum octets of a refused message that are read beyond its limit, so that the client sees the reply. If there are
+more, the connection is closed."""
 END = b"\r\n.\r\n"
 
 TOO_LARGE = SmtpReply(552, "5.3.4", "The message is too large.")

@@ -115,7 +115,7 @@ class Content:
         self._unsubscribe_placeholder: str | None = None
         """The placeholder of the recipient's unsubscribe link in the text."""
         self._scan_rendered = self._text_from_rendered = False
-        """Whether links are searched in the rendered html, and whether the text is derived from the rendered html."""
+        """Whether links are searched for in the rendered html, and whether the text is derived from it."""
         if html is not None:
             report_part("html")
             # The original html is compiled first, so that an error has the author's line and column.

@@ -1,12 +1,12 @@
 """A render process: `python -m postern.protocols.mail.templates.render_process MARKER [low]`.
 
-MARKER is the file descriptor of the marker, a file that both processes map into memory; `low` sets a low priority. The
-process serves requests on its standard input until that is closed.
+MARKER is the file descriptor of the marker, a file that this process and its parent map into memory; `low` sets a low
+priority. The process serves requests on its standard input until that is closed.
 
 Templates are not trusted, and the libraries that parse them are native code. So the process has limits: processor time
-and wall clock time of each item, address space, and the size of the native stack. The kernel ends the process if it
-exceeds them, and the marker identifies the item. The process gets no secrets of the service besides the DKIM keys of
-its messages.
+and wall clock time of each item (a message or a task of a request), address space, and the size of the native stack.
+The kernel ends the process if it exceeds them, and the marker identifies the item. The process gets no secrets of the
+service besides the DKIM keys of its messages.
 """
 
 import gc

@@ -166,7 +166,7 @@ class RenderResponse(msgspec.Struct, frozen=True, array_like=True):
 
 
 def encode_frame(content: object) -> bytes:
-    """Encode a message with its length in front."""
+    """Encode a request or a response, with its length in front."""
     encoded = msgspec.msgpack.encode(content)
     return len(encoded).to_bytes(LENGTH_OCTETS) + encoded
 

@@ -203,7 +203,7 @@ RANGE: Final = f"range{DASH}"
 VALUES: Final = "values"
 """The name of the engine template that holds the values of one rendering."""
 DICT_METHODS: Final = frozenset(name for name in dir(dict) if not name.startswith("_"))
-"""Names that the engine would look up as methods of the dictionary of values, if there is no such value."""
+"""Names that the engine would look up as methods of the dictionary of values, if no value has that name."""
 _METHOD = re.compile(rf"\b(?:{'|'.join(sorted(DICT_METHODS))})\b")
 MISSING: Final = f"missing{DASH}"
 """A variable that is always undefined: templates may not use DASH in names."""
