@@ -1,7 +1,7 @@
 """DNS blocklist (DNSBL) queries (RFC 5782): an address or domain is listed, clear or unknown.
 
 A list that refuses queries, has shut down or lists everything gives no usable result. Every zone must therefore pass
-the test of RFC 5782 §5 first, and only return codes that mean a listing count.
+the test of RFC 5782 §5 first, and a return code that stands for an error is not taken as a listing.
 """
 
 import asyncio

@@ -29,7 +29,7 @@ NEAR_LINES = 12
 _ADDRESS = r"[^\s<>()\[\]\",;:@\\'`|]{1,64}@[A-Za-z0-9][A-Za-z0-9_.-]{0,252}"
 _ANY_ADDRESS = re.compile(_ADDRESS)
 _CODES = r"[45]\d\d[ -](?:[45]\.\d{1,3}\.\d{1,3} )?"
-"""Sendmail's transcripts have a line for each recipient: `550 5.1.1 <address>... User unknown`."""
+"""Codes before an address: Sendmail's transcripts have lines such as `550 5.1.1 <address>... User unknown`."""
 _LISTED_ADDRESS = re.compile(
     rf"^[\s>*•\-]{{0,40}}(?:\d{{1,3}}[.)]\s{{1,5}}|{_CODES})?(?:\(expanded from: )?['\"(]?"
     rf"(?:<(?P<angled>{_ADDRESS})>|(?P<bare>{_ADDRESS}))['\")]?\s{{0,20}}(?:$|:|\.\.\.|\(|\)|\[|;|,|-\s|=|on\s)"
@@ -125,7 +125,7 @@ _ANCHOR = re.compile(
     r"|folgende|siguiente|suivant|seguent|seguint|destinat[aá]r",
     re.IGNORECASE,
 )
-"""A line that the list of recipients follows."""
+"""A line below which the list of recipients begins."""
 _IDENTIFIERS = re.compile(r"(?:message-id|in-reply-to|references):", re.IGNORECASE)
 """Fields whose values look like addresses."""
 _SENDER = re.compile(rf"(?:mail )?from:?[^\w@\n]{{1,10}}{_ADDRESS}", re.IGNORECASE)
@@ -260,7 +260,7 @@ _SENDMAIL_REASON = re.compile(r"\(reason: .{3,}\)$")
 def text_near(text: str, address: str, others: Collection[str] = ()) -> str:
     """The lines of a notification that tell why an address failed, from its first mention, or else the first 40 lines.
 
-    `others` are the other recipients, in lower case: the lines end at one that begins with one of them.
+    `others` are the other recipients, in lower case: the text ends before a line that begins with one of them.
     """
     return text_about(text, address, others) or " ".join(_lines_of(text)[:40])
 
@@ -323,7 +323,7 @@ def _addresses_of(message: ReceivedMessage, name: str) -> list[str]:
 
 
 def _recipients_in(message: ReceivedMessage, text: str) -> list[str]:
-    """The addresses in a notification that failed, from the most certain place that has some."""
+    """The addresses that failed according to a notification, from the most certain place that names some."""
     senders = {address.lower() for name in ("from", "sender", "reply-to") for address in _addresses_of(message, name)}
     own = senders | {address.lower() for address in _addresses_of(message, "to")}
     lines = [line[:LINE_CHARACTERS] for line in text.splitlines()]

@@ -98,7 +98,7 @@ _COMMENT = re.compile(r"/\*(?:.*?\*/|.*)", re.DOTALL)
 def unsupported_features(
     elements: set[str], styles: Sequence[str], images: Sequence[str]
 ) -> Iterator[tuple[ClientFeature, str]]:
-    """The features that a message uses and some clients do not support, each with the first place.
+    """The features that a message uses and some clients do not support, each with the first text that uses it.
 
     `elements` are names in lower case, `styles` the texts of style sheets and `style` attributes, `images` the URLs.
     """

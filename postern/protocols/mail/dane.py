@@ -48,7 +48,7 @@ def usable_records(records: Sequence[TlsaRecord]) -> list[TlsaRecord]:
 
 
 def has_authority(records: Sequence[TlsaRecord]) -> bool:
-    """Whether one of the records is about a certificate authority, so that names are checked."""
+    """Whether one of the records is about a certificate authority; only then are the names of certificates checked."""
     return any(record.usage == DANE_TA for record in records)
 
 

@@ -98,7 +98,7 @@ def key_record(key: PrivateKey | bytes) -> str:
     return f"v=DKIM1; k=rsa; p={b64encode(der).decode()}"
 
 
-KeyErrorCode = Literal[
+KeyRecordErrorCode = Literal[
     "dkim_quoted", "dkim_backslashes", "dkim_syntax", "dkim_wrong_version", "dkim_wrong_type", "dkim_wrong_hash",
     "dkim_wrong_service", "dkim_testing", "dkim_no_key", "dkim_revoked", "dkim_split", "dkim_truncated",
     "dkim_other_key",
@@ -108,7 +108,7 @@ KeyErrorCode = Literal[
 class KeyRecordError(NamedTuple):
     """Why receivers cannot verify signatures with a key record. The message names the tag and its correct value."""
 
-    code: KeyErrorCode
+    code: KeyRecordErrorCode
     message: str
 
 

@@ -361,7 +361,8 @@ def _signed_octets(signature: DkimSignature, fields: list[RawField]) -> bytes:
         positions.setdefault(field.name, []).append(field)
     octets: list[bytes] = []
     for name in signature.names:
-        # Fields with the same name are signed from the last to the first; entries without a field add nothing.
+        # Fields with the same name are signed from the last to the first; a name in `h=` that has no field left adds
+        # nothing.
         if positions.get(name):
             octets.append(canonical(positions[name].pop()) + b"\r\n")
     name, colon, value = signature.field.text.partition(b":")

@@ -31,7 +31,8 @@ class Alignment(StrEnum):
 
 
 class PublicSuffix(StrEnum):
-    """The `psd` tag: the domain is a public suffix (y), is an organizational domain (n), or neither (u)."""
+    """The `psd` tag: the domain is a public suffix (y), is an organizational domain (n), or is no public suffix and may
+    be an organizational domain (u, the default)."""
 
     YES = "y"
     NO = "n"

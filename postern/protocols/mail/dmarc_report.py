@@ -153,7 +153,7 @@ _ENCRYPTED, _STORED, _DEFLATED = 1, 0, 8
 
 
 def _unzip(content: bytes) -> bytes:
-    """The first file of a zip archive that is not empty.
+    """The first non-empty file of a zip archive.
 
     Local headers are read one after the other: the central directory of a hostile archive may have millions of entries.
     """
@@ -167,7 +167,7 @@ def _unzip(content: bytes) -> bytes:
         xml, content = _inflate(data, wbits=-15) if method == _DEFLATED else (data[:packed], data[packed:])
         if xml:
             return xml
-        content = content[max(0, content.find(_ZIP)) :]  # Behind a data descriptor.
+        content = content[max(0, content.find(_ZIP)) :]  # A data descriptor may precede it.
     raise DmarcReportInvalid("The zip file has no readable file.")
 
 

@@ -235,7 +235,7 @@ class Resolver:
         return MailExchangers(exchangers, records.authenticated, records.canonical_name)
 
     async def tlsa(self, name: str) -> list[TlsaRecord]:
-        """The TLSA records (RFC 6698); none if the resolver has not authenticated them with DNSSEC."""
+        """The TLSA records (RFC 6698); an empty list if the resolver has not authenticated them with DNSSEC."""
         records = await self._query(name, "TLSA")
         return [
             TlsaRecord(record.usage, record.selector, record.mtype, bytes(record.cert))

@@ -11,18 +11,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, Literal, get_args
 
 from postern.protocols.mail import dmarc, spf
-from postern.protocols.mail.dkim import KeyErrorCode, key_record_error
+from postern.protocols.mail.dkim import KeyRecordErrorCode, key_record_error
 from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord, Resolver
 from postern.protocols.mail.findings import Finding, Rule, make_finding
 
 COUNTED_LOOKUPS: Final = 30
-"""SPF lookups are counted up to this number, so that a record that includes itself ends."""
+"""SPF lookups are counted up to this number, so that the count ends for a record that includes itself."""
 COUNTED_VOID_LOOKUPS: Final = 5
 """Void lookups are counted up to this number."""
 NEAR_LOOKUP_LIMIT: Final = spf.MAX_LOOKUPS - 1
 """From this number of lookups on, the next `include` breaks the record."""
 REPORT_ADDRESSES_CHECKED: Final = 5
-"""Addresses in `rua` whose authorization is looked up."""
+"""Maximum domains of the addresses in `rua` whose permission to send them reports is looked up."""
 RECORDS_READ: Final = 20
 """TXT records of one name that are read; further ones are ignored."""
 
@@ -115,7 +115,7 @@ DOMAIN_RULES: Final[Mapping[str, Rule]] = {
         "Remove all but the one that is listed for this domain.",
     ),
     **dict.fromkeys(
-        get_args(KeyErrorCode),
+        get_args(KeyRecordErrorCode),
         Rule(
             "ERROR",
             "Receivers cannot verify signatures with the published DKIM key. {reason}",
@@ -196,7 +196,7 @@ DOMAIN_RULES: Final[Mapping[str, Rule]] = {
     ),
     "dmarc_report_address": Rule(
         "WARNING",
-        "An address for reports is not a list of `mailto:` addresses separated by commas, so no reports arrive.",
+        "A tag for reports is not a list of `mailto:` addresses separated by commas, so no reports arrive.",
         "Write it as `rua=mailto:reports@example.com`.",
     ),
     "dmarc_reports_not_authorised": Rule(

@@ -1,4 +1,5 @@
-"""Findings: what may keep receivers from accepting a message, or people from reading it, as rules with stable codes."""
+"""Findings: what may keep receivers from accepting mail, or people from reading it. Each belongs to a rule, which has a
+stable code."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -127,7 +127,7 @@ def _read_png(content: bytes) -> ImageFile:
 # JPEG, ITU-T T.81 annex B: segments with a marker and a length, and entropy-coded data after each SOS segment.
 SOF_MARKERS: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _NEXT_MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]", re.DOTALL)
-"""The next marker in entropy-coded data, in which `FF 00` is a byte and RST markers are part of the data."""
+"""The next marker in entropy-coded data, in which `FF 00` stands for the byte FF; RST markers belong to the data."""
 
 
 def _read_jpeg(content: bytes) -> ImageFile:

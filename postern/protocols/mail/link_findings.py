@@ -21,7 +21,7 @@ URL_CHARACTERS: Final = 8_000
 HOST_CHARACTERS: Final = 253
 """The longest name in the DNS (RFC 1035 §2.3.4)."""
 SHOWN_CHARACTERS: Final = 300
-"""Characters of the text of a link that can show a URL."""
+"""A longer text of a link is not taken as a URL."""
 SHORTENERS: Final = frozenset([
     "adf.ly", "bit.ly", "bl.ink", "buff.ly", "cutt.ly", "goo.gl", "is.gd", "lnkd.in", "ow.ly", "rb.gy", "rebrand.ly",
     "s.id", "shorturl.at", "t.co", "t.ly", "tiny.cc", "tinyurl.com", "v.gd",
@@ -144,7 +144,7 @@ _SHOWN_HOST = re.compile(
 
 def shown_host(text: str) -> str | None:
     """The host name that the text of a link shows, if the text is nothing but a URL or a name with a dot; otherwise
-    None. `report.pdf` is such a name, too: `shows_other_domain` decides."""
+    None. Also returned for file names such as `report.pdf`, of which `shows_other_domain` rules out most."""
     text = text.strip()
     match = _SHOWN_HOST.fullmatch(text) if len(text) <= SHOWN_CHARACTERS else None
     return ascii_host(match[1]) if match else None

@@ -164,6 +164,7 @@ async def _is_any_aligned(
     passed = [(result.domain, discovered.record.adkim) for result in dkim if result.verdict is DkimVerdict.PASS]
     if spf.verdict is SpfVerdict.PASS:
         passed.append((spf_domain, discovered.record.aspf))
+    # The author domain comes first, because it needs no lookup.
     for authenticated, mode in sorted(set(passed), key=lambda entry: entry[0] != domain):
         if authenticated == domain:
             return True

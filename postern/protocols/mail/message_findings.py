@@ -1,6 +1,7 @@
 """What large providers and mail clients object to in a message: rules about its content, as a table.
 
-`inspect_content` runs in a render process, because the content is not trusted and can be large.
+`inspect_content` runs in a render process (see `templates/render_process.py`), because the content is not trusted and
+can be large.
 """
 
 import re
@@ -30,7 +31,7 @@ LARGE_MESSAGE_OCTETS: Final = 10_000_000
 SUBJECT_CHARACTERS: Final = 70
 """Mail clients on computers show about this much of a subject, those on phones half of it."""
 CAPITALS_AT_LEAST: Final = 10
-"""Letters of a subject from which SpamAssassin's rule SUBJ_ALL_CAPS applies."""
+"""A subject with fewer letters may be in capitals, as in SpamAssassin's rule SUBJ_ALL_CAPS."""
 TEXT_CHARACTERS: Final = 20
 """A message with images and fewer characters of text counts as one that consists of images."""
 LINKS_RETURNED: Final = 1_000
@@ -38,7 +39,7 @@ LINKS_RETURNED: Final = 1_000
 LINK_TEXT_CHARACTERS: Final = 1_000
 """Characters of the text of a link that are read."""
 PREHEADER_CHARACTERS: Final = 2_000
-"""Characters at the start of the body's text in which the preheader is searched."""
+"""Characters at the start of the body's text in which the preheader is searched for."""
 
 BLOCKED_EXTENSIONS: Final = frozenset([
     "ade", "adp", "apk", "appx", "appxbundle", "bat", "cab", "chm", "cmd", "com", "cpl", "diagcab", "diagcfg",

@@ -122,7 +122,10 @@ class MimePart(msgspec.Struct, frozen=True, kw_only=True):
             raise MimeInvalid("Content-Transfer-Encoding: a part is not valid base64.") from None
 
     def text(self) -> str:
-        """The body as text, with line feeds as line ends. Octets that the charset does not have are replaced."""
+        """The body as text, with line feeds as line ends. Octets that the charset does not have are replaced.
+
+        Raises MimeInvalid.
+        """
         return decode_text(self.decoded_body(), self.parameters.get("charset", "")).replace("\r\n", "\n")
 
 

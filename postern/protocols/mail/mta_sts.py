@@ -18,7 +18,7 @@ RECORD_OCTETS = 4_096
 """Maximum octets of a record."""
 
 _FIELD = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,31})[ \t]*=[ \t]*([\x21-\x3a\x3c\x3e-\x7e]+)")
-"""A field of a record; the grammar has no blanks around `=`."""
+"""A field of a record. Blanks around `=` are accepted, although the grammar does not have them."""
 _PATTERN = re.compile(r"(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 
 StsMode = Literal["enforce", "testing", "none"]

@@ -29,7 +29,7 @@ def registered_name(domain: str) -> str:
 
 @cache
 def _public_suffixes() -> "TLDExtract":
-    """The list. It is imported here because it loads slowly."""
+    """The list. The library is imported here, because that takes long."""
     import tldextract
 
     return tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)

@@ -119,7 +119,7 @@ class _Leaf(NamedTuple):
 
     @property
     def is_attachment(self) -> bool:
-        """Whether it is neither text of the message nor an empty multipart."""
+        """Whether it is neither text of the message nor empty."""
         return not self.is_body("text/plain") and not self.is_body("text/html") and bool(self.part.body)
 
 
@@ -157,7 +157,7 @@ class _Reader:
             return bytes(part.body)
 
     def text(self, part: MimePart) -> str:
-        """The text of a part. At most the octets that TEXT_CHARACTERS can have are decoded."""
+        """The text of a part. Not more octets are decoded than TEXT_CHARACTERS characters can have."""
         body = self.body(part)[: 4 * TEXT_CHARACTERS + 4]
         decoded = replace(part, fields=_without_encoding(part.fields), body=memoryview(body))
         return _clean(decoded.text()).replace("\r\n", "\n")

@@ -237,7 +237,7 @@ _SENDER_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
         ),
         FailureReason.AUTHENTICATION,
     ),
-    # Not what scanners write below messages.
+    # The conditions around `virus` exclude what scanners write below clean messages.
     (_any_of(r"(?<!for )(?<!of )\bvirus(?!es\b.{0,40}\bscan|-free)|malware|\binfected\b|phish"), FailureReason.VIRUS),
     (
         _any_of(
@@ -263,7 +263,7 @@ _SENDER_PATTERNS: list[tuple[re.Pattern[str], FailureReason]] = [
         FailureReason.RELAYING,
     ),
     (
-        # The second: limits of NetEase.
+        # The second pattern has the codes for limits of NetEase.
         _any_of(
             r"receiving mail (too quickly|at a rate)|sent (to )?too many",
             r"\b(MI:DMC|MI:CCL|MI:STC|RP:CEL|RP:DRC|RP:RCL)\b",
@@ -307,7 +307,7 @@ _TOO_LARGE = _any_of(
     r"message (size|too (big|large))|(size|length).{0,30}(exceed|limit)|too (large|big) (message|for)",
     r"exceeds.{0,20}(size|maximum)",
 )
-_NOT_UNKNOWN = [
+_OTHER_CAUSE_PATTERNS = [
     # Some servers reply 5.1.1 to each refusal of a recipient; these texts name another cause.
     (_MAILBOX_FULL, FailureReason.MAILBOX_FULL),
     (_TOO_LARGE, FailureReason.TOO_LARGE),
@@ -511,7 +511,7 @@ def _reason(code: int, enhanced: str, text: str) -> FailureReason:
     sender_reason = _first_match(_SENDER_PATTERNS, text)
     code_reason = _REASONS_OF_CLEAR_CODES.get(subject_and_detail)
     if code_reason is FailureReason.USER_UNKNOWN:
-        code_reason = _first_match(_NOT_UNKNOWN, text) or code_reason
+        code_reason = _first_match(_OTHER_CAUSE_PATTERNS, text) or code_reason
     # "5.1.1 … see our anti-spam page" is about an unknown mailbox, so such codes take precedence over the text. The
     # codes of inactive mailboxes do not.
     is_caused_by_recipient = code_reason in _CAUSED_BY_RECIPIENT and code_reason is not FailureReason.MAILBOX_INACTIVE

@@ -72,10 +72,10 @@ def _authentication_hints(authentication: MessageAuthentication) -> list[tuple[H
     if spf.verdict is SpfVerdict.FAIL:
         hints.append(("spf_fail", f"SPF fails: {authentication.spf_domain} does not allow this client to send."))
     is_signed = any(result.verdict is DkimVerdict.PASS for result in authentication.dkim)
-    is_known = not any(result.verdict is DkimVerdict.TEMPERROR for result in authentication.dkim)
-    if not is_signed and is_known and spf.verdict not in (SpfVerdict.PASS, SpfVerdict.TEMPERROR):
-        hints.append(("not_authenticated", "Neither SPF nor a DKIM signature passes for any domain."))
-    return hints
+    is_dkim_conclusive = not any(result.verdict is DkimVerdict.TEMPERROR for result in authentication.dkim)
+    if not is_signed and is_dkim_conclusive and spf.verdict not in (SpfVerdict.PASS, SpfVerdict.TEMPERROR):
+        facts.append(("not_authenticated", "Neither SPF nor a DKIM signature passes for any domain."))
+    return facts
 
 
 def _header_hints(content: ReceivedContent, received_at: Moment) -> list[tuple[HintCode, str]]:

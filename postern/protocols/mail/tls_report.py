@@ -219,7 +219,7 @@ def _failure_document(result: TlsResult) -> dict[str, Any]:
 def compose_report(report: TlsReport, content: bytes, sender: Address, recipient: Address, now: datetime) -> bytes:
     """The report as a message (RFC 8460 §5.3), with `content` from `encode_report`; not signed yet.
 
-    The report must arrive although TLS with the domain fails: `TLS-Required: No` (RFC 8689 §5, RFC 8460 §3).
+    It has `TLS-Required: No` (RFC 8689 §5), because it must arrive even if TLS with the domain fails (RFC 8460 §3).
     """
     boundary = f"=_{report.id}"
     lines = [
