@@ -206,7 +206,7 @@ async def world(
         opening = open_world(settings, database.url, HOOKS, clock=clock)
         async with opening as world:
             patch.undo()
-            world.rendering = RenderProcesses(children=_IDLE)
+            world.rendering = RenderProcesses(process_source=_IDLE)
             resolver = world.resolver._resolver
             resolver.timeout, resolver.lifetime = (timeout.total_seconds() for timeout in PATIENT.values())
             world.outbound._total = world.outbound._connect = PATIENT["lookup_timeout"].total_seconds()

@@ -377,6 +377,7 @@ class _HtmlScan:
         self._images: list[str] = []
         self._text: list[str] = []
         self._raw: str | None = None
+        """The open element `style`, `title` or `script`, whose content is not shown."""
         self._link: tuple[str, bool, int] | None = None
         """URL and tracking of the open link, and the number of texts before it."""
         self._has_preheader = False

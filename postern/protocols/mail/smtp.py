@@ -387,9 +387,8 @@ class SmtpConnection(asyncio.Protocol):
         self._reply_timeout = 0.0
         self._unsent = False
         """Whether the write buffer has octets that the operating system does not take at the moment."""
-        self._unsent_at_progress = 0
-        """The size of the write buffer when the server last received octets, and the time of that."""
-        self._progress_at = 0.0
+        self._progress_at, self._unsent_at_progress = 0.0, 0
+        """When the server last received octets, and the size of the write buffer at that time."""
         self._command_timeout = peer.timeouts.command.total_seconds()
         self._pipeline_timeout = peer.timeouts.pipeline.total_seconds()
         self._dot_timeout = peer.timeouts.dot.total_seconds()

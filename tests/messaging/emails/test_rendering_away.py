@@ -25,7 +25,7 @@ class FailingProcessSource:
 @pytest.fixture
 async def start_render_processes(world):
     """No render process runs until the test calls the value of this fixture."""
-    working, world.rendering = world.rendering, RenderProcesses(children=FailingProcessSource())
+    working, world.rendering = world.rendering, RenderProcesses(process_source=FailingProcessSource())
     yield lambda: setattr(world, "rendering", working)
     world.rendering = working
 

@@ -91,7 +91,7 @@ class RenderingBusy(RateLimited):
 class MustUseSlowLane(Exception):
     """The project of a message is in the slow lane; the caller must compose the message there
     (`compose_in_slow_lane`). `compose_all` returns this in place of a result; it is an exception because a `Batcher`
-    raises such results for the caller that they belong to."""
+    (see `kernel.batching`) raises such results for the caller that they belong to."""
 
 
 class ProcessDied(Exception):
@@ -254,8 +254,8 @@ class RestartingProcess:
     """One process at a time: started on first use, and replaced after its death if it had got a request. Responds in
     the order of the requests."""
 
-    def __init__(self, children: ProcessSource | None = None, *, low_priority: bool = False) -> None:
-        self._children = children or ProcessSpawner()
+    def __init__(self, process_source: ProcessSource | None = None, *, low_priority: bool = False) -> None:
+        self._process_source = process_source or ProcessSpawner()
         self._low_priority = low_priority
         self._child: RunningProcess | None = None
         self._writer: asyncio.StreamWriter | None = None
@@ -344,7 +344,7 @@ class RestartingProcess:
         if self._ended:  # A new process would never be ended.
             raise ProcessDied("The render processes were closed.")
         try:
-            child = await asyncio.to_thread(self._children.start, low_priority=self._low_priority)
+            child = await asyncio.to_thread(self._process_source.start, low_priority=self._low_priority)
             reader, writer = await asyncio.open_unix_connection(sock=child.socket.dup(), limit=BUFFER_OCTETS)
         except OSError as error:
             raise ProcessDied(str(error)) from None
@@ -380,7 +380,7 @@ class RestartingProcess:
             watch.cancel()
             writer.transport.abort()
             if self._ended and not waiting_requests and child.process.poll() is None:
-                self._children.give_back(child)
+                self._process_source.give_back(child)
             else:
                 self._fail_pending(waiting_requests, child, why, await asyncio.to_thread(_end, child))
                 # If it died before its first request, the next one may do so too: starting it here could go on forever.
@@ -457,9 +457,9 @@ def _pem(signer: Signer) -> bytes:
 class RenderProcesses:
     """The render processes of one API or worker process: shared ones, and one for the projects in the slow lane."""
 
-    def __init__(self, process_count: int = PROCESSES, children: ProcessSource | None = None) -> None:
-        self._shared = [RestartingProcess(children) for _ in range(process_count)]
-        self._slow_lane = RestartingProcess(children, low_priority=True)
+    def __init__(self, process_count: int = PROCESSES, process_source: ProcessSource | None = None) -> None:
+        self._shared = [RestartingProcess(process_source) for _ in range(process_count)]
+        self._slow_lane = RestartingProcess(process_source, low_priority=True)
         self._slow_lane_lock = asyncio.Lock()
         self._project_locks: dict[str, tuple[asyncio.Lock, int]] = {}
         """For each project with items in the slow lane: the lock of its items, and the number of waiting items."""

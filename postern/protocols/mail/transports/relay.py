@@ -203,8 +203,7 @@ async def _connect(peer: Peer, resolve: Resolve | None, _tenant: str | None) -> 
 LONGEST_QUEUE = 1_024
 """Maximum messages that wait in memory for one pool; others stay in the database."""
 BUSY_DELAY = timedelta(seconds=15)
-"""After this time, a message that had to wait too long is tried again if its pool has finished no other message
-meanwhile."""
+"""The time until the next try of a message that had to wait too long, if its pool has finished no message lately."""
 LONGEST_WAIT_SECONDS = 5.0
 """A message that the rate limit would delay for longer is deferred instead of waiting."""
 IDLE_BEFORE_NOOP_SECONDS = 15.0
@@ -274,17 +273,17 @@ class ConnectionPool:
         return msgspec.structs.replace(outcome, site=self.control.key.name)
 
     async def _deliver_in_turn(self, envelope: Envelope, message: bytes, hooks: DeliveryHooks) -> DeliveryOutcome:
-        refused = self._refusal(envelope) or await self._wait_for_rate(envelope)
-        if refused:
-            return refused
+        deferral = self._deferral(envelope) or await self._wait_for_rate(envelope)
+        if deferral:
+            return deferral
         if not await self._acquire_slot_in_time(envelope.bulk):
             return self._defer_while_busy(envelope)
         try:
             if not self.shaper.allows_attempt(self._clock()):
                 return self._defer_while_open(envelope)
             # While this message waited, replies to others may have slowed the site down.
-            if refused := self._refusal_of_site(envelope):
-                return refused
+            if deferral := self._deferral_by_site(envelope):
+                return deferral
             outcome = await self._attempt(envelope, message, hooks)
             if self.control:
                 self.control.record(envelope.tenant, outcome)
@@ -295,7 +294,7 @@ class ConnectionPool:
 
     def is_held(self, envelope: Envelope) -> bool:
         """Whether the site gets no mail of the tenant at present, for another reason than the circuit breaker."""
-        return self._refusal_of_site(envelope) is not None
+        return self._deferral_by_site(envelope) is not None
 
     @property
     def is_unused(self) -> bool:
@@ -320,16 +319,16 @@ class ConnectionPool:
             self._period_began = now
         self._finished = (self._finished[0], self._finished[1] + count)
 
-    def _refusal(self, envelope: Envelope) -> DeliveryOutcome | None:
+    def _deferral(self, envelope: Envelope) -> DeliveryOutcome | None:
         """The deferred outcome if the circuit breaker is open or too many messages are waiting; None otherwise."""
-        if refused := self._refusal_of_site(envelope):
-            return refused
+        if deferral := self._deferral_by_site(envelope):
+            return deferral
         if self.circuit_open:
             return self._defer_while_open(envelope)
         waiting = sum(map(len, self._waiting)) + self._waiting_for_rate
         return self._defer_while_busy(envelope) if waiting >= self._longest_queue else None
 
-    def _refusal_of_site(self, envelope: Envelope) -> DeliveryOutcome | None:
+    def _deferral_by_site(self, envelope: Envelope) -> DeliveryOutcome | None:
         """The deferred outcome if the site gets no mail at present; None otherwise."""
         obstacle = self.control.obstacle(envelope.tenant, bulk=envelope.bulk) if self.control else None
         if obstacle is None:
@@ -377,8 +376,8 @@ class ConnectionPool:
         shared = await self._shared_delay() if self._lease else 0.0
         now = self._clock()
         delay = max(self.shaper.delay(now), shared)
-        of_site = self.control.delay() if self.control else 0.0
-        if delay > LONGEST_WAIT_SECONDS or of_site > RATE_WAIT_SECONDS:
+        site_delay = self.control.delay() if self.control else 0.0
+        if delay > LONGEST_WAIT_SECONDS or site_delay > RATE_WAIT_SECONDS:
             limits = [self.shaper.per_second, self.control and self.control.per_second]
             return defer_all(
                 envelope,
@@ -386,9 +385,9 @@ class ConnectionPool:
                 self.label,
                 no_server_contacted=True,
                 wait_cause=self._cause_of_delay,
-                retry_after=max(timedelta(seconds=max(delay, of_site)), self._retry_delay(envelope.bulk)),
+                retry_after=max(timedelta(seconds=max(delay, site_delay)), self._retry_delay(envelope.bulk)),
             )
-        delay = max(delay, of_site)
+        delay = max(delay, site_delay)
         self.shaper.acquire(now)
         if self.control and self.control.per_second:
             self.control.acquire()
