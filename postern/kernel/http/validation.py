@@ -1,5 +1,5 @@
-"""Rejects invalid values of requests, with the location, and turns msgspec's validation errors into sentences with the
-allowed values, without regular expressions."""
+"""Rejects invalid values of requests, with their location. Turns msgspec's validation errors into sentences with the
+allowed values, which describe a pattern in words instead of showing the regular expression."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -103,8 +103,8 @@ def reject_unstorable(value: Any, path: str = "") -> None:
     elif isinstance(value, datetime):
         reject_out_of_range(value, path)
     elif isinstance(value, msgspec.Struct):
-        for name, wire in zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True):
-            reject_unstorable(getattr(value, name), f"{path}/{wire}")
+        for name, wire_name in zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True):
+            reject_unstorable(getattr(value, name), f"{path}/{wire_name}")
     elif isinstance(value, list):
         for index, item in enumerate(value):  # pyright: ignore[reportUnknownArgumentType]
             reject_unstorable(item, f"{path}/{index}")

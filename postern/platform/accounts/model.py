@@ -73,8 +73,8 @@ class MfaRequired(Unauthenticated):
 
 
 class LockedOut(RateLimited):
-    """Too many failed attempts. Try again after the time in `Retry-After`. After wrong passwords, you can also reset the
-    password by mail."""
+    """Too many failed attempts. Try again after the time in `Retry-After`. After wrong passwords, you can also reset
+    the password by mail."""
 
 
 class PasswordWrong(Forbidden):

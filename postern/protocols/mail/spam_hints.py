@@ -74,8 +74,8 @@ def _authentication_hints(authentication: MessageAuthentication) -> list[tuple[H
     is_signed = any(result.verdict is DkimVerdict.PASS for result in authentication.dkim)
     is_dkim_conclusive = not any(result.verdict is DkimVerdict.TEMPERROR for result in authentication.dkim)
     if not is_signed and is_dkim_conclusive and spf.verdict not in (SpfVerdict.PASS, SpfVerdict.TEMPERROR):
-        facts.append(("not_authenticated", "Neither SPF nor a DKIM signature passes for any domain."))
-    return facts
+        hints.append(("not_authenticated", "Neither SPF nor a DKIM signature passes for any domain."))
+    return hints
 
 
 def _header_hints(content: ReceivedContent, received_at: Moment) -> list[tuple[HintCode, str]]:

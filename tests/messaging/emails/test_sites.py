@@ -256,7 +256,7 @@ async def test_a_process_that_renews_its_share_too_late_uses_no_connection_befor
         await renew_shares(world, [control])
         return control.connections_share
 
-    assert await use(late, of_late) == 10
+    assert await prepare(late, of_late) == 10
     of_late.open_connections = 3  # Messages in transmission, which go on.
     clock.move(SHARE_LEASE)
     assert not of_late.has_slot(bulk=False)
