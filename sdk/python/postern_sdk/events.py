@@ -611,21 +611,21 @@ class CustomerRolesUpdatedEvent(WebhookEvent, frozen=True, kw_only=True):
 
 
 class CustomerLinkedEvent(WebhookEvent, frozen=True, kw_only=True):
-    """A customer was linked to a provider, an external id or another customer."""
+    """A customer was linked to an identity provider, an external id or another customer."""
 
     data: types.CustomerLinkedData
     type: Literal["customer.linked"] = "customer.linked"
 
 
 class CustomerUnlinkedEvent(WebhookEvent, frozen=True, kw_only=True):
-    """A provider's account was removed from a customer."""
+    """An account at an identity provider was unlinked from a customer."""
 
     data: types.CustomerProviderData
     type: Literal["customer.unlinked"] = "customer.unlinked"
 
 
 class CustomerIdentityHeldEvent(WebhookEvent, frozen=True, kw_only=True):
-    """A provider's account waits for approval to be linked."""
+    """An account at an identity provider waits for approval to be linked to a customer."""
 
     data: types.CustomerProviderData
     type: Literal["customer.identity_held"] = "customer.identity_held"

@@ -237,7 +237,7 @@ class ProjectRelayDict(TypedDict):
     password: NotRequired[str | None]
     """At most 1,000 characters. Returned as `********`; sending that value keeps the password."""
     weight: NotRequired[int]
-    """Share of the A/B test in percent; the weights of all variants sum to 100. Default: `1`."""
+    """Share of the messages that this relay gets, relative to the weights of the other relays. Default: `1`."""
     messagesPerSecond: NotRequired[int | None]
     """Maximum messages per second; null for no limit."""
 
@@ -344,13 +344,13 @@ class SettingsChangeDict(TypedDict):
     trackingDomain: NotRequired[str | None]
     """Host name of tracking links; null uses the server's host name."""
     trackOpens: NotRequired[bool]
-    """Whether opens are tracked; null uses the project's setting."""
+    """Whether opens are tracked."""
     trackClicks: NotRequired[bool]
-    """Whether clicks are tracked; null uses the project's setting."""
+    """Whether clicks are tracked."""
     requireTls: NotRequired[bool]
     """Whether the message is sent only over TLS, and only to servers with a valid certificate that offer REQUIRETLS
-    (RFC 8689). Otherwise it bounces: with 5.7.10 if TLS or a valid certificate is missing, with 5.7.30 if
-    REQUIRETLS is not offered. Null: the setting of the project.
+    (RFC 8689). To any other server it bounces: with 5.7.10 if TLS or a valid certificate is missing, with 5.7.30
+    if REQUIRETLS is not offered. Null: the setting of the project.
     """
     seedList: NotRequired[Sequence[str] | None]
     """E-mail addresses that get a test copy of a campaign on request (`test-seed-list`)."""
@@ -394,7 +394,9 @@ class SignInChangeDict(TypedDict):
     ]
     """Notices about a customer's security that are sent by mail."""
     contacts: NotRequired[Literal["CREATE", "LINK", "NONE"] | str]
-    """The contacts."""
+    """Whether a customer is linked to the contact with the same address: `NONE`, `LINK` if there is one, `CREATE`
+    also creates a missing one.
+    """
     passkeyDomain: NotRequired[str | None]
     """Domain that passkeys belong to (WebAuthn relying party id)."""
     appName: NotRequired[str | None]

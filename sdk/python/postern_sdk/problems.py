@@ -431,8 +431,8 @@ class LiveKeyRequired(ForbiddenError):
 
 
 class LockedOut(RateLimitError):
-    """`locked_out` (429): Too many failed attempts. Try again after the time in `Retry-After`, or reset the
-    password by mail.
+    """`locked_out` (429): Too many failed attempts. Try again after the time in `Retry-After`. After wrong
+    passwords, you can also reset the password by mail.
     """
 
 

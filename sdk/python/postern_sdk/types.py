@@ -554,7 +554,7 @@ class AccountAuditEntry(Record, frozen=True, kw_only=True):
     target_id: str | None
     """Id of the record that was acted on."""
     metadata: dict[str, Any]
-    """Custom data, up to 16 KiB of JSON."""
+    """Details of the action."""
     impersonated_by_staff_email: str | None
     """E-mail address of the staff member who impersonated the actor; null if nobody did."""
     created_at: datetime
@@ -911,7 +911,7 @@ class AuditEntry(Record, frozen=True, kw_only=True):
     target_id: str | None
     """Id of the record that was acted on."""
     metadata: dict[str, Any]
-    """Custom data, up to 16 KiB of JSON."""
+    """Details of the action."""
     impersonated_by_staff_email: str | None
     """E-mail address of the staff member who impersonated the actor; null if nobody did."""
     created_at: datetime
@@ -1315,7 +1315,9 @@ class CampaignDetail(Record, frozen=True, kw_only=True):
     progress: CampaignProgress
     """Progress of the campaign."""
     evidence: dict[str, Any] | None
-    """The counts and probabilities by which the winner of the A/B test was chosen; null before that."""
+    """How the winner of the A/B test was chosen: `decidedBy`, `reason` and, unless the test was cancelled or left
+    out, the counts and probabilities of the variants. Null before that.
+    """
     ab_test_ends_at: datetime | None
     """When the A/B test ends. Null without a test and while the campaign is paused, which extends the test."""
     warnings: list[ProblemError]
@@ -1372,7 +1374,7 @@ class CampaignProgress(Record, frozen=True, kw_only=True):
     do not count.
     """
     skipped: CampaignSkipped
-    """Number of records that were skipped."""
+    """Numbers of contacts that get no message, by reason."""
     per_second: float
     """Messages per second since the start."""
     waiting_reason: str | None
@@ -1517,7 +1519,7 @@ class CampaignTotals(Record, frozen=True, kw_only=True):
     total: int
     """Total number of records."""
     sent: int
-    """Number of messages that were sent."""
+    """Number of campaigns that were sent."""
 
 
 class CampaignVariant(Record, frozen=True, kw_only=True):
@@ -1577,8 +1579,8 @@ class CausedEventData(Record, frozen=True, kw_only=True):
     """
     test: bool | None = None
     """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
-    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
-    Default: `false`.
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
     """
 
 
@@ -1921,7 +1923,7 @@ class CustomEventBatchResult(Record, frozen=True, kw_only=True):
     """Events that were recorded, in the order of the request."""
 
     data: list[CustomEventResult]
-    """The records of this page."""
+    """The events, in the order of the request."""
 
 
 class CustomEventResult(Record, frozen=True, kw_only=True):
@@ -1997,8 +1999,8 @@ class CustomerAttemptData(Record, frozen=True, kw_only=True):
     """
     test: bool | None = None
     """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
-    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
-    Default: `false`.
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
     """
     method: str
     """The authentication method."""
@@ -2019,8 +2021,8 @@ class CustomerBannedData(Record, frozen=True, kw_only=True):
     """
     test: bool | None = None
     """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
-    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
-    Default: `false`.
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
     """
     reason: str | None
     """The reason that was given."""
@@ -2039,13 +2041,13 @@ class CustomerEmailVerifiedData(Record, frozen=True, kw_only=True):
     """
     test: bool | None = None
     """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
-    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
-    Default: `false`.
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
     """
     changed: bool
-    """Whether the address is new."""
+    """True if this is a new address of the customer; false if the existing address was verified."""
     provider: str | None = None
-    """The provider that verified the address. Absent if Postern verified it."""
+    """The identity provider that verified the address. Absent if Postern verified it."""
 
 
 class CustomerEvent(Record, frozen=True, kw_only=True):
@@ -2064,7 +2066,7 @@ class CustomerEvent(Record, frozen=True, kw_only=True):
     subject_customer_id: str
     """Id of the customer that the event is about."""
     metadata: dict[str, Any]
-    """Custom data, up to 16 KiB of JSON."""
+    """Details of the event."""
     occurred_at: datetime
     """When it happened (UTC)."""
     erased_at: datetime | None
@@ -2084,8 +2086,8 @@ class CustomerFactorData(Record, frozen=True, kw_only=True):
     """
     test: bool | None = None
     """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
-    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
-    Default: `false`.
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
     """
     method: str
     """The second factor."""
@@ -2154,13 +2156,13 @@ class CustomerLinkedData(Record, frozen=True, kw_only=True):
     """
     test: bool | None = None
     """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
-    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
-    Default: `false`.
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
     """
     merged_customer_id: str | None
     """Id of the customer that was merged into this one; null if none was merged."""
     provider: str | None = None
-    """The provider whose account was linked. Absent if none was linked."""
+    """The identity provider whose account was linked. Absent if none was linked."""
 
 
 class CustomerMailFailedData(Record, frozen=True, kw_only=True):
@@ -2176,11 +2178,11 @@ class CustomerMailFailedData(Record, frozen=True, kw_only=True):
     """
     test: bool | None = None
     """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
-    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
-    Default: `false`.
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
     """
     kind: str
-    """What the e-mail is for."""
+    """What the e-mail is for, such as `CODE`."""
     code: str
     """Code of the problem, as in error responses."""
     reason: str
@@ -2200,8 +2202,8 @@ class CustomerMetadataUpdatedData(Record, frozen=True, kw_only=True):
     """
     test: bool | None = None
     """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
-    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
-    Default: `false`.
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
     """
     keys: list[str]
     """Keys that were set or removed."""
@@ -2220,8 +2222,8 @@ class CustomerPasskeyAddedData(Record, frozen=True, kw_only=True):
     """
     test: bool | None = None
     """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
-    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
-    Default: `false`.
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
     """
     passkey_id: str
     """Id of the passkey."""
@@ -2242,8 +2244,8 @@ class CustomerPasskeyRemovedData(Record, frozen=True, kw_only=True):
     """
     test: bool | None = None
     """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
-    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
-    Default: `false`.
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
     """
     passkey_id: str
     """Id of the passkey."""
@@ -2262,11 +2264,11 @@ class CustomerProviderData(Record, frozen=True, kw_only=True):
     """
     test: bool | None = None
     """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
-    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
-    Default: `false`.
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
     """
     provider: str
-    """The provider of the account."""
+    """The identity provider of the account."""
 
 
 class CustomerRecoveryCodes(Record, frozen=True, kw_only=True):
@@ -2289,8 +2291,8 @@ class CustomerRolesUpdatedData(Record, frozen=True, kw_only=True):
     """
     test: bool | None = None
     """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
-    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
-    Default: `false`.
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
     """
     roles: list[str]
     """The roles that the customer has now."""
@@ -2328,8 +2330,8 @@ class CustomerSessionData(Record, frozen=True, kw_only=True):
     """
     test: bool | None = None
     """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
-    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
-    Default: `false`.
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
     """
     session_id: str
     """Id of the session."""
@@ -2417,8 +2419,8 @@ class CustomerSignedInData(Record, frozen=True, kw_only=True):
     """
     test: bool | None = None
     """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
-    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
-    Default: `false`.
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
     """
     session_id: str
     """Id of the session."""
@@ -2445,11 +2447,13 @@ class CustomerSignedUpData(Record, frozen=True, kw_only=True):
     """
     test: bool | None = None
     """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
-    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
-    Default: `false`.
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
     """
     method: str
-    """How the customer signed up: a sign-in method or a provider; `API` if your application created the customer."""
+    """How the customer signed up: a sign-in method or an identity provider; `API` if your application created the
+    customer.
+    """
 
 
 class CustomerStats(Record, frozen=True, kw_only=True):
@@ -2495,8 +2499,8 @@ class CustomerUpdatedData(Record, frozen=True, kw_only=True):
     """
     test: bool | None = None
     """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
-    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
-    Default: `false`.
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
     """
     changed: list[str]
     """Names of the fields that were changed."""
@@ -2523,19 +2527,19 @@ class Deleted(Record, frozen=True, kw_only=True):
 
 
 class DeliverySite(Record, frozen=True, kw_only=True):
-    """A destination of a project's mail: a provider, the mail servers of a domain, or a relay.
+    """A group of mail servers that are limited together: those of a provider such as Google, or of one domain. A
+    relay
+        and Amazon SES are sites, too.
 
-    State and limits are those of all projects; the numbers are those of this project.
+        State and limits are those of all projects; the numbers are those of this project.
     """
 
     name: str
     """Name of the provider, name of the first mail server, or `host:port` of the relay or of Amazon SES."""
     transport: DeliverySiteTransport
-    """How mail is sent: `relay` through an SMTP relay, `ses` through Amazon SES, `direct` to the recipients' mail
-    servers if the server offers it; `capture` only stores it in the inbox. Null uses the server's default.
-    """
+    """The transport that sends to the site."""
     provider: str | None
-    """The provider whose limits apply; null for other destinations."""
+    """The provider whose limits apply; null for other sites."""
     hosts: list[str]
     """The mail servers that were last used, the preferred ones first."""
     state: DeliverySiteState
@@ -2553,9 +2557,9 @@ class DeliverySite(Record, frozen=True, kw_only=True):
     last_reply_at: datetime | None
     """When that reply came."""
     waiting: int
-    """Messages that were tried or postponed and wait for it, counted up to 10,000."""
+    """Messages that wait for the site after an attempt or a postponement, counted up to 10,000."""
     oldest_waiting_at: datetime | None
-    """When the oldest of them was created."""
+    """When the oldest waiting message was created."""
     delivered: int
     """Recipients for whom it accepted a message in the last 24 hours."""
     deferred: int
@@ -2663,7 +2667,7 @@ class DkimResult(Record, frozen=True, kw_only=True):
     """The result of one signature."""
 
     verdict: DkimResultVerdict
-    """What caused the hit: a person, a machine such as a security scanner, or an image proxy."""
+    """The result for this signature."""
     reason: str
     """Reason, as text."""
     domain: str
@@ -2760,7 +2764,7 @@ class DmarcResult(Record, frozen=True, kw_only=True):
     """The DMARC result of a message."""
 
     verdict: DmarcResultVerdict
-    """What caused the hit: a person, a machine such as a security scanner, or an image proxy."""
+    """The DMARC result."""
     reason: str
     """Reason, as text."""
     domain: str
@@ -3084,7 +3088,7 @@ class DryRunReason(Record, frozen=True, kw_only=True):
     """Why the event would not start a run."""
 
     code: DryRunReasonCode
-    """One-time code from the authenticator app or from the mail."""
+    """Machine-readable code of the reason."""
     message: str
     """Description of the error."""
 
@@ -3170,8 +3174,8 @@ class Email(Record, frozen=True, kw_only=True):
     """
     require_tls: bool | None | UnsetType = UNSET
     """Whether the message is sent only over TLS, and only to servers with a valid certificate that offer REQUIRETLS
-    (RFC 8689). Otherwise it bounces: with 5.7.10 if TLS or a valid certificate is missing, with 5.7.30 if
-    REQUIRETLS is not offered. Null: the setting of the project.
+    (RFC 8689). To any other server it bounces: with 5.7.10 if TLS or a valid certificate is missing, with 5.7.30
+    if REQUIRETLS is not offered. Null: the setting of the project.
     """
 
 
@@ -3207,7 +3211,7 @@ class EmailBatchResult(Record, frozen=True, kw_only=True):
     """The results, in the order of the request."""
 
     data: list[EmailBatchItem]
-    """The records of this page."""
+    """The results, in the order of the request."""
 
 
 class EmailBouncedData(Record, frozen=True, kw_only=True):
@@ -3247,7 +3251,7 @@ class EmailBouncedData(Record, frozen=True, kw_only=True):
     """Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered."""
     source: str | None = None
     """Kind of the report: `dsn` (RFC 3464), `bounce` (a bounce in another format), `arf` (RFC 5965), or the name of
-    a provider such as `ses`. Absent if the result is the reply of a mail server.
+    a mail service such as `ses`. Absent if the result is the reply of a mail server.
     """
     recipient: str
     """The address that refused the e-mail."""
@@ -3351,10 +3355,12 @@ class EmailComplainedData(Record, frozen=True, kw_only=True):
     """Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered."""
     source: str | None = None
     """Kind of the report: `dsn` (RFC 3464), `bounce` (a bounce in another format), `arf` (RFC 5965), or the name of
-    a provider such as `ses`. Absent if the result is the reply of a mail server.
+    a mail service such as `ses`. Absent if the result is the reply of a mail server.
     """
     recipient: str | None = None
-    """The recipient who complained; null if the report does not name one. Absent for the test address."""
+    """The recipient who complained; null if the report does not name one. Absent for the test address
+    `complained@postern.test`.
+    """
     feedback_type: str | None = None
     """The type of the complaint (RFC 5965), such as `abuse`."""
 
@@ -3396,7 +3402,7 @@ class EmailDelayedData(Record, frozen=True, kw_only=True):
     """Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered."""
     source: str | None = None
     """Kind of the report: `dsn` (RFC 3464), `bounce` (a bounce in another format), `arf` (RFC 5965), or the name of
-    a provider such as `ses`. Absent if the result is the reply of a mail server.
+    a mail service such as `ses`. Absent if the result is the reply of a mail server.
     """
     reason: str
     """Why the last attempt did not succeed."""
@@ -3491,7 +3497,7 @@ class EmailHitData(Record, frozen=True, kw_only=True):
 
 
 class EmailLogEntry(Record, frozen=True, kw_only=True):
-    """A send in the log."""
+    """A send in the e-mail log."""
 
     id: str
     """Unique identifier. Treat it as an opaque string."""
@@ -3522,7 +3528,7 @@ class EmailLogEntry(Record, frozen=True, kw_only=True):
     ambiguous_attempts: int
     """Attempts that ended before the server's reply, so that it is unknown whether the message arrived (RFC 1047)."""
     test: bool
-    """Whether a TEST key sent it; then it is only captured in the inbox view."""
+    """Whether a TEST key sent it; then it is not delivered, but captured for the inbox view."""
     scheduled_at: datetime | None
     """When to send it (UTC); null for immediately."""
     expires_at: datetime | None
@@ -3575,7 +3581,7 @@ class EmailLogEntryDetail(Record, frozen=True, kw_only=True):
     ambiguous_attempts: int
     """Attempts that ended before the server's reply, so that it is unknown whether the message arrived (RFC 1047)."""
     test: bool
-    """Whether a TEST key sent it; then it is only captured in the inbox view."""
+    """Whether a TEST key sent it; then it is not delivered, but captured for the inbox view."""
     scheduled_at: datetime | None
     """When to send it (UTC); null for immediately."""
     expires_at: datetime | None
@@ -3726,7 +3732,7 @@ class EmailReportData(Record, frozen=True, kw_only=True):
     """Whether the e-mail was sent with a TEST key. Such an e-mail is captured and not delivered."""
     source: str | None = None
     """Kind of the report: `dsn` (RFC 3464), `bounce` (a bounce in another format), `arf` (RFC 5965), or the name of
-    a provider such as `ses`. Absent if the result is the reply of a mail server.
+    a mail service such as `ses`. Absent if the result is the reply of a mail server.
     """
 
 
@@ -3814,16 +3820,17 @@ class EmailWaiting(Record, frozen=True, kw_only=True):
     cause: EmailWaitingCause
     """SCHEDULE: its scheduled time has not come. QUEUE: a worker will take it, or is sending it. CAMPAIGN_PAUSED:
     its campaign is paused. WARM_UP: its domain, or the IP addresses of the server, may send no more marketing
-    mail today. REPUTATION: the bounce or complaint rate of its domain is too high. SITE_SUSPENDED: its
-    destination is suspended. SITE_SLOWED: its destination has asked for less mail. SITE_UNREACHABLE: its
-    destination could not be reached several times in a row. CAPACITY: earlier messages are sent first. TLS:
-    encryption that its destination requires has failed. DEFERRED: its destination asked to try again later, or
-    could not be reached. SETUP: the server has no transport for it, or is overloaded.
+    mail today. REPUTATION: the bounce or complaint rate of its domain is too high. SITE_SUSPENDED: its site (the
+    group of mail servers to which it goes, see the list of delivery sites) is suspended. SITE_SLOWED: its site
+    has asked for less mail. SITE_UNREACHABLE: its site could not be reached several times in a row. CAPACITY:
+    earlier messages are sent first. TLS: encryption that the recipient's domain or the relay's settings require
+    has failed. DEFERRED: a mail server asked to try again later, or could not be reached. SETUP: Postern has no
+    transport for it, or is overloaded.
     """
     until: datetime | None
     """When it will be tried; null if that is not known, for example if a suspension has no end."""
     site: str | None
-    """The name of the destination for which it waits, as in the list of delivery sites; null if it waits for none."""
+    """The name of the site for which it waits, as in the list of delivery sites; null if it waits for none."""
 
 
 class EndUser(Record, frozen=True, kw_only=True):
@@ -3905,7 +3912,9 @@ class Entitlement(Record, frozen=True, kw_only=True):
     limit: int | None
     """Null is unlimited. Always null for a BOOLEAN feature."""
     source: EntitlementSource
-    """Source of the record."""
+    """What decided: an override of the organization, its plan, the default of the feature, or NONE if the project
+    has not declared the feature.
+    """
     plan_key: str | None
     """Key of the plan, if the source is PLAN."""
     reason: str | None
@@ -4077,7 +4086,7 @@ class IdentityRequest(Record, frozen=True, kw_only=True):
     issuer: str
     """Issuer of an OpenID Connect provider."""
     subject: str
-    """Subject line."""
+    """The identity provider's id of the account."""
     email: str | None
     """E-mail address."""
     name: str | None
@@ -4174,7 +4183,7 @@ class InboundMessage(Record, frozen=True, kw_only=True):
     reply_text: str
     """The plain text without the quoted message and the signature, as far as they are recognized."""
     attachments: list[ReceivedAttachment]
-    """Attached files, at most 20."""
+    """Attached files."""
     authentication: MessageAuthentication
     """The results of SPF, DKIM and DMARC in detail."""
     authentication_results: str
@@ -4277,7 +4286,7 @@ class InboundRoute(Record, frozen=True, kw_only=True):
     domain_id: str
     """Id of the verified sending domain to which the address belongs."""
     record: MxRecord
-    """Value of the DNS TXT record to publish."""
+    """MX record to publish for the domain of the address."""
     created_at: datetime
     """When the record was created (UTC)."""
     updated_at: datetime
@@ -4360,13 +4369,13 @@ class InboxMessage(Record, frozen=True, kw_only=True):
     captured_at: datetime
     """When the message was captured (UTC)."""
     headers: list[HeaderField]
-    """Message headers, by name."""
+    """Message headers."""
     html: str | None
     """HTML body."""
     text: str | None
     """Plain text body."""
     attachments: list[InboxAttachment]
-    """Attached files, at most 20."""
+    """Attached files."""
     redacted: bool
     """Whether one-time codes and links are replaced by `[removed]`, because the caller does not have the permission
     `customers:impersonate`.
@@ -4386,8 +4395,8 @@ class InvitationAcceptedData(Record, frozen=True, kw_only=True):
     """
     test: bool | None = None
     """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
-    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
-    Default: `false`.
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
     """
     organization_id: str
     """Id of the organization."""
@@ -4408,8 +4417,8 @@ class InvitationEventData(Record, frozen=True, kw_only=True):
     """
     test: bool | None = None
     """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
-    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
-    Default: `false`.
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
     """
     organization_id: str
     """Id of the organization."""
@@ -4552,7 +4561,7 @@ class MailPreview(Record, frozen=True, kw_only=True):
     """Where the message is shown. `path` is the path on this server to load in an `iframe`."""
 
     path: str
-    """JSON pointer into the body, or `query/name` or `header/Name`; for a file `column/3` or `byte/17`."""
+    """Path on this server to load in an `iframe`."""
     expires_at: datetime
     """When it expires (UTC); null if it does not expire."""
 
@@ -4741,8 +4750,8 @@ class OrganizationDomainData(Record, frozen=True, kw_only=True):
     """
     test: bool | None = None
     """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
-    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
-    Default: `false`.
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
     """
     domain: str
     """Name of the domain."""
@@ -4763,8 +4772,8 @@ class OrganizationEventData(Record, frozen=True, kw_only=True):
     """
     test: bool | None = None
     """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
-    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
-    Default: `false`.
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
     """
     name: str
     """Name of the organization."""
@@ -4841,8 +4850,8 @@ class OrganizationMemberAddedData(Record, frozen=True, kw_only=True):
     """
     test: bool | None = None
     """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
-    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
-    Default: `false`.
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
     """
     customer_id: str
     """Id of the customer."""
@@ -4865,8 +4874,8 @@ class OrganizationMemberRemovedData(Record, frozen=True, kw_only=True):
     """
     test: bool | None = None
     """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
-    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
-    Default: `false`.
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
     """
     customer_id: str
     """Id of the customer."""
@@ -4893,7 +4902,7 @@ class OrganizationPlan(Record, frozen=True, kw_only=True):
     plan_key: str | None
     """Key of the plan; null for no plan."""
     plan: Plan | None
-    """Plan of the account."""
+    """The plan of the organization; null for no plan."""
 
 
 class OrganizationRef(Record, frozen=True, kw_only=True):
@@ -4923,8 +4932,8 @@ class OrganizationUpdatedData(Record, frozen=True, kw_only=True):
     """
     test: bool | None = None
     """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
-    event is then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself.
-    Default: `false`.
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
     """
     name: str | None = None
     """Name of the organization."""
@@ -5107,7 +5116,7 @@ class ProjectRelay(Record, frozen=True, kw_only=True):
     password: str | None | UnsetType = UNSET
     """At most 1,000 characters. Returned as `********`; sending that value keeps the password."""
     weight: int | UnsetType = UNSET
-    """Share of the A/B test in percent; the weights of all variants sum to 100. Default: `1`."""
+    """Share of the messages that this relay gets, relative to the weights of the other relays. Default: `1`."""
     messages_per_second: int | None | UnsetType = UNSET
     """Maximum messages per second; null for no limit."""
 
@@ -5149,9 +5158,9 @@ class ProjectSettings(Record, frozen=True, kw_only=True):
     tracking_domain: str | None
     """Host name of tracking links; null uses the server's host name."""
     track_opens: bool
-    """Whether opens are tracked; null uses the project's setting. Default: `true`."""
+    """Whether opens are tracked. Default: `true`."""
     track_clicks: bool
-    """Whether clicks are tracked; null uses the project's setting. Default: `true`."""
+    """Whether clicks are tracked. Default: `true`."""
     require_tls: bool
     """Whether messages are passed on only over TLS, to authenticated servers that promise the same (REQUIRETLS, RFC
     8689), unless `requireTls` of an e-mail is false. Few servers support it; messages to all others bounce.
@@ -5169,7 +5178,8 @@ class ProjectSettings(Record, frozen=True, kw_only=True):
     """
     frequency_cap: int | None
     """Maximum number of messages from campaigns and automations that one contact gets within 24 hours; null means
-    10. Further messages are not sent; the log lists them as SUPPRESSED, with the frequency cap as the reason.
+    10. Further messages are not sent; the e-mail log lists them as SUPPRESSED, with the frequency cap as the
+    reason.
     """
     rate_limit: int | None
     """Requests per second; null means the default of the instance."""
@@ -5187,7 +5197,7 @@ class ProjectSummary(Record, frozen=True, kw_only=True):
     project_name: str
     """Name of the project."""
     contacts: ContactTotals
-    """The contacts."""
+    """Statistics of contacts."""
     sends: SendTotals
     """Statistics of sends."""
     campaigns: CampaignTotals
@@ -5243,7 +5253,7 @@ class RecipientOutcome(Record, frozen=True, kw_only=True):
     email: str
     """E-mail address."""
     field: RecipientOutcomeField
-    """Field to compare: `email`, `createdAt`, `attributes.<name>` …"""
+    """The field of the message with the recipient: `to`, `cc` or `bcc`."""
     status: RecipientOutcomeStatus
     """Status of the record."""
     reason: str | None
@@ -5448,11 +5458,11 @@ class SendAttempt(Record, frozen=True, kw_only=True):
     outcome: SendAttemptOutcome
     """Outcome of the attempt."""
     transport: str | None
-    """`capture`, `relay` or `ses`; null if no transport was used, or if that is not known."""
+    """`direct`, `relay`, `ses` or `capture`; null if no transport was used, or if that is not known."""
     host: str
     """Host name of the server."""
     results: list[dict[str, Any]]
-    """One result for each item, in the order of the request."""
+    """The result for each recipient."""
     dialogue: list[str]
     """SMTP dialogue, line by line: `C:` is this server, `S:` the remote server, `TLS:` the encryption."""
     duration_ms: int
@@ -5503,7 +5513,9 @@ class SendReport(Record, frozen=True, kw_only=True):
     provider such as `ses`.
     """
     type: str | None
-    """The kind of bounce: `hard`, `soft`, `block` or `policy`; null for other reports."""
+    """The kind of bounce: `hard` (the recipient can never be reached), `soft` (not at present), `block` (bad
+    reputation of the sender) or `policy` (the message violates a rule of the server); null for other reports.
+    """
     code: int
     """SMTP reply code (RFC 5321); 0 if the report has none."""
     enhanced_code: str
@@ -5634,13 +5646,13 @@ class SettingsChange(Record, frozen=True, kw_only=True):
     tracking_domain: str | None | UnsetType = UNSET
     """Host name of tracking links; null uses the server's host name."""
     track_opens: bool | UnsetType = UNSET
-    """Whether opens are tracked; null uses the project's setting."""
+    """Whether opens are tracked."""
     track_clicks: bool | UnsetType = UNSET
-    """Whether clicks are tracked; null uses the project's setting."""
+    """Whether clicks are tracked."""
     require_tls: bool | UnsetType = UNSET
     """Whether the message is sent only over TLS, and only to servers with a valid certificate that offer REQUIRETLS
-    (RFC 8689). Otherwise it bounces: with 5.7.10 if TLS or a valid certificate is missing, with 5.7.30 if
-    REQUIRETLS is not offered. Null: the setting of the project.
+    (RFC 8689). To any other server it bounces: with 5.7.10 if TLS or a valid certificate is missing, with 5.7.30
+    if REQUIRETLS is not offered. Null: the setting of the project.
     """
     seed_list: list[str] | None | UnsetType = UNSET
     """E-mail addresses that get a test copy of a campaign on request (`test-seed-list`)."""
@@ -5681,7 +5693,9 @@ class SignInChange(Record, frozen=True, kw_only=True):
     security_mails: list[SignInChangeSecurityMails] | None | UnsetType = UNSET
     """Notices about a customer's security that are sent by mail."""
     contacts: SignInChangeContacts | UnsetType = UNSET
-    """The contacts."""
+    """Whether a customer is linked to the contact with the same address: `NONE`, `LINK` if there is one, `CREATE`
+    also creates a missing one.
+    """
     passkey_domain: str | None | UnsetType = UNSET
     """Domain that passkeys belong to (WebAuthn relying party id)."""
     app_name: str | None | UnsetType = UNSET
@@ -5704,7 +5718,7 @@ class SignInProvider(Record, frozen=True, kw_only=True):
     key: str
     """Key that identifies it in requests, or the API key."""
     kind: SignInProviderKind
-    """Kind of the entry."""
+    """Kind of the provider."""
     name: str
     """Display name."""
     issuer: str
@@ -5726,7 +5740,9 @@ class SignInProvider(Record, frozen=True, kw_only=True):
     max_age_seconds: int | None
     """Maximum age of the provider's session in seconds (`max_age`); null for any age."""
     on_new_subject: SignInProviderOnNewSubject
-    """If another provider account has a customer's address: `REFUSE` it, or `HOLD` it for approval."""
+    """How to treat an account with the address of a customer who is linked to another account there: `REFUSE` it,
+    or `HOLD` it for approval.
+    """
     enabled: bool
     """Whether it is enabled."""
     callback_url: str
@@ -5796,7 +5812,7 @@ class SpamHint(Record, frozen=True, kw_only=True):
     """A fact about a message that is common in unwanted mail."""
 
     code: SpamHintCode
-    """One-time code from the authenticator app or from the mail."""
+    """Machine-readable code of the hint."""
     message: str
     """The fact in words."""
 
@@ -5805,7 +5821,7 @@ class SpfResult(Record, frozen=True, kw_only=True):
     """The SPF result for a host, and the reason."""
 
     verdict: SpfResultVerdict
-    """What caused the hit: a person, a machine such as a security scanner, or an image proxy."""
+    """The SPF result."""
     reason: str
     """Reason, as text."""
     record: str | None
@@ -5919,7 +5935,9 @@ class SsoConnection(Record, frozen=True, kw_only=True):
     trust_mfa: bool
     """Whether every sign-on counts as multi-factor. If false, only a sign-on counts whose assertion says so."""
     on_new_subject: SsoConnectionOnNewSubject
-    """If another provider account has a customer's address: `REFUSE` it, or `HOLD` it for approval."""
+    """How to treat an account with the address of a customer who is linked to another account there: `REFUSE` it,
+    or `HOLD` it for approval.
+    """
     default_redirect_url: str | None
     """URL after a sign-in that the identity provider initiated; null uses the first redirect URL."""
     tested_at: datetime | None
@@ -6010,7 +6028,9 @@ class SsoConnectionWithOrganization(Record, frozen=True, kw_only=True):
     trust_mfa: bool
     """Whether every sign-on counts as multi-factor. If false, only a sign-on counts whose assertion says so."""
     on_new_subject: SsoConnectionWithOrganizationOnNewSubject
-    """If another provider account has a customer's address: `REFUSE` it, or `HOLD` it for approval."""
+    """How to treat an account with the address of a customer who is linked to another account there: `REFUSE` it,
+    or `HOLD` it for approval.
+    """
     default_redirect_url: str | None
     """URL after a sign-in that the identity provider initiated; null uses the first redirect URL."""
     tested_at: datetime | None
@@ -6229,7 +6249,7 @@ class Template(Record, frozen=True, kw_only=True):
     updated_at: datetime
     """When the record was last changed (UTC)."""
     app_id: str
-    """The id of the project."""
+    """The id of the project; its older name in the API."""
 
 
 class TemplateFault(Record, frozen=True, kw_only=True):
@@ -6238,7 +6258,7 @@ class TemplateFault(Record, frozen=True, kw_only=True):
     path: str
     """JSON pointer to the part of the request: `/html`, `/builderJson/blocks/2/url`; empty for all of it."""
     code: str
-    """One-time code from the authenticator app or from the mail."""
+    """Machine-readable code of the error."""
     message: str
     """Description of the error."""
     line: int | None
@@ -6371,7 +6391,10 @@ class TrackingHit(Record, frozen=True, kw_only=True):
     verdict: TrackingHitVerdict
     """What caused the hit: a person, a machine such as a security scanner, or an image proxy."""
     reason: str | None
-    """The criterion that decided `verdict`, such as `too_soon`; null for `human`."""
+    """The criterion that decided `verdict`: `no_user_agent`, `apple_mail_privacy_protection`, `image_proxy`,
+    `user_agent` (of a program), `too_soon` (within 5 seconds of delivery), or `all_links_at_once` (three or more
+    different links of the message were followed within a second); null for `human`.
+    """
     ip_address: str
     """IP address of the client."""
     user_agent: str
@@ -6555,7 +6578,7 @@ class Webhook(Record, frozen=True, kw_only=True):
     disabled_at: datetime | None
     """When deliveries were disabled (UTC); null if they are enabled."""
     disabled_reason: str | None
-    """Why Postern deactivated it; null if it is active or was deactivated by a call."""
+    """Why Postern deactivated it; null if it is active or was deactivated by an API call."""
     previous_secret_expires_at: datetime | None
     """Until when the previous secret also signs deliveries (UTC); null if there is none."""
     created_at: datetime
@@ -6693,7 +6716,7 @@ class WebhookWithSecret(Record, frozen=True, kw_only=True):
     disabled_at: datetime | None
     """When deliveries were disabled (UTC); null if they are enabled."""
     disabled_reason: str | None
-    """Why Postern deactivated it; null if it is active or was deactivated by a call."""
+    """Why Postern deactivated it; null if it is active or was deactivated by an API call."""
     previous_secret_expires_at: datetime | None
     """Until when the previous secret also signs deliveries (UTC); null if there is none."""
     created_at: datetime

@@ -1187,8 +1187,9 @@ class AppsCustomers:
         `transferOwnershipTo` names another customer, who becomes OWNER of them in the same transaction.
 
         The customer and all personal data are deleted: identities, sessions, passkeys, e-mails to the address,
-        and the contact with it. Events keep their type and time; `erasedAt` is set and their data is emptied.
-        The audit log keeps who did what, without details, and its hash chain still verifies. Honours `If-Match`.
+        and the contact with that address. Events keep their type and time; `erasedAt` is set and their data is
+        emptied. The audit log keeps who did what, without details, and its hash chain still verifies. Honours
+        `If-Match`.
 
         Permission: `customers:write`.
 
@@ -1343,7 +1344,7 @@ class AppsCustomers:
         """Remove the second factor and its recovery codes, for a customer who lost both.
 
         If a second factor is required, the customer sets up a new one at the next sign-in. Sign-ins that wait
-        for the second factor end. If one was on, the customer is notified by mail.
+        for the second factor end. If a second factor was on, the customer is notified by mail.
 
         Permission: `customers:write`.
 
@@ -2425,8 +2426,8 @@ class AudiencesContacts:
 
         Args:
             id: The id.
-            emails: The e-mails, or their number or maximum number; a null maximum means unlimited.
-            contacts: The contacts.
+            emails: Addresses of contacts to add.
+            contacts: Contacts to add, with attributes.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -2606,7 +2607,7 @@ class AuthInvitations:
         """Get the organization and address of an invitation, for a page that asks the visitor to sign up or sign in
         before accepting.
 
-        Credentials: nobody, publishable key, secret key.
+        Credentials: anonymous, publishable key, secret key.
 
         Args:
             token: Token from the link in the mail.
@@ -2804,8 +2805,8 @@ class AuthPasskeys:
 
         Needs a sign-in in the last hour, and another sign-in method.
 
-        The last passkey cannot be removed (409) if a second factor is required and the customer has no other.
-        The customer is notified by mail.
+        The last passkey cannot be removed (409) if a second factor is required and the customer has no other
+        second factor. The customer is notified by mail.
 
         Credentials: customer.
 
@@ -2832,7 +2833,7 @@ class AuthPasskeys:
 
         No e-mail address is needed.
 
-        Credentials: nobody, publishable key, secret key.
+        Credentials: anonymous, publishable key, secret key.
 
         Args:
             project: Project id, if not that of the client.
@@ -2856,7 +2857,7 @@ class AuthPasskeys:
 
         User verification (PIN, fingerprint, face) counts as the second factor.
 
-        Credentials: nobody, publishable key, secret key.
+        Credentials: anonymous, publishable key, secret key.
 
         Args:
             challenge_id: Id of the challenge. Send it back with the code.
@@ -5876,7 +5877,7 @@ class Auth:
         none. If the customer is not a member of the organization, or the organization is suspended, the response
         is 403 and nothing changes: the refresh token still works.
 
-        Credentials: nobody, publishable key, secret key.
+        Credentials: anonymous, publishable key, secret key.
 
         Args:
             refresh_token: Single-use token to get the next access token.
@@ -5995,7 +5996,7 @@ class Auth:
         the project's setting `verifyEmail: LATER`, the account is created at once: the response has the tokens
         of a session, and is a 409 if the address has an account.
 
-        Credentials: nobody, publishable key, secret key.
+        Credentials: anonymous, publishable key, secret key.
 
         Args:
             email: E-mail address.
@@ -6034,7 +6035,7 @@ class Auth:
 
         Send the new code with the new `challengeId`. The limits on mails are those of `sign-up`.
 
-        Credentials: nobody, publishable key, secret key.
+        Credentials: anonymous, publishable key, secret key.
 
         Args:
             challenge_id: Id of the challenge. Send it back with the code.
@@ -6062,7 +6063,7 @@ class Auth:
 
         The code works once.
 
-        Credentials: nobody, publishable key, secret key.
+        Credentials: anonymous, publishable key, secret key.
 
         Args:
             challenge_id: Id of the challenge. Send it back with the code.
@@ -6097,7 +6098,7 @@ class Auth:
         Ten failures lock the address for this network for 15 minutes, further ones for up to an hour. If a
         second factor is on, the response has `mfaRequired` and no tokens.
 
-        Credentials: nobody, publishable key, secret key.
+        Credentials: anonymous, publishable key, secret key.
 
         Args:
             email: E-mail address.
@@ -6133,7 +6134,7 @@ class Auth:
 
         Earlier codes stay valid. If sign-up is open, a code for an unknown address creates an account.
 
-        Credentials: nobody, publishable key, secret key.
+        Credentials: anonymous, publishable key, secret key.
 
         Args:
             email: E-mail address.
@@ -6163,7 +6164,7 @@ class Auth:
         Marks the address as verified. If it is the first verified address of the account, the password, second
         factor, passkeys and linked accounts are removed, because another person may have added them.
 
-        Credentials: nobody, publishable key, secret key.
+        Credentials: anonymous, publishable key, secret key.
 
         Args:
             challenge_id: Id of the challenge. Send it back with the code.
@@ -6200,7 +6201,7 @@ class Auth:
 
         Earlier links stay valid. If sign-up is open, a link for an unknown address creates an account.
 
-        Credentials: nobody, publishable key, secret key.
+        Credentials: anonymous, publishable key, secret key.
 
         Args:
             email: E-mail address.
@@ -6234,7 +6235,7 @@ class Auth:
         Opening the link does not use up the token, because mail scanners open links. The effects on the account
         are those of `sign-in/code/verify`.
 
-        Credentials: nobody, publishable key, secret key.
+        Credentials: anonymous, publishable key, secret key.
 
         Args:
             token: Token from the link in the mail.
@@ -6266,7 +6267,7 @@ class Auth:
 
         Without `redirectUrl` the link leads to a hosted page.
 
-        Credentials: nobody, publishable key, secret key.
+        Credentials: anonymous, publishable key, secret key.
 
         Args:
             email: E-mail address.
@@ -6300,7 +6301,7 @@ class Auth:
         the account, the second factor, passkeys and linked accounts are removed too, because another person may
         have added them. The customer is notified by mail.
 
-        Credentials: nobody, publishable key, secret key.
+        Credentials: anonymous, publishable key, secret key.
 
         Args:
             token: Token from the link in the mail.
@@ -6443,7 +6444,7 @@ class Auth:
 
         The token is valid for ten minutes; repeated requests with it return the same secret.
 
-        Credentials: nobody, publishable key, secret key.
+        Credentials: anonymous, publishable key, secret key.
 
         Args:
             mfa_token: Token that proves the first factor. Send it with the second factor.
@@ -6471,7 +6472,7 @@ class Auth:
 
         All other sessions and pending sign-ins end. The token works once.
 
-        Credentials: nobody, publishable key, secret key.
+        Credentials: anonymous, publishable key, secret key.
 
         Args:
             mfa_token: Token that proves the first factor. Send it with the second factor.
@@ -6535,7 +6536,7 @@ class Auth:
         A code of the app works once, even within its 30 seconds. If a recovery code is used, the customer is
         notified by mail.
 
-        Credentials: nobody, publishable key, secret key.
+        Credentials: anonymous, publishable key, secret key.
 
         Args:
             mfa_token: Token that proves the first factor. Send it with the second factor.
@@ -6618,7 +6619,7 @@ class Auth:
 
         The code works once.
 
-        Credentials: nobody, publishable key, secret key.
+        Credentials: anonymous, publishable key, secret key.
 
         Args:
             code: Authorization code from the redirect.
@@ -6652,7 +6653,7 @@ class Auth:
         Redirect the browser to `loginUrl` with `redirectUrl`, `codeChallenge` and `state`. All fields are null
         if there is no connection, if the domain has lapsed, or if the organization is suspended.
 
-        Credentials: nobody, publishable key, secret key.
+        Credentials: anonymous, publishable key, secret key.
 
         Args:
             email: Email.
@@ -8445,8 +8446,9 @@ class Customers:
         `transferOwnershipTo` names another customer, who becomes OWNER of them in the same transaction.
 
         The customer and all personal data are deleted: identities, sessions, passkeys, e-mails to the address,
-        and the contact with it. Events keep their type and time; `erasedAt` is set and their data is emptied.
-        The audit log keeps who did what, without details, and its hash chain still verifies. Honours `If-Match`.
+        and the contact with that address. Events keep their type and time; `erasedAt` is set and their data is
+        emptied. The audit log keeps who did what, without details, and its hash chain still verifies. Honours
+        `If-Match`.
 
         Permission: `customers:write`.
 
@@ -8723,7 +8725,7 @@ class Customers:
         """Remove the second factor and its recovery codes, for a customer who lost both.
 
         If a second factor is required, the customer sets up a new one at the next sign-in. Sign-ins that wait
-        for the second factor end. If one was on, the customer is notified by mail.
+        for the second factor end. If a second factor was on, the customer is notified by mail.
 
         Permission: `customers:write`.
 
@@ -8953,10 +8955,12 @@ class DeliverySites:
         project: str | None = None,
         timeout: float | None = None,
     ) -> Page[types.DeliverySite]:
-        """The destinations of the project's mail, with the number of waiting messages.
+        """The sites to which the project sends mail, with the number of waiting messages.
 
-        A destination is a provider, the mail servers of a domain, a relay, or Amazon SES. Those that were not
-        used for a month are left out.
+        Sites that were not used for a month are left out.
+
+        A site is a group of mail servers that are limited together: those of a provider such as Google, or of
+        one domain. A relay and Amazon SES are sites, too.
 
         Permission: `emails:read`.
 
@@ -9000,7 +9004,7 @@ class DeliverySites:
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.DeliverySite:
-        """A destination of the project's mail.
+        """A site to which the project sends mail.
 
         Permission: `emails:read`.
 
@@ -9028,7 +9032,8 @@ class DeliverySites:
         """Send no mail of this project to a site, until it is resumed or until a time.
 
         Messages to the site wait, and fail only if their `expiresAt` passes. The time of the suspension does not
-        count in their retry period. Within two seconds, no process begins to send further messages to the site.
+        count in their retry period. At most two seconds later, no process begins to send further messages to the
+        site.
 
         Permission: `emails:write`.
 
@@ -9915,8 +9920,9 @@ class Emails:
             unsubscribable: Adds `List-Unsubscribe` with one-click unsubscribing (RFC 8058). Several recipients
                 each get a separate message with their own unsubscribe link. Default: `false`.
             require_tls: Whether the message is sent only over TLS, and only to servers with a valid certificate
-                that offer REQUIRETLS (RFC 8689). Otherwise it bounces: with 5.7.10 if TLS or a valid certificate
-                is missing, with 5.7.30 if REQUIRETLS is not offered. Null: the setting of the project.
+                that offer REQUIRETLS (RFC 8689). To any other server it bounces: with 5.7.10 if TLS or a valid
+                certificate is missing, with 5.7.30 if REQUIRETLS is not offered. Null: the setting of the
+                project.
             prefer: `wait=N`: seconds to wait for the delivery.
             idempotency_key: Makes repetitions of this call safe; one is made if you give none.
             project: Project id, if not that of the client.
@@ -10267,8 +10273,9 @@ class Emails:
             unsubscribable: Adds `List-Unsubscribe` with one-click unsubscribing (RFC 8058). Several recipients
                 each get a separate message with their own unsubscribe link. Default: `false`.
             require_tls: Whether the message is sent only over TLS, and only to servers with a valid certificate
-                that offer REQUIRETLS (RFC 8689). Otherwise it bounces: with 5.7.10 if TLS or a valid certificate
-                is missing, with 5.7.30 if REQUIRETLS is not offered. Null: the setting of the project.
+                that offer REQUIRETLS (RFC 8689). To any other server it bounces: with 5.7.10 if TLS or a valid
+                certificate is missing, with 5.7.30 if REQUIRETLS is not offered. Null: the setting of the
+                project.
             marketing: Whether it is marketing mail, which needs one-click unsubscribing. Null: not known, so
                 that is only advised.
             check_links: Open the links of the message, at most 20, with GET requests. Default: `false`.
@@ -10691,7 +10698,7 @@ class Events:
         `contact` is the contact that an event concerns: the id, and the address unless the contact has been
         deleted.
 
-        To follow the log, give `after`, the id of an event: the events after it are listed, oldest first.
+        To follow new events, give `after`, the id of an event: the events after it are listed, oldest first.
         `after` cannot be combined with `subjectId`. An event can appear a few seconds late, with an id before
         those that you have read: read the last seconds again each time, and ignore the events that you have read
         already.
@@ -10787,7 +10794,7 @@ class Events:
         Credentials: developer, secret key.
 
         Args:
-            events: Names of events, or the events.
+            events: The events to record.
             idempotency_key: Makes repetitions of this call safe; one is made if you give none.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -11350,7 +11357,7 @@ class Inbox:
     ) -> types.Deleted:
         """Delete a captured message.
 
-        Its send stays in the log.
+        Its send stays in the e-mail log.
 
         Permission: `emails:write`.
 
@@ -11373,7 +11380,7 @@ class Inbox:
         project: str | None = None,
         timeout: float | None = None,
     ) -> bytes:
-        """The original message as an `.eml` file.
+        """A captured message as an `.eml` file.
 
         One-time codes and links are removed unless the caller has the permission `customers:impersonate`.
 
@@ -13118,7 +13125,7 @@ class Pages:
     ) -> types.SsoLookup:
         """Find a connection like the GET operation, with the address in the body, so that it is not logged in URLs.
 
-        Credentials: nobody, publishable key, secret key.
+        Credentials: anonymous, publishable key, secret key.
 
         Args:
             email: E-mail address.
@@ -13478,7 +13485,7 @@ class Providers:
         Args:
             key: The key.
             client_id: Client id from the provider.
-            kind: Kind of the entry. Default: `"OIDC"`.
+            kind: Kind of the provider. Default: `"OIDC"`.
             client_secret: If left out, the stored secret is kept.
             name: Display name.
             issuer: Issuer of an OpenID Connect provider.
@@ -14657,7 +14664,7 @@ class Suppressions:
         """Suppress up to 1,000 addresses.
 
         Addresses that are invalid, repeated, or already suppressed for this or a stronger reason are skipped.
-        `upgraded` of the added addresses were suppressed for a weaker reason before.
+        `upgraded` counts the added addresses that were suppressed for a weaker reason before.
 
         Permission: `emails:write`.
 
@@ -15373,8 +15380,8 @@ class Webhooks:
         The new secret is returned only here.
 
         The old secret signs in addition to the new one for `gracePeriodSeconds` (default 24 hours, at most 7
-        days, 0 to end it now), so that you can change over without rejecting deliveries. A secret before the old
-        one becomes invalid immediately.
+        days, 0 to end it now), so that you can change over without rejecting deliveries. If an even older secret
+        still signs, it becomes invalid immediately.
 
         Permission: `webhooks:write`.
 

@@ -2255,9 +2255,9 @@ export interface EventsApi {
    *
    * `contact` is the contact that an event concerns: the id, and the address unless the contact has been deleted.
    *
-   * To follow the log, give `after`, the id of an event: the events after it are listed, oldest first. `after` cannot
-   * be combined with `subjectId`. An event can appear a few seconds late, with an id before those that you have read:
-   * read the last seconds again each time, and ignore the events that you have read already.
+   * To follow new events, give `after`, the id of an event: the events after it are listed, oldest first. `after`
+   * cannot be combined with `subjectId`. An event can appear a few seconds late, with an id before those that you have
+   * read: read the last seconds again each time, and ignore the events that you have read already.
    *
    * Permission: `events:read`.
    *
@@ -2790,8 +2790,8 @@ export interface WebhooksApi {
    * The new secret is returned only here.
    *
    * The old secret signs in addition to the new one for `gracePeriodSeconds` (default 24 hours, at most 7 days, 0 to
-   * end it now), so that you can change over without rejecting deliveries. A secret before the old one becomes invalid
-   * immediately.
+   * end it now), so that you can change over without rejecting deliveries. If an even older secret still signs, it
+   * becomes invalid immediately.
    *
    * Permission: `webhooks:write`.
    *
@@ -3680,7 +3680,7 @@ export interface SuppressionsApi {
    * Suppress up to 1,000 addresses
    *
    * Addresses that are invalid, repeated, or already suppressed for this or a stronger reason are skipped. `upgraded`
-   * of the added addresses were suppressed for a weaker reason before.
+   * counts the added addresses that were suppressed for a weaker reason before.
    *
    * Permission: `emails:write`.
    *
@@ -3718,10 +3718,12 @@ export interface SuppressionsApi {
 /** The methods of `client.deliverySites`. */
 export interface DeliverySitesApi {
   /**
-   * The destinations of the project's mail, with the number of waiting messages
+   * The sites to which the project sends mail, with the number of waiting messages
    *
-   * A destination is a provider, the mail servers of a domain, a relay, or Amazon SES. Those that were not used for a
-   * month are left out.
+   * Sites that were not used for a month are left out.
+   *
+   * A site is a group of mail servers that are limited together: those of a provider such as Google, or of one domain.
+   * A relay and Amazon SES are sites, too.
    *
    * Permission: `emails:read`.
    *
@@ -3731,7 +3733,7 @@ export interface DeliverySitesApi {
    */
   list(params?: DeliverySitesListParams, options?: RequestOptions): PagePromise<DeliverySite>;
   /**
-   * A destination of the project's mail
+   * A site to which the project sends mail
    *
    * Permission: `emails:read`.
    *
@@ -3744,7 +3746,7 @@ export interface DeliverySitesApi {
    * Send no mail of this project to a site, until it is resumed or until a time
    *
    * Messages to the site wait, and fail only if their `expiresAt` passes. The time of the suspension does not count in
-   * their retry period. Within two seconds, no process begins to send further messages to the site.
+   * their retry period. At most two seconds later, no process begins to send further messages to the site.
    *
    * Permission: `emails:write`.
    *
@@ -3868,8 +3870,8 @@ export interface CustomersApi {
    * `transferOwnershipTo` names another customer, who becomes OWNER of them in the same transaction.
    *
    * The customer and all personal data are deleted: identities, sessions, passkeys, e-mails to the address, and the
-   * contact with it. Events keep their type and time; `erasedAt` is set and their data is emptied. The audit log keeps
-   * who did what, without details, and its hash chain still verifies. Honours `If-Match`.
+   * contact with that address. Events keep their type and time; `erasedAt` is set and their data is emptied. The audit
+   * log keeps who did what, without details, and its hash chain still verifies. Honours `If-Match`.
    *
    * Permission: `customers:write`.
    *
@@ -3964,7 +3966,7 @@ export interface CustomersApi {
    * Remove the second factor and its recovery codes, for a customer who lost both
    *
    * If a second factor is required, the customer sets up a new one at the next sign-in. Sign-ins that wait for the
-   * second factor end. If one was on, the customer is notified by mail.
+   * second factor end. If a second factor was on, the customer is notified by mail.
    *
    * Permission: `customers:write`.
    *
@@ -4134,8 +4136,8 @@ export interface AppsCustomersApi {
    * `transferOwnershipTo` names another customer, who becomes OWNER of them in the same transaction.
    *
    * The customer and all personal data are deleted: identities, sessions, passkeys, e-mails to the address, and the
-   * contact with it. Events keep their type and time; `erasedAt` is set and their data is emptied. The audit log keeps
-   * who did what, without details, and its hash chain still verifies. Honours `If-Match`.
+   * contact with that address. Events keep their type and time; `erasedAt` is set and their data is emptied. The audit
+   * log keeps who did what, without details, and its hash chain still verifies. Honours `If-Match`.
    *
    * Permission: `customers:write`.
    *
@@ -4193,7 +4195,7 @@ export interface AppsCustomersApi {
    * Remove the second factor and its recovery codes, for a customer who lost both
    *
    * If a second factor is required, the customer sets up a new one at the next sign-in. Sign-ins that wait for the
-   * second factor end. If one was on, the customer is notified by mail.
+   * second factor end. If a second factor was on, the customer is notified by mail.
    *
    * Permission: `customers:write`.
    *
@@ -4270,7 +4272,7 @@ export interface AuthApi {
    * customer is not a member of the organization, or the organization is suspended, the response is 403 and nothing
    * changes: the refresh token still works.
    *
-   * Credentials: nobody, publishable key, secret key.
+   * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `refresh_token_invalid`, `not_a_member`, `too_many_requests`, `database_away`.
    */
@@ -4323,7 +4325,7 @@ export interface AuthApi {
    * project's setting `verifyEmail: LATER`, the account is created at once: the response has the tokens of a session,
    * and is a 409 if the address has an account.
    *
-   * Credentials: nobody, publishable key, secret key.
+   * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `password_common`, `password_breached`, `sign_up_closed`, `sso_required`, `method_off`,
    * `plan_limit_reached`, `email_taken`, `too_many_requests`, `database_away`.
@@ -4336,7 +4338,7 @@ export interface AuthApi {
    *
    * Send the new code with the new `challengeId`. The limits on mails are those of `sign-up`.
    *
-   * Credentials: nobody, publishable key, secret key.
+   * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `code_invalid`, `sign_up_closed`, `sso_required`, `too_many_requests`, `database_away`.
    */
@@ -4346,7 +4348,7 @@ export interface AuthApi {
    *
    * The code works once.
    *
-   * Credentials: nobody, publishable key, secret key.
+   * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `code_invalid`, `sign_up_closed`, `sso_required`, `plan_limit_reached`, `too_many_requests`,
    * `database_away`.
@@ -4358,7 +4360,7 @@ export interface AuthApi {
    * Ten failures lock the address for this network for 15 minutes, further ones for up to an hour. If a second factor
    * is on, the response has `mfaRequired` and no tokens.
    *
-   * Credentials: nobody, publishable key, secret key.
+   * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `sign_in_failed`, `sign_in_blocked`, `sso_required`, `method_off`, `sign_in_locked`, `too_many_requests`,
    * `database_away`.
@@ -4371,7 +4373,7 @@ export interface AuthApi {
    *
    * Earlier codes stay valid. If sign-up is open, a code for an unknown address creates an account.
    *
-   * Credentials: nobody, publishable key, secret key.
+   * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `sso_required`, `method_off`, `too_many_requests`, `database_away`.
    */
@@ -4384,7 +4386,7 @@ export interface AuthApi {
    * Marks the address as verified. If it is the first verified address of the account, the password, second factor,
    * passkeys and linked accounts are removed, because another person may have added them.
    *
-   * Credentials: nobody, publishable key, secret key.
+   * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `method_off`, `plan_limit_reached`,
    * `too_many_requests`, `database_away`.
@@ -4397,7 +4399,7 @@ export interface AuthApi {
    *
    * Earlier links stay valid. If sign-up is open, a link for an unknown address creates an account.
    *
-   * Credentials: nobody, publishable key, secret key.
+   * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `sso_required`, `method_off`, `too_many_requests`, `database_away`.
    */
@@ -4410,7 +4412,7 @@ export interface AuthApi {
    * Opening the link does not use up the token, because mail scanners open links. The effects on the account are those
    * of `sign-in/code/verify`.
    *
-   * Credentials: nobody, publishable key, secret key.
+   * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `method_off`, `plan_limit_reached`,
    * `too_many_requests`, `database_away`.
@@ -4423,7 +4425,7 @@ export interface AuthApi {
    *
    * Without `redirectUrl` the link leads to a hosted page.
    *
-   * Credentials: nobody, publishable key, secret key.
+   * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `sso_required`, `method_off`, `too_many_requests`, `database_away`.
    */
@@ -4435,7 +4437,7 @@ export interface AuthApi {
    * account, the second factor, passkeys and linked accounts are removed too, because another person may have added
    * them. The customer is notified by mail.
    *
-   * Credentials: nobody, publishable key, secret key.
+   * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `password_common`, `password_breached`, `code_invalid`, `method_off`, `too_many_requests`,
    * `database_away`.
@@ -4494,7 +4496,7 @@ export interface AuthApi {
    *
    * The token is valid for ten minutes; repeated requests with it return the same secret.
    *
-   * Credentials: nobody, publishable key, secret key.
+   * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `code_invalid`, `too_many_requests`, `database_away`.
    */
@@ -4506,7 +4508,7 @@ export interface AuthApi {
    *
    * All other sessions and pending sign-ins end. The token works once.
    *
-   * Credentials: nobody, publishable key, secret key.
+   * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `mfa_already_on`, `sign_in_locked`,
    * `too_many_requests`, `database_away`.
@@ -4528,7 +4530,7 @@ export interface AuthApi {
    * A code of the app works once, even within its 30 seconds. If a recovery code is used, the customer is notified by
    * mail.
    *
-   * Credentials: nobody, publishable key, secret key.
+   * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_locked`, `too_many_requests`,
    * `database_away`.
@@ -4550,7 +4552,7 @@ export interface AuthApi {
    *
    * The code works once.
    *
-   * Credentials: nobody, publishable key, secret key.
+   * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `too_many_requests`, `database_away`.
    */
@@ -4564,7 +4566,7 @@ export interface AuthApi {
    * Redirect the browser to `loginUrl` with `redirectUrl`, `codeChallenge` and `state`. All fields are null if there is
    * no connection, if the domain has lapsed, or if the organization is suspended.
    *
-   * Credentials: nobody, publishable key, secret key.
+   * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `too_many_requests`, `database_away`.
    */
@@ -4708,8 +4710,8 @@ export interface AuthPasskeysApi {
    *
    * Needs a sign-in in the last hour, and another sign-in method.
    *
-   * The last passkey cannot be removed (409) if a second factor is required and the customer has no other. The customer
-   * is notified by mail.
+   * The last passkey cannot be removed (409) if a second factor is required and the customer has no other second
+   * factor. The customer is notified by mail.
    *
    * Credentials: customer.
    *
@@ -4722,7 +4724,7 @@ export interface AuthPasskeysApi {
    *
    * No e-mail address is needed.
    *
-   * Credentials: nobody, publishable key, secret key.
+   * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `sso_required`, `method_off`, `too_many_requests`, `database_away`.
    */
@@ -4732,7 +4734,7 @@ export interface AuthPasskeysApi {
    *
    * User verification (PIN, fingerprint, face) counts as the second factor.
    *
-   * Credentials: nobody, publishable key, secret key.
+   * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `sign_in_failed`, `code_invalid`, `sign_in_blocked`, `sso_required`, `method_off`, `too_many_requests`,
    * `database_away`.
@@ -5013,7 +5015,7 @@ export interface PagesApi {
   /**
    * Find a connection like the GET operation, with the address in the body, so that it is not logged in URLs
    *
-   * Credentials: nobody, publishable key, secret key.
+   * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `too_many_requests`, `database_away`.
    */
@@ -5960,7 +5962,7 @@ export interface InboxApi {
   /**
    * Delete a captured message
    *
-   * Its send stays in the log.
+   * Its send stays in the e-mail log.
    *
    * Permission: `emails:write`.
    *
@@ -5970,7 +5972,7 @@ export interface InboxApi {
    */
   delete(id: string, options?: RequestOptions): Promise<Deleted>;
   /**
-   * The original message as an `.eml` file
+   * A captured message as an `.eml` file
    *
    * One-time codes and links are removed unless the caller has the permission `customers:impersonate`.
    *
@@ -6490,7 +6492,7 @@ export interface AuthInvitationsApi {
    * Get the organization and address of an invitation, for a page that asks the visitor to sign up or sign in before
    * accepting
    *
-   * Credentials: nobody, publishable key, secret key.
+   * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `invitation_missing`, `too_many_requests`, `database_away`.
    */

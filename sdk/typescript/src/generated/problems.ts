@@ -347,7 +347,8 @@ export class LinkInvalid extends BadRequestError {}
 export class LiveKeyRequired extends ForbiddenError {}
 
 /**
- * 429 `locked_out`: Too many failed attempts. Try again after the time in `Retry-After`, or reset the password by mail.
+ * 429 `locked_out`: Too many failed attempts. Try again after the time in `Retry-After`. After wrong passwords, you can
+ * also reset the password by mail.
  */
 export class LockedOut extends RateLimitError {}
 

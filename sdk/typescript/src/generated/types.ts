@@ -77,7 +77,7 @@ export interface AccountAuditEntry {
   targetType: string;
   /** Id of the record that was acted on. */
   targetId: string | null;
-  /** Custom data, up to 16 KiB of JSON. */
+  /** Details of the action. */
   metadata: { [key: string]: unknown };
   /** E-mail address of the staff member who impersonated the actor; null if nobody did. */
   impersonatedByStaffEmail: string | null;
@@ -481,7 +481,7 @@ export interface AuditEntry {
   targetType: string;
   /** Id of the record that was acted on. */
   targetId: string | null;
-  /** Custom data, up to 16 KiB of JSON. */
+  /** Details of the action. */
   metadata: { [key: string]: unknown };
   /** E-mail address of the staff member who impersonated the actor; null if nobody did. */
   impersonatedByStaffEmail: string | null;
@@ -782,9 +782,9 @@ export interface BulkContact {
 
 /** Addresses to add: `emails`, or `contacts` with attributes, or both; at most 10,000. */
 export interface BulkMembers {
-  /** The e-mails, or their number or maximum number; a null maximum means unlimited. */
+  /** Addresses of contacts to add. */
   emails?: string[] | undefined;
-  /** The contacts. */
+  /** Contacts to add, with attributes. */
   contacts?: BulkContact[] | undefined;
 }
 
@@ -962,7 +962,10 @@ export interface CampaignDetail {
   stats: CampaignStats;
   /** Progress of the campaign. */
   progress: CampaignProgress;
-  /** The counts and probabilities by which the winner of the A/B test was chosen; null before that. */
+  /**
+   * How the winner of the A/B test was chosen: `decidedBy`, `reason` and, unless the test was cancelled or left out,
+   * the counts and probabilities of the variants. Null before that.
+   */
   evidence: { [key: string]: unknown } | null;
   /** When the A/B test ends. Null without a test and while the campaign is paused, which extends the test. */
   abTestEndsAt: string | null;
@@ -1029,7 +1032,7 @@ export interface CampaignProgress {
    * count.
    */
   handedOver: number;
-  /** Number of records that were skipped. */
+  /** Numbers of contacts that get no message, by reason. */
   skipped: CampaignSkipped;
   /** Messages per second since the start. */
   perSecond: number;
@@ -1178,7 +1181,7 @@ export interface CampaignTestedData {
 export interface CampaignTotals {
   /** Total number of records. */
   total: number;
-  /** Number of messages that were sent. */
+  /** Number of campaigns that were sent. */
   sent: number;
 }
 
@@ -1251,7 +1254,8 @@ export interface CausedEventData {
   truncated?: boolean | undefined;
   /**
    * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
-   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
    */
   test?: boolean | undefined;
 }
@@ -1616,13 +1620,13 @@ export interface CustomEvent {
 
 /** Several events. */
 export interface CustomEventBatch {
-  /** Names of events, or the events. */
+  /** The events to record. */
   events: CustomEvent[];
 }
 
 /** Events that were recorded, in the order of the request. */
 export interface CustomEventBatchResult {
-  /** The records of this page. */
+  /** The events, in the order of the request. */
   data: CustomEventResult[];
 }
 
@@ -1697,7 +1701,8 @@ export interface CustomerAttemptData {
   truncated?: boolean | undefined;
   /**
    * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
-   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
    */
   test?: boolean | undefined;
   /** The authentication method. */
@@ -1727,7 +1732,8 @@ export interface CustomerBannedData {
   truncated?: boolean | undefined;
   /**
    * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
-   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
    */
   test?: boolean | undefined;
   /** The reason that was given. */
@@ -1761,12 +1767,13 @@ export interface CustomerEmailVerifiedData {
   truncated?: boolean | undefined;
   /**
    * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
-   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
    */
   test?: boolean | undefined;
-  /** Whether the address is new. */
+  /** True if this is a new address of the customer; false if the existing address was verified. */
   changed: boolean;
-  /** The provider that verified the address. Absent if Postern verified it. */
+  /** The identity provider that verified the address. Absent if Postern verified it. */
   provider?: string | null | undefined;
 }
 
@@ -1784,7 +1791,7 @@ export interface CustomerEvent {
   actorLabel: string | null;
   /** Id of the customer that the event is about. */
   subjectCustomerId: string;
-  /** Custom data, up to 16 KiB of JSON. */
+  /** Details of the event. */
   metadata: { [key: string]: unknown };
   /** When it happened (UTC). */
   occurredAt: string;
@@ -1813,7 +1820,8 @@ export interface CustomerFactorData {
   truncated?: boolean | undefined;
   /**
    * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
-   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
    */
   test?: boolean | undefined;
   /** The second factor. */
@@ -1894,12 +1902,13 @@ export interface CustomerLinkedData {
   truncated?: boolean | undefined;
   /**
    * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
-   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the customer that was merged into this one; null if none was merged. */
   mergedCustomerId: string | null;
-  /** The provider whose account was linked. Absent if none was linked. */
+  /** The identity provider whose account was linked. Absent if none was linked. */
   provider?: string | null | undefined;
 }
 
@@ -1916,10 +1925,11 @@ export interface CustomerMailFailedData {
   truncated?: boolean | undefined;
   /**
    * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
-   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
    */
   test?: boolean | undefined;
-  /** What the e-mail is for. */
+  /** What the e-mail is for, such as `CODE`. */
   kind: string;
   /** Code of the problem, as in error responses. */
   code: string;
@@ -1940,7 +1950,8 @@ export interface CustomerMetadataUpdatedData {
   truncated?: boolean | undefined;
   /**
    * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
-   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
    */
   test?: boolean | undefined;
   /** Keys that were set or removed. */
@@ -1974,7 +1985,8 @@ export interface CustomerPasskeyAddedData {
   truncated?: boolean | undefined;
   /**
    * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
-   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the passkey. */
@@ -1996,7 +2008,8 @@ export interface CustomerPasskeyRemovedData {
   truncated?: boolean | undefined;
   /**
    * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
-   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the passkey. */
@@ -2024,10 +2037,11 @@ export interface CustomerProviderData {
   truncated?: boolean | undefined;
   /**
    * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
-   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
    */
   test?: boolean | undefined;
-  /** The provider of the account. */
+  /** The identity provider of the account. */
   provider: string;
 }
 
@@ -2050,7 +2064,8 @@ export interface CustomerRolesUpdatedData {
   truncated?: boolean | undefined;
   /**
    * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
-   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
    */
   test?: boolean | undefined;
   /** The roles that the customer has now. */
@@ -2088,7 +2103,8 @@ export interface CustomerSessionData {
   truncated?: boolean | undefined;
   /**
    * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
-   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the session. */
@@ -2184,7 +2200,8 @@ export interface CustomerSignedInData {
   truncated?: boolean | undefined;
   /**
    * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
-   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the session. */
@@ -2212,10 +2229,14 @@ export interface CustomerSignedUpData {
   truncated?: boolean | undefined;
   /**
    * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
-   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
    */
   test?: boolean | undefined;
-  /** How the customer signed up: a sign-in method or a provider; `API` if your application created the customer. */
+  /**
+   * How the customer signed up: a sign-in method or an identity provider; `API` if your application created the
+   * customer.
+   */
   method: string;
 }
 
@@ -2271,7 +2292,8 @@ export interface CustomerUpdatedData {
   truncated?: boolean | undefined;
   /**
    * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
-   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
    */
   test?: boolean | undefined;
   /** Names of the fields that were changed. */
@@ -2299,19 +2321,17 @@ export interface Deleted {
 }
 
 /**
- * A destination of a project's mail: a provider, the mail servers of a domain, or a relay.
+ * A group of mail servers that are limited together: those of a provider such as Google, or of one domain. A relay
+ *     and Amazon SES are sites, too.
  *
  *     State and limits are those of all projects; the numbers are those of this project.
  */
 export interface DeliverySite {
   /** Name of the provider, name of the first mail server, or `host:port` of the relay or of Amazon SES. */
   name: string;
-  /**
-   * How mail is sent: `relay` through an SMTP relay, `ses` through Amazon SES, `direct` to the recipients' mail servers
-   * if the server offers it; `capture` only stores it in the inbox. Null uses the server's default.
-   */
+  /** The transport that sends to the site. */
   transport: "direct" | "relay" | "ses" | (string & {});
-  /** The provider whose limits apply; null for other destinations. */
+  /** The provider whose limits apply; null for other sites. */
   provider: string | null;
   /** The mail servers that were last used, the preferred ones first. */
   hosts: string[];
@@ -2329,9 +2349,9 @@ export interface DeliverySite {
   lastReply: string | null;
   /** When that reply came. */
   lastReplyAt: string | null;
-  /** Messages that were tried or postponed and wait for it, counted up to 10,000. */
+  /** Messages that wait for the site after an attempt or a postponement, counted up to 10,000. */
   waiting: number;
-  /** When the oldest of them was created. */
+  /** When the oldest waiting message was created. */
   oldestWaitingAt: string | null;
   /** Recipients for whom it accepted a message in the last 24 hours. */
   delivered: number;
@@ -2468,7 +2488,7 @@ export interface DeveloperTotpEnrolment {
 
 /** The result of one signature. */
 export interface DkimResult {
-  /** What caused the hit: a person, a machine such as a security scanner, or an image proxy. */
+  /** The result for this signature. */
   verdict: "fail" | "pass" | "permerror" | "temperror" | (string & {});
   /** Reason, as text. */
   reason: string;
@@ -2561,7 +2581,7 @@ export interface DmarcReportResult {
 
 /** The DMARC result of a message. */
 export interface DmarcResult {
-  /** What caused the hit: a person, a machine such as a security scanner, or an image proxy. */
+  /** The DMARC result. */
   verdict: "fail" | "none" | "pass" | "permerror" | "temperror" | (string & {});
   /** Reason, as text. */
   reason: string;
@@ -2882,7 +2902,7 @@ export interface DryRunMail {
 
 /** Why the event would not start a run. */
 export interface DryRunReason {
-  /** One-time code from the authenticator app or from the mail. */
+  /** Machine-readable code of the reason. */
   code: "already_run" | "run_limited" | "unfinished_run" | "where_not_matched" | (string & {});
   /** Description of the error. */
   message: string;
@@ -2985,8 +3005,8 @@ export interface Email {
   unsubscribable?: boolean | undefined;
   /**
    * Whether the message is sent only over TLS, and only to servers with a valid certificate that offer REQUIRETLS (RFC
-   * 8689). Otherwise it bounces: with 5.7.10 if TLS or a valid certificate is missing, with 5.7.30 if REQUIRETLS is not
-   * offered. Null: the setting of the project.
+   * 8689). To any other server it bounces: with 5.7.10 if TLS or a valid certificate is missing, with 5.7.30 if
+   * REQUIRETLS is not offered. Null: the setting of the project.
    */
   requireTls?: boolean | null | undefined;
 }
@@ -3025,7 +3045,7 @@ export interface EmailBatchItem {
 
 /** The results, in the order of the request. */
 export interface EmailBatchResult {
-  /** The records of this page. */
+  /** The results, in the order of the request. */
   data: EmailBatchItem[];
 }
 
@@ -3066,7 +3086,7 @@ export interface EmailBouncedData {
   test: boolean;
   /**
    * Kind of the report: `dsn` (RFC 3464), `bounce` (a bounce in another format), `arf` (RFC 5965), or the name of a
-   * provider such as `ses`. Absent if the result is the reply of a mail server.
+   * mail service such as `ses`. Absent if the result is the reply of a mail server.
    */
   source?: string | null | undefined;
   /** The address that refused the e-mail. */
@@ -3172,10 +3192,13 @@ export interface EmailComplainedData {
   test: boolean;
   /**
    * Kind of the report: `dsn` (RFC 3464), `bounce` (a bounce in another format), `arf` (RFC 5965), or the name of a
-   * provider such as `ses`. Absent if the result is the reply of a mail server.
+   * mail service such as `ses`. Absent if the result is the reply of a mail server.
    */
   source?: string | null | undefined;
-  /** The recipient who complained; null if the report does not name one. Absent for the test address. */
+  /**
+   * The recipient who complained; null if the report does not name one. Absent for the test address
+   * `complained@postern.test`.
+   */
   recipient?: string | null | undefined;
   /** The type of the complaint (RFC 5965), such as `abuse`. */
   feedbackType?: string | null | undefined;
@@ -3218,7 +3241,7 @@ export interface EmailDelayedData {
   test: boolean;
   /**
    * Kind of the report: `dsn` (RFC 3464), `bounce` (a bounce in another format), `arf` (RFC 5965), or the name of a
-   * provider such as `ses`. Absent if the result is the reply of a mail server.
+   * mail service such as `ses`. Absent if the result is the reply of a mail server.
    */
   source?: string | null | undefined;
   /** Why the last attempt did not succeed. */
@@ -3313,7 +3336,7 @@ export interface EmailHitData {
   userAgent: string;
 }
 
-/** A send in the log. */
+/** A send in the e-mail log. */
 export interface EmailLogEntry {
   /** Unique identifier. Treat it as an opaque string. */
   id: string;
@@ -3343,7 +3366,7 @@ export interface EmailLogEntry {
   reason: string | null;
   /** Attempts that ended before the server's reply, so that it is unknown whether the message arrived (RFC 1047). */
   ambiguousAttempts: number;
-  /** Whether a TEST key sent it; then it is only captured in the inbox view. */
+  /** Whether a TEST key sent it; then it is not delivered, but captured for the inbox view. */
   test: boolean;
   /** When to send it (UTC); null for immediately. */
   scheduledAt: string | null;
@@ -3395,7 +3418,7 @@ export interface EmailLogEntryDetail {
   reason: string | null;
   /** Attempts that ended before the server's reply, so that it is unknown whether the message arrived (RFC 1047). */
   ambiguousAttempts: number;
-  /** Whether a TEST key sent it; then it is only captured in the inbox view. */
+  /** Whether a TEST key sent it; then it is not delivered, but captured for the inbox view. */
   test: boolean;
   /** When to send it (UTC); null for immediately. */
   scheduledAt: string | null;
@@ -3568,7 +3591,7 @@ export interface EmailReportData {
   test: boolean;
   /**
    * Kind of the report: `dsn` (RFC 3464), `bounce` (a bounce in another format), `arf` (RFC 5965), or the name of a
-   * provider such as `ses`. Absent if the result is the reply of a mail server.
+   * mail service such as `ses`. Absent if the result is the reply of a mail server.
    */
   source?: string | null | undefined;
 }
@@ -3662,16 +3685,16 @@ export interface EmailWaiting {
   /**
    * SCHEDULE: its scheduled time has not come. QUEUE: a worker will take it, or is sending it. CAMPAIGN_PAUSED: its
    * campaign is paused. WARM_UP: its domain, or the IP addresses of the server, may send no more marketing mail today.
-   * REPUTATION: the bounce or complaint rate of its domain is too high. SITE_SUSPENDED: its destination is suspended.
-   * SITE_SLOWED: its destination has asked for less mail. SITE_UNREACHABLE: its destination could not be reached
-   * several times in a row. CAPACITY: earlier messages are sent first. TLS: encryption that its destination requires
-   * has failed. DEFERRED: its destination asked to try again later, or could not be reached. SETUP: the server has no
-   * transport for it, or is overloaded.
+   * REPUTATION: the bounce or complaint rate of its domain is too high. SITE_SUSPENDED: its site (the group of mail
+   * servers to which it goes, see the list of delivery sites) is suspended. SITE_SLOWED: its site has asked for less
+   * mail. SITE_UNREACHABLE: its site could not be reached several times in a row. CAPACITY: earlier messages are sent
+   * first. TLS: encryption that the recipient's domain or the relay's settings require has failed. DEFERRED: a mail
+   * server asked to try again later, or could not be reached. SETUP: Postern has no transport for it, or is overloaded.
    */
   cause: "CAMPAIGN_PAUSED" | "CAPACITY" | "DEFERRED" | "QUEUE" | "REPUTATION" | "SCHEDULE" | "SETUP" | "SITE_SLOWED" | "SITE_SUSPENDED" | "SITE_UNREACHABLE" | "TLS" | "WARM_UP" | (string & {});
   /** When it will be tried; null if that is not known, for example if a suspension has no end. */
   until: string | null;
-  /** The name of the destination for which it waits, as in the list of delivery sites; null if it waits for none. */
+  /** The name of the site for which it waits, as in the list of delivery sites; null if it waits for none. */
   site: string | null;
 }
 
@@ -3778,7 +3801,10 @@ export interface Entitlement {
   enabled: boolean;
   /** Null is unlimited. Always null for a BOOLEAN feature. */
   limit: number | null;
-  /** Source of the record. */
+  /**
+   * What decided: an override of the organization, its plan, the default of the feature, or NONE if the project has not
+   * declared the feature.
+   */
   source: "DEFAULT" | "NONE" | "OVERRIDE" | "PLAN" | (string & {});
   /** Key of the plan, if the source is PLAN. */
   planKey: string | null;
@@ -4009,7 +4035,7 @@ export interface IdentityRequest {
   connectionId: string | null;
   /** Issuer of an OpenID Connect provider. */
   issuer: string;
-  /** Subject line. */
+  /** The identity provider's id of the account. */
   subject: string;
   /** E-mail address. */
   email: string | null;
@@ -4104,7 +4130,7 @@ export interface InboundMessage {
   html: string | null;
   /** The plain text without the quoted message and the signature, as far as they are recognized. */
   replyText: string;
-  /** Attached files, at most 20. */
+  /** Attached files. */
   attachments: ReceivedAttachment[];
   /** The results of SPF, DKIM and DMARC in detail. */
   authentication: MessageAuthentication;
@@ -4206,7 +4232,7 @@ export interface InboundRoute {
   active: boolean;
   /** Id of the verified sending domain to which the address belongs. */
   domainId: string;
-  /** Value of the DNS TXT record to publish. */
+  /** MX record to publish for the domain of the address. */
   record: MxRecord;
   /** When the record was created (UTC). */
   createdAt: string;
@@ -4295,13 +4321,13 @@ export interface InboxMessage {
   size: number;
   /** When the message was captured (UTC). */
   capturedAt: string;
-  /** Message headers, by name. */
+  /** Message headers. */
   headers: HeaderField[];
   /** HTML body. */
   html: string | null;
   /** Plain text body. */
   text: string | null;
-  /** Attached files, at most 20. */
+  /** Attached files. */
   attachments: InboxAttachment[];
   /**
    * Whether one-time codes and links are replaced by `[removed]`, because the caller does not have the permission
@@ -4323,7 +4349,8 @@ export interface InvitationAcceptedData {
   truncated?: boolean | undefined;
   /**
    * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
-   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the organization. */
@@ -4345,7 +4372,8 @@ export interface InvitationEventData {
   truncated?: boolean | undefined;
   /**
    * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
-   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the organization. */
@@ -4495,7 +4523,7 @@ export interface MailContact {
 
 /** Where the message is shown. `path` is the path on this server to load in an `iframe`. */
 export interface MailPreview {
-  /** JSON pointer into the body, or `query/name` or `header/Name`; for a file `column/3` or `byte/17`. */
+  /** Path on this server to load in an `iframe`. */
   path: string;
   /** When it expires (UTC); null if it does not expire. */
   expiresAt: string;
@@ -5083,7 +5111,8 @@ export interface OrganizationDomainData {
   truncated?: boolean | undefined;
   /**
    * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
-   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
    */
   test?: boolean | undefined;
   /** Name of the domain. */
@@ -5105,7 +5134,8 @@ export interface OrganizationEventData {
   truncated?: boolean | undefined;
   /**
    * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
-   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
    */
   test?: boolean | undefined;
   /** Name of the organization. */
@@ -5181,7 +5211,8 @@ export interface OrganizationMemberAddedData {
   truncated?: boolean | undefined;
   /**
    * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
-   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the customer. */
@@ -5211,7 +5242,8 @@ export interface OrganizationMemberRemovedData {
   truncated?: boolean | undefined;
   /**
    * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
-   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
    */
   test?: boolean | undefined;
   /** Id of the customer. */
@@ -5236,7 +5268,7 @@ export interface OrganizationPlan {
   organizationId: string;
   /** Key of the plan; null for no plan. */
   planKey: string | null;
-  /** Plan of the account. */
+  /** The plan of the organization; null for no plan. */
   plan: Plan | null;
 }
 
@@ -5266,7 +5298,8 @@ export interface OrganizationUpdatedData {
   truncated?: boolean | undefined;
   /**
    * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
-   * then captured instead of sent. Absent otherwise, and if the actor of the event is the key itself. Default: `false`.
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
    */
   test?: boolean | undefined;
   /** Name of the organization. */
@@ -5509,8 +5542,8 @@ export interface PreflightEmail {
   unsubscribable?: boolean | undefined;
   /**
    * Whether the message is sent only over TLS, and only to servers with a valid certificate that offer REQUIRETLS (RFC
-   * 8689). Otherwise it bounces: with 5.7.10 if TLS or a valid certificate is missing, with 5.7.30 if REQUIRETLS is not
-   * offered. Null: the setting of the project.
+   * 8689). To any other server it bounces: with 5.7.10 if TLS or a valid certificate is missing, with 5.7.30 if
+   * REQUIRETLS is not offered. Null: the setting of the project.
    */
   requireTls?: boolean | null | undefined;
   /** Whether it is marketing mail, which needs one-click unsubscribing. Null: not known, so that is only advised. */
@@ -5601,7 +5634,7 @@ export interface ProjectRelay {
   username?: string | null | undefined;
   /** At most 1,000 characters. Returned as `********`; sending that value keeps the password. */
   password?: string | null | undefined;
-  /** Share of the A/B test in percent; the weights of all variants sum to 100. Default: `1`. */
+  /** Share of the messages that this relay gets, relative to the weights of the other relays. Default: `1`. */
   weight?: number | undefined;
   /** Maximum messages per second; null for no limit. */
   messagesPerSecond?: number | null | undefined;
@@ -5644,9 +5677,9 @@ export interface ProjectSettings {
   ses: ProjectSes | null;
   /** Host name of tracking links; null uses the server's host name. */
   trackingDomain: string | null;
-  /** Whether opens are tracked; null uses the project's setting. Default: `true`. */
+  /** Whether opens are tracked. Default: `true`. */
   trackOpens: boolean;
-  /** Whether clicks are tracked; null uses the project's setting. Default: `true`. */
+  /** Whether clicks are tracked. Default: `true`. */
   trackClicks: boolean;
   /**
    * Whether messages are passed on only over TLS, to authenticated servers that promise the same (REQUIRETLS, RFC
@@ -5667,7 +5700,7 @@ export interface ProjectSettings {
   onAmbiguous: "hold" | "retry" | (string & {});
   /**
    * Maximum number of messages from campaigns and automations that one contact gets within 24 hours; null means 10.
-   * Further messages are not sent; the log lists them as SUPPRESSED, with the frequency cap as the reason.
+   * Further messages are not sent; the e-mail log lists them as SUPPRESSED, with the frequency cap as the reason.
    */
   frequencyCap: number | null;
   /** Requests per second; null means the default of the instance. */
@@ -5684,7 +5717,7 @@ export interface ProjectSummary {
   projectId: string;
   /** Name of the project. */
   projectName: string;
-  /** The contacts. */
+  /** Statistics of contacts. */
   contacts: ContactTotals;
   /** Statistics of sends. */
   sends: SendTotals;
@@ -5696,7 +5729,7 @@ export interface ProjectSummary {
 
 /** Settings of a provider. Only the kind `OIDC` needs an `issuer`. Apple's `clientSecret` is a private key (PEM). */
 export interface ProviderSettings {
-  /** Kind of the entry. Default: `"OIDC"`. */
+  /** Kind of the provider. Default: `"OIDC"`. */
   kind?: "APPLE" | "GITHUB" | "GOOGLE" | "MICROSOFT" | "OIDC" | (string & {}) | undefined;
   /** Client id from the provider. */
   clientId: string;
@@ -5772,7 +5805,7 @@ export interface RecipientMessage {
 export interface RecipientOutcome {
   /** E-mail address. */
   email: string;
-  /** Field to compare: `email`, `createdAt`, `attributes.<name>` … */
+  /** The field of the message with the recipient: `to`, `cc` or `bcc`. */
   field: "bcc" | "cc" | "to" | (string & {});
   /** Status of the record. */
   status: "BOUNCED" | "CANCELLED" | "COMPLAINED" | "DELAYED" | "DELIVERED" | "EXPIRED" | "FAILED" | "QUEUED" | "SCHEDULED" | "SENT" | "SUPPRESSED" | (string & {});
@@ -6016,11 +6049,11 @@ export interface SendAttempt {
   attempt: number;
   /** Outcome of the attempt. */
   outcome: "ACCEPTED" | "AMBIGUOUS" | "DEFERRED" | "FAILED" | "REJECTED" | (string & {});
-  /** `capture`, `relay` or `ses`; null if no transport was used, or if that is not known. */
+  /** `direct`, `relay`, `ses` or `capture`; null if no transport was used, or if that is not known. */
   transport: string | null;
   /** Host name of the server. */
   host: string;
-  /** One result for each item, in the order of the request. */
+  /** The result for each recipient. */
   results: ({ [key: string]: unknown })[];
   /** SMTP dialogue, line by line: `C:` is this server, `S:` the remote server, `TLS:` the encryption. */
   dialogue: string[];
@@ -6071,7 +6104,10 @@ export interface SendReport {
    * such as `ses`.
    */
   source: string;
-  /** The kind of bounce: `hard`, `soft`, `block` or `policy`; null for other reports. */
+  /**
+   * The kind of bounce: `hard` (the recipient can never be reached), `soft` (not at present), `block` (bad reputation
+   * of the sender) or `policy` (the message violates a rule of the server); null for other reports.
+   */
   type: string | null;
   /** SMTP reply code (RFC 5321); 0 if the report has none. */
   code: number;
@@ -6209,14 +6245,14 @@ export interface SettingsChange {
   ses?: ProjectSes | null | undefined;
   /** Host name of tracking links; null uses the server's host name. */
   trackingDomain?: string | null | undefined;
-  /** Whether opens are tracked; null uses the project's setting. */
+  /** Whether opens are tracked. */
   trackOpens?: boolean | undefined;
-  /** Whether clicks are tracked; null uses the project's setting. */
+  /** Whether clicks are tracked. */
   trackClicks?: boolean | undefined;
   /**
    * Whether the message is sent only over TLS, and only to servers with a valid certificate that offer REQUIRETLS (RFC
-   * 8689). Otherwise it bounces: with 5.7.10 if TLS or a valid certificate is missing, with 5.7.30 if REQUIRETLS is not
-   * offered. Null: the setting of the project.
+   * 8689). To any other server it bounces: with 5.7.10 if TLS or a valid certificate is missing, with 5.7.30 if
+   * REQUIRETLS is not offered. Null: the setting of the project.
    */
   requireTls?: boolean | undefined;
   /** E-mail addresses that get a test copy of a campaign on request (`test-seed-list`). */
@@ -6256,7 +6292,10 @@ export interface SignInChange {
   mailFrom?: string | null | undefined;
   /** Notices about a customer's security that are sent by mail. */
   securityMails?: ("EMAIL_CHANGED" | "IDENTITY_CHANGED" | "MFA_CHANGED" | "NEW_DEVICE" | "PASSWORD_CHANGED" | (string & {}))[] | null | undefined;
-  /** The contacts. */
+  /**
+   * Whether a customer is linked to the contact with the same address: `NONE`, `LINK` if there is one, `CREATE` also
+   * creates a missing one.
+   */
   contacts?: "CREATE" | "LINK" | "NONE" | (string & {}) | undefined;
   /** Domain that passkeys belong to (WebAuthn relying party id). */
   passkeyDomain?: string | null | undefined;
@@ -6286,7 +6325,7 @@ export interface SignInLinkRequest {
 export interface SignInProvider {
   /** Key that identifies it in requests, or the API key. */
   key: string;
-  /** Kind of the entry. */
+  /** Kind of the provider. */
   kind: "APPLE" | "GITHUB" | "GOOGLE" | "MICROSOFT" | "OIDC" | (string & {});
   /** Display name. */
   name: string;
@@ -6308,7 +6347,10 @@ export interface SignInProvider {
   acrValues: string[];
   /** Maximum age of the provider's session in seconds (`max_age`); null for any age. */
   maxAgeSeconds: number | null;
-  /** If another provider account has a customer's address: `REFUSE` it, or `HOLD` it for approval. */
+  /**
+   * How to treat an account with the address of a customer who is linked to another account there: `REFUSE` it, or
+   * `HOLD` it for approval.
+   */
   onNewSubject: "HOLD" | "REFUSE" | (string & {});
   /** Whether it is enabled. */
   enabled: boolean;
@@ -6377,7 +6419,7 @@ export interface SpCertificate {
 
 /** A fact about a message that is common in unwanted mail. */
 export interface SpamHint {
-  /** One-time code from the authenticator app or from the mail. */
+  /** Machine-readable code of the hint. */
   code: "client_name_invalid" | "date_far_off" | "dmarc_fail" | "name_has_other_address" | "no_date" | "no_message_id" | "not_authenticated" | "program_attached" | "reply_to_other_domain" | "several_authors" | "spf_fail" | (string & {});
   /** The fact in words. */
   message: string;
@@ -6385,7 +6427,7 @@ export interface SpamHint {
 
 /** The SPF result for a host, and the reason. */
 export interface SpfResult {
-  /** What caused the hit: a person, a machine such as a security scanner, or an image proxy. */
+  /** The SPF result. */
   verdict: "fail" | "neutral" | "none" | "pass" | "permerror" | "softfail" | "temperror" | (string & {});
   /** Reason, as text. */
   reason: string;
@@ -6498,7 +6540,10 @@ export interface SsoConnection {
   allowOtherDomains: boolean;
   /** Whether every sign-on counts as multi-factor. If false, only a sign-on counts whose assertion says so. */
   trustMfa: boolean;
-  /** If another provider account has a customer's address: `REFUSE` it, or `HOLD` it for approval. */
+  /**
+   * How to treat an account with the address of a customer who is linked to another account there: `REFUSE` it, or
+   * `HOLD` it for approval.
+   */
   onNewSubject: "HOLD" | "REFUSE" | (string & {});
   /** URL after a sign-in that the identity provider initiated; null uses the first redirect URL. */
   defaultRedirectUrl: string | null;
@@ -6657,7 +6702,10 @@ export interface SsoConnectionWithOrganization {
   allowOtherDomains: boolean;
   /** Whether every sign-on counts as multi-factor. If false, only a sign-on counts whose assertion says so. */
   trustMfa: boolean;
-  /** If another provider account has a customer's address: `REFUSE` it, or `HOLD` it for approval. */
+  /**
+   * How to treat an account with the address of a customer who is linked to another account there: `REFUSE` it, or
+   * `HOLD` it for approval.
+   */
   onNewSubject: "HOLD" | "REFUSE" | (string & {});
   /** URL after a sign-in that the identity provider initiated; null uses the first redirect URL. */
   defaultRedirectUrl: string | null;
@@ -6889,7 +6937,7 @@ export interface Template {
   createdAt: string;
   /** When the record was last changed (UTC). */
   updatedAt: string;
-  /** The id of the project. */
+  /** The id of the project; its older name in the API. */
   appId: string;
 }
 
@@ -6937,7 +6985,7 @@ export interface TemplateDraft {
 export interface TemplateFault {
   /** JSON pointer to the part of the request: `/html`, `/builderJson/blocks/2/url`; empty for all of it. */
   path: string;
-  /** One-time code from the authenticator app or from the mail. */
+  /** Machine-readable code of the error. */
   code: string;
   /** Description of the error. */
   message: string;
@@ -7081,7 +7129,11 @@ export interface TrackingHit {
   url: string | null;
   /** What caused the hit: a person, a machine such as a security scanner, or an image proxy. */
   verdict: "human" | "machine" | "proxy" | (string & {});
-  /** The criterion that decided `verdict`, such as `too_soon`; null for `human`. */
+  /**
+   * The criterion that decided `verdict`: `no_user_agent`, `apple_mail_privacy_protection`, `image_proxy`, `user_agent`
+   * (of a program), `too_soon` (within 5 seconds of delivery), or `all_links_at_once` (three or more different links of
+   * the message were followed within a second); null for `human`.
+   */
   reason: string | null;
   /** IP address of the client. */
   ipAddress: string;
@@ -7255,7 +7307,7 @@ export interface Webhook {
   failingSince: string | null;
   /** When deliveries were disabled (UTC); null if they are enabled. */
   disabledAt: string | null;
-  /** Why Postern deactivated it; null if it is active or was deactivated by a call. */
+  /** Why Postern deactivated it; null if it is active or was deactivated by an API call. */
   disabledReason: string | null;
   /** Until when the previous secret also signs deliveries (UTC); null if there is none. */
   previousSecretExpiresAt: string | null;
@@ -7416,7 +7468,7 @@ export interface WebhookWithSecret {
   failingSince: string | null;
   /** When deliveries were disabled (UTC); null if they are enabled. */
   disabledAt: string | null;
-  /** Why Postern deactivated it; null if it is active or was deactivated by a call. */
+  /** Why Postern deactivated it; null if it is active or was deactivated by an API call. */
   disabledReason: string | null;
   /** Until when the previous secret also signs deliveries (UTC); null if there is none. */
   previousSecretExpiresAt: string | null;
@@ -7874,19 +7926,19 @@ export interface CustomerRolesUpdatedEvent extends WebhookEventBase {
   data: CustomerRolesUpdatedData;
 }
 
-/** A customer was linked to a provider, an external id or another customer. */
+/** A customer was linked to an identity provider, an external id or another customer. */
 export interface CustomerLinkedEvent extends WebhookEventBase {
   type: "customer.linked";
   data: CustomerLinkedData;
 }
 
-/** A provider's account was removed from a customer. */
+/** An account at an identity provider was unlinked from a customer. */
 export interface CustomerUnlinkedEvent extends WebhookEventBase {
   type: "customer.unlinked";
   data: CustomerProviderData;
 }
 
-/** A provider's account waits for approval to be linked. */
+/** An account at an identity provider waits for approval to be linked to a customer. */
 export interface CustomerIdentityHeldEvent extends WebhookEventBase {
   type: "customer.identity_held";
   data: CustomerProviderData;
