@@ -40,7 +40,6 @@ EVERY_ADDRESS = "*"
 MX_PRIORITY = 10
 FOUND_LIMIT = 10
 """Maximum number of published mail servers that are stored with a result; further ones are omitted."""
-UNSET = msgspec.UNSET
 
 
 @get("/projects/{project_id}/inbound/routes", needs="inbound:read")
@@ -186,8 +185,8 @@ async def _check_mx(world: "World", domain: str) -> MxCheck:
     return _mx_result(now, "WRONG", hosts, f"None of the MX records for {domain} has the name {name}.")
 
 
-def _mx_result(now: Moment, status: RecordStatus, found: list[str] | None = None, reason: str | None = None) -> MxCheck:
-    return MxCheck(mx_status=status, mx_found=(found or [])[:FOUND_LIMIT], mx_reason=reason, mx_checked_at=now)
+def _mx_result(now: Moment, status: RecordStatus, hosts: list[str] | None = None, reason: str | None = None) -> MxCheck:
+    return MxCheck(mx_status=status, mx_found=(hosts or [])[:FOUND_LIMIT], mx_reason=reason, mx_checked_at=now)
 
 
 def _to_route(world: "World", row: StoredRoute) -> InboundRoute:

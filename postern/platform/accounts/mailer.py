@@ -132,12 +132,12 @@ async def deliver_mail(world: "World", mail: AccountMail) -> None:
 
 async def _replace_by_reset_mail(world: "World", mail: AccountMail, request: PasswordResetRequest) -> None:
     """Replace a queued reset request by a mail with a link; delete the request if no developer has the address."""
+    call = call_of(world)
     async with world.db.transaction() as tx:
         developer = await store.developer_by_email(tx, email=request.email)
         if developer is None:
             developer = await store.unverified_developer(tx, email=request.email)
         if developer is not None and await store.delete_mail(tx, account_id=mail.account_id, id=mail.id):
-            call = call_of(world)
             life = mail.created_at + RESET_LIFE - call.now
             token = await issue_link(tx, call, developer.id, DeveloperResetLink(), life)
             await _insert_mail(tx, world, developer.account_id, _reset_mail(world, developer.email, token))

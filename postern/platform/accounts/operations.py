@@ -265,8 +265,9 @@ async def make_sign_in_link(world: "World", developer_id: UUID) -> str:
 
 
 async def _new_link_token(world: "World", developer_id: UUID, payload: Payload, life: timedelta) -> str:
+    call = call_of(world)
     async with world.db.transaction() as tx:
-        return await issue_only_link(tx, call_of(world), developer_id, payload, life)
+        return await issue_only_link(tx, call, developer_id, payload, life)
 
 
 async def owners_for_operator(world: "World") -> list[DeveloperRow]:
