@@ -1,6 +1,7 @@
 """`postern sites`: list the sites, and suspend, resume or bounce one.
 
-A site is a destination of mail with common limits: a provider, the mail servers of a domain, a relay, or Amazon SES.
+A site is a group of mail servers that are limited together: those of a provider such as Google, or of one domain. A
+relay and Amazon SES are sites, too.
 """
 
 import asyncio
@@ -26,7 +27,7 @@ Project = Annotated[str | None, typer.Option(help="Apply only to the messages of
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
-    group = typer.Typer(help="Show and control the destinations of mail.")
+    group = typer.Typer(help="Show and control the sites to which mail is sent.")
     group.callback(invoke_without_command=True)(show)
     group.command()(suspend)
     group.command()(resume)

@@ -128,7 +128,7 @@ async def change_organization(call: Call, id: UUID, data: OrganizationChange) ->
     """
     async with call.db.transaction() as tx:
         if data.require_sso is True or data.status == "SUSPENDED":
-            # Not for a quota: serialises the changes that require single sign-on or may disable its last connection.
+            # Not a quota: serialises changes that require single sign-on, or may disable its last working connection.
             await tx.lock_quota("required sso", call.project_id)
         row = await lock_organization(tx, call, id)
         call.require_match(row.updated_at)

@@ -231,10 +231,10 @@ class CampaignTestedData(CampaignEventData):
     winner_id: UUID
     """Id of the variant that is sent to the rest of the audience."""
     decided_by: str
-    """How the variant was chosen: `rule` (by the metric of the test), `hand` (by a person) or `too_small` (no test took
-    place)."""
+    """How the variant was chosen: `rule` (by the metric of the test), `hand` (by a person), `cancelled` (the test was
+    cancelled) or `too_small` (no test took place)."""
     reason: str | None = None
-    """Why no test took place. Absent otherwise."""
+    """Why the test ended without a comparison. Absent otherwise."""
 
 
 class CampaignSentData(CampaignEventData):
