@@ -122,7 +122,8 @@ async def get_resend_broadcast(call: Call, id: UUID) -> dict[str, Any]:
 
 @patch("/broadcasts/{id}", needs="campaigns:write", compatible_api=RESEND, body_limit=TEMPLATE_BYTES)
 async def update_resend_broadcast(call: Call, id: UUID, data: ResendBroadcastChange) -> dict[str, Any]:
-    """Change a broadcast that was not sent yet."""
+    """Change a broadcast that was not sent yet. `html` and `text` change its template, which also needs
+    `templates:write`; `reply_to` and `topic_id` are refused."""
     content = _content(data)
     if content:
         call.require("templates:write")

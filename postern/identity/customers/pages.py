@@ -434,7 +434,8 @@ async def reset_page(call: Call, token: str = "") -> HttpResponse:
 
 @page_form("reset", credentials.reset_password.problems)
 async def reset_password_by_page(call: Call, request: RawRequest) -> HttpResponse:
-    """Set a new password with the token of a reset link."""
+    """Set a new password with the token of a reset link, and show a notice. All sessions of the customer end; for the
+    other effects see `POST …/auth/password/reset`."""
 
     async def act(form: dict[str, str], flow: HostedFlow | None) -> HttpResponse:
         body = msgspec.convert({"token": form["token"], "password": form["password"]}, credentials.PasswordReset)

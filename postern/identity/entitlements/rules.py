@@ -12,6 +12,8 @@ SUSPENDED = "The organization is suspended."
 def entitlement_of(row: EntitlementRow, organization_id: UUID | None) -> Entitlement:
     """The entitlement: the override if there is one, else the plan's setting, else the feature's default.
 
+    `organization_id` is None for a customer who is in no organization: then the plan and overrides do not apply.
+
     The query that reads `row` leaves out an expired override. For a suspended organization the entitlement is disabled.
     """
     if row.override_enabled is not None:

@@ -667,7 +667,10 @@ def _undecodable_line(charset: str, line: bytes, index: int) -> str:
 def infer_columns(
     layout: ColumnLayout, records: Sequence[CsvRecord], known_types: KnownTypes
 ) -> dict[str, AttributeType]:
-    """Infer the types of columns whose attributes have none yet, from all cells of these rows."""
+    """Infer the types of columns whose attributes have none yet, from all cells of these rows.
+
+    Returns types keyed by attribute. Columns whose type cannot be inferred are left out.
+    """
     types: dict[str, AttributeType] = {}
     for index, name in enumerate(layout.columns):
         if name is not None and name not in known_types:

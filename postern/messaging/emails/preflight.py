@@ -133,7 +133,8 @@ def preflight_of(findings: Sequence[Finding], report: MessageReport | None, open
 
 
 def findings_of_problem(problem: Problem) -> list[Finding]:
-    """What would make sending fail, as findings. Raises the problem if it says nothing about the message."""
+    """What would make sending fail, as findings, also if the caller lacks a permission. Raises the problem if it says
+    nothing about the message: a rate limit, or a part of the server that is away."""
     if isinstance(problem, RateLimited | Unavailable):
         raise problem
     fix = problem.next or "Correct it: sending would fail with this problem."

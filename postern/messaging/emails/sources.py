@@ -105,8 +105,11 @@ def source_warm_ups(world: "World") -> SourceWarmUps:
 
 
 async def grant_sources(world: "World", requests: list[SourceRequest]) -> list[SourceGrant]:
-    """Choose the IP addresses of messages in one transaction. The pool of each must contain an address that is warming
-    up."""
+    """Choose the IP addresses from which messages are sent, in one transaction, and count them for the daily ceilings.
+
+    Returns a grant for each request, in order: the addresses or, if all have reached their ceilings, the time until
+    which the message waits. The pool of each message must contain an address that is warming up.
+    """
     plans = source_warm_ups(world)
     async with world.db.transaction() as tx:
         if not plans.is_stored:

@@ -119,7 +119,10 @@ async def delete_message(request: RawRequest, project: str, message: str) -> Res
 
 @get("/inbox/{project:str}")
 async def show_list(request: RawRequest, project: str) -> Response[bytes]:
-    """The list of a project's captured messages."""
+    """A page of 25 of a project's captured messages, newest first; the query has its number `page`, and `q` to search.
+
+    Without a session that may read them, the sign-in page (401).
+    """
     caller = await _signed_in_caller(request, as_id(project))
     if caller is None or caller.account_id is None:
         return _sign_in_page(status=401)

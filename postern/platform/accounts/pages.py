@@ -70,7 +70,7 @@ async def join_page(token: TokenText = "") -> HttpResponse:
 
 @post("/join", public=True, ignore_unknown_query=True, hidden=True)
 async def join_form(call: Call, request: RawRequest) -> HttpResponse:
-    """Sign up an invited developer."""
+    """Sign up an invited developer, who becomes a member of the inviting account. Shows a page that asks to sign in."""
     form = await read_form(request)
     token = form.get("token", "")
     body = {name: form.get(name, "") for name in ("email", "password", "name")} | {"invitationToken": token}

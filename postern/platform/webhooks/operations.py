@@ -301,7 +301,8 @@ async def replay_webhook_delivery(call: Call, id: UUID, delivery_id: UUID) -> No
 async def replay_webhook_deliveries(call: Call, id: UUID, data: WebhookReplay) -> WebhookReplayResult:
     """Send all deliveries of a period and status again, oldest first, for example after an outage.
 
-    At most 10,000 per request; `more` tells whether there are further ones. Pending deliveries are not affected.
+    At most 10,000 per request; `more` tells whether there are further ones. Deliveries that are due already
+    are not affected; with the status PENDING, those that wait for a retry are sent at once.
     """
     since = data.since or call.now - DELIVERY_RETENTION
     until = data.until or call.now + timedelta(milliseconds=1)
