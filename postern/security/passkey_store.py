@@ -13,8 +13,8 @@ class PasskeyRow(Record):
     subject_id: UUID
     credential_id: bytes
     user_handle: bytes | None
-    """The user handle that the authenticator stores; None if the customer was merged before user handles were stored
-    here."""
+    """The user handle that the authenticator stores; None if the passkey's customer was merged into another one (see
+    `move`) before user handles were stored here."""
     public_key: bytes
     sign_count: int
     backed_up: bool

@@ -76,6 +76,7 @@ async def check_and_rehash(
     read: Callable[[], Awaitable[str | None]],
 ) -> str | None:
     """Check a password against `hashed`. Returns the stored hash, or None if the password is wrong.
+    Also returns None if concurrent requests replaced the hash MAX_HASH_CHECKS times.
 
     An outdated hash is replaced: `replace(old, new)` stores a new one and returns True if `old` is still stored. If a
     concurrent request has replaced it, the hash that `read` returns is checked instead. `check_imported` checks hashes
@@ -136,7 +137,7 @@ def require_uncommon(password: str, *words: str | None, path: str = "/password")
     if len(letters) >= MIN_WORD_LETTERS and letters in {
         _alphabetic(part) for word in words if word for part in _guessable_parts(word)
     }:
-        message = "This password is the email address or the name of this app. Choose another one."
+        message = "This password is the email address, a part of it, or the name of this app. Choose another one."
         raise PasswordCommon.of_value(path, message)
 
 

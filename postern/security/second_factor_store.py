@@ -51,8 +51,8 @@ async def use_step(tx: Transaction, *, project_id: UUID, subject_id: UUID, step:
 async def confirm(tx: Transaction, *, project_id: UUID, subject_id: UUID, secret: bytes, now: Moment) -> bool: ...
 
 
-# Store a second factor and turn it on, for sign-ins that enrol: they check a code before anything is stored. Returns
-# False, and changes nothing, if one is on already.
+# Store a second factor and turn it on, for enrolment during a sign-in, which checks a code before anything is stored.
+# Returns False, and changes nothing, if a second factor is on already.
 @statement("""
     insert into second_factors as existing (project_id, subject_id, secret, used_step, created_at, confirmed_at)
     values (%(project_id)s, %(subject_id)s, %(secret)s, %(step)s, %(now)s, %(now)s)
@@ -89,8 +89,8 @@ async def insert_recovery_codes(
 ) -> None: ...
 
 
-# Delete a recovery code. `hashes` are those of the code for the subject and for each customer that was merged into it.
-# Returns False if there is none.
+# Delete a recovery code. The hash of a code depends on the subject, so `hashes` has one for the subject and one for
+# each customer that was merged into it. Returns False if there is no such code.
 @statement("""
     delete from recovery_codes
     where project_id = %(project_id)s and subject_id = %(subject_id)s and hash = any (%(hashes)s::bytea[])

@@ -83,8 +83,8 @@ class Secrets:
         )
 
     def open(self, sealed: bytes, context: str) -> bytes:
-        """Decrypt a result of `seal`. Raises SealBroken if the master key or `context` differs, or the data was
-        altered."""
+        """Decrypt a result of `seal`. Raises SealBroken if the master key or `context` differs, the data was
+        altered, or a newer version of Postern has sealed it."""
         wrap_nonce, wrapped_key, nonce, ciphertext = sealed[1:13], sealed[13:61], sealed[61:73], sealed[73:]
         try:
             if sealed[:1] != SEAL_VERSION:
@@ -143,13 +143,14 @@ def new_token(length: int = 40) -> str:
 
 
 def new_key(prefix: str) -> str:
-    """Return a new key: the prefix, 40 random base62 characters, and a checksum of 6 characters (CRC32)."""
+    """Return a new API key or access token, not a cryptographic key: the prefix, 40 random base62
+    characters, and a checksum of 6 characters (CRC32)."""
     body = prefix + new_token(40)
     return body + _checksum(body)
 
 
 def derive_key(prefix: str, seed: bytes) -> str:
-    """Like `new_key`, but derived from a secret seed of 32 bytes: the same seed gives the same key."""
+    """Like `new_key`, but made from a secret seed of 32 bytes: the same seed gives the same API key or token."""
     number, text = int.from_bytes(seed), ""
     for _ in range(40):
         number, digit = divmod(number, 62)
@@ -158,8 +159,8 @@ def derive_key(prefix: str, seed: bytes) -> str:
 
 
 def looks_like_key(key: str) -> bool:
-    """Whether the checksum of a key is correct (see `new_key`). This rejects typing errors and most guesses without a
-    database query."""
+    """Whether the checksum of an API key or token is correct (see `new_key`). This rejects typing errors and
+    most guesses without a database query."""
     return len(key) > 46 and key[-6:] == _checksum(key[:-6])
 
 

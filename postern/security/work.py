@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 DELETE_LEASE = timedelta(minutes=10)
 """When another worker may delete the rows that a killed worker had claimed."""
 MIN_COUNT_AGE = timedelta(hours=1)
-"""A count whose window began more recently is kept: it was restarted after the worker had claimed its row."""
+"""A counter of attempts whose time window began more recently is kept: an attempt restarted it after the worker
+had claimed its row."""
 
 
 class ExpiredRow(Record):

@@ -236,7 +236,8 @@ async def _set_password(
 async def _mail_verification(call: Call, customer: CustomerRow, email: str, key: str) -> ChallengeSent:
     """Mail a code that verifies an address for this customer."""
     identifier = rules.address_hash(call.world.secrets, call.project_id, key)
-    # The present address, because only with it does the customer have networks known from earlier sign-ins.
+    # Limits are looser in networks from which the customer has signed in before. The customer is found by the present
+    # address; `email` may be a new one.
     await throttle_mail(call, mailer.MAIL_POLICY, "VERIFY", identifier, customer.email_key or key)
     code = new_code(call)
     async with call.db.transaction() as tx:

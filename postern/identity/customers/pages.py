@@ -58,7 +58,8 @@ BLANK: dict[str, Any] = {
 
 
 class FirstCodeWrong(CodeInvalid, code="wrong_first_code"):
-    """This code is wrong. Enter the code that the app shows now for this key; it changes every 30 seconds."""
+    """This code is wrong. Enter the code that the authenticator app shows now for this key. It changes every 30
+    seconds."""
 
 
 class SsoNotOffered(Missing, code="no_sign_on_here"):
@@ -91,7 +92,7 @@ FIELDS = {
     "challengeId": "Id of the challenge, from the previous page.",
     "mfaToken": "Token for the second factor, from the previous page.",
     "credential": "Credential from the browser's `navigator.credentials`, as JSON.",
-    "pageToken": "One-time token of this page, from its hidden form field.",
+    "pageToken": "Token of this page, from its hidden form field; it can complete the page once.",
     "redirectUrl": "Where the browser goes after sign-in; one of the project's `redirectUrls`.",
     "codeChallenge": "S256 code challenge (RFC 7636).",
     "state": "Value of the app, returned to `redirectUrl` unchanged.",
@@ -552,7 +553,8 @@ async def _return_to_app(call: Call, flow: HostedFlow, customer_id: UUID, sessio
 
 
 async def _page_session(call: Call, form: dict[str, str]) -> tuple[Challenge[PasskeyPage], Call]:
-    """The challenge of a page token, and the call as if the customer had sent it. Counts a try. Raises CodeInvalid."""
+    """The stored challenge (`security.challenges`) of a page token, and the call as if the customer had sent
+    it. Counts a try. Raises CodeInvalid."""
     challenge = await challenges.answer_token(call, PasskeyPage, form["pageToken"], max_tries=PAGE_TRIES)
     caller = rules.caller_for(call, challenge.subject_id, session_id=challenge.payload.session_id)
     return challenge, replace(call, caller=caller)

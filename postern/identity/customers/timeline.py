@@ -14,8 +14,7 @@ from postern.messaging.audiences import contacts
 from postern.messaging.emails import erasure
 from postern.messaging.emails import history_store as mail_history
 from postern.messaging.emails.history_store import MailHistoryEntry
-from postern.messaging.inbound import receiving as inbound
-from postern.messaging.inbound import retention as received_mail
+from postern.messaging.inbound import receiving, retention
 from postern.messaging.tracking import recording as tracking
 from postern.platform.audit import operations as audit
 from postern.platform.audit.model import AccountAuditEntry
@@ -47,7 +46,7 @@ TITLES = {
     "customer.updated": "Had the address, name or phone number changed",
     "customer.metadata_updated": "Had metadata changed",
     "customer.roles_updated": "Had roles changed",
-    "customer.linked": "Was linked",
+    "customer.linked": "Was linked to an external account or id, or merged",
     "customer.mail_failed": "Could not be mailed",
     "customer.unlinked": "Unlinked an account at a provider",
     "customer.identity_held": "Has an account at a provider waiting for approval",
@@ -147,7 +146,8 @@ async def erase(tx: Transaction, call: Call, customer: CustomerRow, transfer_own
     """
     project_id = call.project_id
     merged_ids = await store.merged_ids_of(tx, project_id=project_id, customer_id=customer.id)
-    # Recorded before the deletion: the reactions of other packages delete their rows, and need the customer for that.
+    # Recorded before the deletion: the handlers of this event in other packages delete those packages' rows, and need
+    # the customer for that.
     event_data = {} if transfer_ownership_to is None else {"ownershipTransferredTo": str(transfer_ownership_to)}
     await events.record(tx, call, "customer.deleted", customer.id, **event_data)
     await webhooks.erase_events(tx, project_id, [customer.id, *merged_ids], call.now)
@@ -158,8 +158,8 @@ async def erase(tx: Transaction, call: Call, customer: CustomerRow, transfer_own
         await webhooks.erase_events(tx, project_id, contact_ids, call.now)
         send_ids = await erasure.erase_address(tx, project_id, address, contact_ids, call.now)
         await tracking.erase_hits(tx, project_id, send_ids)
-        await inbound.erase_messages(tx, project_id, send_ids)
-        await received_mail.erase_messages_of(tx, project_id, address, send_ids, call.now)
+        await receiving.erase_messages(tx, project_id, send_ids)
+        await retention.erase_messages_of(tx, project_id, address, send_ids, call.now)
         _, email_key = rules.read_email(address)
         identifier = rules.address_hash(call.world.secrets, project_id, email_key)
         await clear_counts(tx, call, mailer.MAIL_POLICY, identifier)

@@ -163,8 +163,10 @@ class OrganizationClaims(Record):
     roles: list[str]
     permissions: list[str]
     entitlements_version: int
+    """A number that grows whenever the organization's entitlements change; with it, apps can cache entitlements."""
     metadata: dict[str, Any] | None
-    """The declared keys that the organization has; None if the project has declared none."""
+    """The organization's values of the metadata keys that the project has declared for tokens; None if it has declared
+    none."""
 
 
 class CustomerClaims(Record):
@@ -176,10 +178,12 @@ class CustomerClaims(Record):
     requires_sso: bool
     requires_mfa: bool
     permissions: list[str]
-    """Permissions in the project. This list and `organization.permissions` have at most
-    `token_store.MAX_PERMISSIONS_READ` entries: a list of this length is too large for a token (PERMISSIONS_LIMIT)."""
+    """Permissions in the project. This list and `organization.permissions` are read only up to
+    `token_store.MAX_PERMISSIONS_READ` entries, because a longer list would not fit into a token anyway
+    (PERMISSIONS_LIMIT)."""
     metadata: dict[str, Any] | None
-    """The declared keys that the customer has; None if the project has declared none."""
+    """The customer's values of the metadata keys that the project has declared for tokens; None if it has declared
+    none."""
     organization: OrganizationClaims | None
     """The active organization; None if there is none, if it is suspended, or if the customer is no longer a member."""
 
@@ -372,8 +376,8 @@ SESSIONS = SessionPolicy(
     life=SESSION_LIFE,
     idle=SESSION_IDLE,
     limit=SESSIONS_LIMIT,
-    subject=SUBJECT,
-    may_activate=MAY_ACTIVATE,
+    subject=SUBJECT,  # SQL of the claims.
+    may_activate=MAY_ACTIVATE,  # SQL: whether the customer may make the organization the active one.
     record_reuse=_record_reuse,
 )
 

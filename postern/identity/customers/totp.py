@@ -58,7 +58,7 @@ class TotpEnrolment(Record):
 
 
 class CustomerRecoveryCodes(Record):
-    """Recovery codes. Each can be used once instead of a code of the app. They are shown only once."""
+    """Recovery codes. Each can be used once instead of a code of the authenticator app. They are shown only once."""
 
     codes: list[str]
 
@@ -80,7 +80,7 @@ class EnrolledSignIn(CustomerSignInResult):
     """The tokens of the session, and the recovery codes, which are shown only once."""
 
     recovery_codes: list[str]
-    """Each can be used once instead of a code of the app."""
+    """Each can be used once instead of a code of the authenticator app."""
 
 
 class TotpCode(Body):
@@ -90,7 +90,7 @@ class TotpCode(Body):
 
 
 class SecondFactorSignIn(Body):
-    """The `mfaToken` that the sign-in returned, and either a code of the app or a recovery code."""
+    """The `mfaToken` that the sign-in returned, and either a code of the authenticator app or a recovery code."""
 
     mfa_token: Token
     code: SixDigits | None = None
@@ -98,7 +98,7 @@ class SecondFactorSignIn(Body):
 
 
 class SecondFactorProof(Body):
-    """A code of the app, or a recovery code."""
+    """A code of the authenticator app, or a recovery code."""
 
     code: SixDigits | None = None
     recovery_code: RecoveryCode | None = None
@@ -218,7 +218,7 @@ async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSi
     example={"code": "123456"},
 )
 async def disable_totp(call: Call, data: SecondFactorProof) -> None:
-    """Turn the second factor off with a code of the app or a recovery code.
+    """Turn the second factor off with a code of the authenticator app or a recovery code.
 
     The response is 409 if the project or an organization requires a second factor. The customer is notified by mail.
     """
@@ -260,8 +260,8 @@ async def renew_recovery_codes(call: Call, data: TotpCode) -> CustomerRecoveryCo
 async def verify_second_factor(call: Call, data: SecondFactorSignIn) -> CustomerSignInResult:
     """Complete a sign-in with the second factor, in at most five tries.
 
-    A code of the app works once, even within its 30 seconds. If a recovery code is used, the customer is notified by
-    mail.
+    A code of the authenticator app works once, even within its 30 seconds. If a recovery code is used, the customer
+    is notified by mail.
     """
     throttle(call, ATTEMPTS, data.mfa_token)
     project = await project_of_call(call)
@@ -314,7 +314,8 @@ async def _record_turned_on(
 async def _require_second_factor(
     call: Call, customer_id: UUID, code: str | None, recovery_code: str | None
 ) -> UsedFactor:
-    """Use up a code of the app or a recovery code. Failures count as attempts at the customer's second factor.
+    """Use up a code of the authenticator app or a recovery code. Failures count as attempts at the customer's second
+    factor.
 
     Raises CodeInvalid and SignInLocked.
     """

@@ -69,7 +69,8 @@ async def lock_domain_name(tx: Transaction, *, project_id: UUID, domain: str) ->
 
 
 # Store the result of a check. `misses` counts the successive checks that did not find the TXT record; `missing_since`
-# is the time of the first of them. The domain is not checked again if `due_at` is None.
+# is the time of the first of them, `watched_since` that of the current series of checks (see
+# OrganizationDomainRow). The domain is not checked again if `due_at` is None.
 @statement("""
     update organization_domains set status = %(status)s, token = %(token)s, auto_join_enabled = %(auto_join_enabled)s,
         verified_at = %(verified_at)s, reason = %(reason)s, watched_since = %(watched_since)s,

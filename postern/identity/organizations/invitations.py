@@ -132,6 +132,7 @@ async def create_organization_invitation(
         row = await invitation_store.insert_invitation(tx, row)
         if row is None:
             raise AlreadyInvited
+        # A customer who was removed from the organization may be invited back.
         await store.delete_removals_of(tx, project_id=call.project_id, organization_id=id, email_key=email_key)
         tx.mark_due("invitations")
         await events.record(tx, call, "invitation.created", row.id, organizationId=str(id), role=row.role)
@@ -351,6 +352,7 @@ def require_invitation_with_token(
 
 
 def _as_view(row: OrganizationInvitationRow, call: Call) -> OrganizationInvitation:
+    # In organizations, the API calls the project an app and customers end users.
     return build_view(
         OrganizationInvitation,
         row,

@@ -106,11 +106,12 @@ def domain_input(
     misses: int,
     now: datetime,
 ) -> DomainInput:
-    """What a DNS check of a domain with `status` means for NEXT_DOMAIN_STATUS. `record_exists` is None if it failed.
+    """What a DNS check of a domain with `status` means for NEXT_DOMAIN_STATUS. `record_exists` is None if the
+    check failed (no answer).
 
     `misses` counts successive checks of a VERIFIED domain without the record, this one included; the first was at
-    `missing_since`. In any other status, the record has been missing too long from MAX_PENDING after `watched_since`,
-    the start of the current series of checks.
+    `missing_since`. In any other status, a missing record is MISSING_TOO_LONG once MAX_PENDING has passed since
+    `watched_since`, the start of the current series of checks.
     """
     if record_exists is None:
         return "UNSURE"
@@ -142,7 +143,7 @@ def time_until_next_check(status: DomainStatus, *, watched_since: datetime, now:
 def invitation_token(secrets: Secrets, project_id: UUID, id: UUID, generation: int) -> str:
     """The token in the mail of an invitation: its id, and a signature over the project, the id and `generation`.
 
-    Renewing the invitation increases its generation, so that earlier tokens are not valid.
+    Resending the invitation increases its generation, so that earlier tokens are not valid.
     """
     return f"{id.hex}.{secrets.sign('invitation', f'{project_id}|{id}|{generation}'.encode())}"
 
@@ -154,7 +155,7 @@ def read_invitation_token(token: str) -> UUID:
 
 
 def is_current_token(secrets: Secrets, token: str, project_id: UUID, id: UUID, generation: int) -> bool:
-    """Whether `token` is signed for this invitation and `generation`. Resending an invitation starts a new generation,
+    """Whether `token` is signed for this invitation and `generation`. Resending an invitation increases its generation,
     so that earlier tokens are invalid."""
     signature = token.partition(".")[2]
     return secrets.verify("invitation", f"{project_id}|{id}|{generation}".encode(), signature)

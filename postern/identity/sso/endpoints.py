@@ -91,7 +91,7 @@ async def find_sso_connection(
     """Find the single sign-on connection that serves the domain of an e-mail address.
 
     Redirect the browser to `loginUrl` with `redirectUrl`, `codeChallenge` and `state`. All fields are null if there is
-    no connection, if the domain has lapsed, or if the organization is suspended.
+    no connection, if the domain is no longer verified, or if the organization is suspended.
     """
     call.world.limiter.take(SIGN_IN_RATE, f"{call.project_id}|{call.origin.ip}")
     await projects.require_project(call.db, call.project_id)
@@ -119,7 +119,8 @@ async def find_sso_connection_by_form(call: Call, data: EmailOnly) -> SsoLookup:
 
 
 async def sso_entry_of_address(call: Call, email: str) -> SsoEntry | None:
-    """The connection for the domain of an address, as the hosted pages link to it; None if there is no working one.
+    """The name and login URL of the connection for the domain of an address, to which the hosted pages link; None if
+    there is no working one.
 
     Raises the problems of `find_sso_connection`.
     """
@@ -130,8 +131,8 @@ async def sso_entry_of_address(call: Call, email: str) -> SsoEntry | None:
 async def sso_entry_of_organization(
     db: Queries, call: Call, organization_id: UUID, domain: str | None
 ) -> SsoEntry | None:
-    """A working connection of an organization, preferably the one for `domain`, as the hosted pages link to it; None if
-    there is none."""
+    """The name and login URL of a working connection of an organization, preferably of the one for `domain`, to
+    which the hosted pages link; None if there is none."""
     row = await store.working_connection(db, project_id=call.project_id, organization_id=organization_id, domain=domain)
     return None if row is None else SsoEntry(name=row.name, login_url=urls_of(call.world, row.id).login_url)
 
@@ -144,7 +145,8 @@ async def has_working_connection(db: Queries, project_id: UUID, organization_id:
 
 
 async def has_working_account(db: Queries, project_id: UUID, customer_id: UUID) -> bool:
-    """Whether an account of a connection by which members can sign in now is linked to the customer."""
+    """Whether the customer is linked to an account at a connection that works, that is, by which members can sign in
+    now."""
     return await store.working_connection_of_customer(db, project_id=project_id, customer_id=customer_id) is not None
 
 
@@ -239,7 +241,7 @@ async def receive_saml_response(call: Call, request: RawRequest, conn_id: UUID) 
     """Receive the identity provider's response (SAML HTTP-POST binding): the assertion consumer service.
 
     Redirects the browser to the app with a code, or with `error`. An invalid response, or one for another browser,
-    returns a page with the reason; `traces` has every check.
+    returns a page with the reason; the operation `…/traces` lists every check.
     """
     call, connection = await public_connection(call, conn_id)
     form = await request.form()

@@ -259,8 +259,8 @@ async def rotate_sso_certificate(call: Call, id: UUID, conn_id: UUID) -> SsoConn
 async def test_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoTest:
     """Create a link to test the connection, even if it is not active: open the link in a browser and sign on.
 
-    The final page, and `traces`, show every check and the resulting profile. No customer is created or signed in. The
-    link is valid for an hour.
+    The final page and the operation `…/traces` show every check and the resulting profile. No customer is created
+    or signed in. The link is valid for an hour.
     """
     row = await _require_connection(call.db, call, id, conn_id)
     # Only missing settings prevent a test; the traces of the test report an expired certificate.

@@ -29,7 +29,7 @@ def message_page(title: str, detail: str, *, status: int = 200, reason: str = ""
 def trace_page(
     title: str, detail: str, steps: Sequence[SsoTraceStep], profile: Sequence[tuple[str, str]], *, reason: str = ""
 ) -> HttpResponse:
-    """The result page of a test: every check, and the user's profile."""
+    """The result page of a test sign-in through a connection: every step, and the user's profile."""
     return page("sso/test.html", title, site="", detail=detail, reason=reason, steps=steps, profile=profile)
 
 
