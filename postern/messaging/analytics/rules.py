@@ -1,4 +1,4 @@
-"""Parsing of the period of a statistics request. Pure functions without I/O."""
+"""Parsing of the period of a statistics request. The functions read nothing but the time zone files."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache

@@ -47,9 +47,10 @@ from postern.protocols.mail.address import AddressInvalid, address_key, parse_ad
 ROW_LIMIT: Final = 131_072
 """Maximum bytes of one row, including line breaks within quotes."""
 REREAD_LIMIT: Final = 8 * ROW_LIMIT
-"""Bytes of a batch that may be parsed again after invalid rows, in addition to REREADS_PER_BYTE times those parsed."""
+"""A batch may parse again at most REREAD_LIMIT + REREADS_PER_BYTE × (bytes of the rows so far) bytes, after invalid
+rows."""
 REREADS_PER_BYTE: Final = 4
-"""How often each byte may be parsed again on average, in addition to REREAD_LIMIT."""
+"""See REREAD_LIMIT."""
 BATCH_BYTES: Final = 8_388_608
 """Bytes of a file after which a batch ends even if it has fewer than IMPORT_BATCH rows."""
 HEADER_BYTES: Final = 2 * ROW_LIMIT + 16

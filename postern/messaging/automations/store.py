@@ -1,7 +1,7 @@
 """SQL of automations, runs, and idempotency keys of custom events.
 
-Parallel lists have the singular names of their columns. Responses contain the id of the project as `appId`, so
-statements on automations return it as `app_id`, too.
+Parameters that are parallel lists (for `unnest`, one element per row) have the singular names of their
+columns. Responses contain the id of the project as `appId`, so statements on automations return it as `app_id`, too.
 """
 
 from datetime import datetime, timedelta
@@ -200,9 +200,9 @@ async def customers_with_address_of_contacts(
 
 
 # Start runs; returns those that were started, and those that the hourly limit prevented (`limited`). No run is started
-# for a contact that has an unfinished run of the automation or, with `once`, ever had one with `once`: unique indexes
-# ensure this. A run that an index prevents is not returned, so it does not count as `limited`. Runs that TEST keys
-# started are limited separately.
+# for a contact that has an unfinished run of the automation or, if the new run has `once`, any earlier run that had
+# `once` too: unique indexes ensure this. A run that an index prevents is not returned, so it does not count as
+# `limited`. Runs that TEST keys started are limited separately.
 @statement("""
     with requested as materialized (
         select distinct on (v.project_id, v.automation_id, v.contact_id, v.test) v.*,
@@ -285,7 +285,7 @@ async def list_versions(
 
 
 # Store the new state of runs; those that another worker has claimed since, or that ended, stay unchanged. `calls`:
-# whether the run is at a WEBHOOK step whose call is next; `tried`: how many calls of this step have failed.
+# whether the next thing to do is the call of a WEBHOOK step; `tried`: how many calls of this step have failed.
 @statement("""
     update automation_runs as run set status = settled.status, current_step = settled.current_step,
         entered_at = settled.entered_at, waiting_for = settled.waiting_for, event_id = null, calls = settled.calls,
@@ -317,7 +317,8 @@ async def lock_runs(
 
 
 # Insert entries of the history. A step is recorded as started no earlier than the previous step ended, and no later
-# than now: the `started_at` of a wait is the time from which events count, which may be before the previous step ended.
+# than now. The limits are needed because a wait's `started_at` is the time from which events count, and a wait also
+# counts events that occurred before the previous step ended.
 @statement("""
     insert into automation_run_steps (project_id, run_id, step, type, outcome, detail, started_at, finished_at)
     select %(project_id)s::uuid, v.run_id, v.step, v.type, v.outcome, v.detail,

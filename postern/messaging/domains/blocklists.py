@@ -35,7 +35,8 @@ def queried_domains(domain: str) -> list[str]:
 
 
 def expected_entries(zones: Sequence[Zone], addresses: Sequence[str], domain: str) -> list[tuple[str, str]]:
-    """The lookups of a domain's check, as pairs: the name of a blocklist, and an IP address or domain name."""
+    """The lookups of a domain's check, each of which has one stored entry, as pairs: the name of a blocklist, and
+    an IP address or domain name."""
     return [
         (zone.name, subject)
         for zone in zones

@@ -58,7 +58,8 @@ class RecordSettings(NamedTuple):
     """The settings that the expected DNS records of sending domains depend on."""
 
     zone: str | None = None
-    """The service's own zone that CNAME records refer to; None: owners publish TXT records."""
+    """The DNS zone of this Postern server, to which the CNAME records of sending domains point; None: the owners of the
+    domains publish TXT records instead."""
     addresses: tuple[str, ...] = ()
     """The IP addresses that mail is sent from."""
     relays: tuple[str, ...] = ()
@@ -127,7 +128,11 @@ PURPOSES: Mapping[Role, Purpose] = {
     "RETIRED": "DKIM_NEXT",
     "ED25519": "DKIM_ED25519",
 }
-"""The purpose of a key's DNS record, by the role of the key."""
+"""The purpose of a key's DNS record, by the role of the key.
+
+The RETIRED and the NEXT key have the same purpose, because they take turns under one selector: the NEXT key replaces
+the RETIRED one.
+"""
 
 
 def _expected_records(domain: str, keys: Sequence[PublicKey], settings: RecordSettings) -> list[DnsRecord]:

@@ -12,8 +12,8 @@ from postern.kernel.values import Moment
 UnattributedKind = Literal["complaint", "delivery", "ses"]
 """A complaint or a delivery report that names no e-mail of this server, or an unreadable notification of SES."""
 UnprocessedKind = UnattributedKind | Literal["unrecognized", "dmarc"]
-"""Also the kinds that are kept with a project: a message to a return path that is not a report (`unrecognized`), and a
-DMARC report that could not be added."""
+"""Also the kinds that are kept with a project: a message that came to a return path but is no report (`unrecognized`;
+counted like a report all the same), and a DMARC report that could not be added."""
 
 
 class UnattributedReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,14 +29,16 @@ class UnattributedReport(msgspec.Struct, frozen=True, kw_only=True):
     message: bytes
     received_at: Moment
     due_at: Moment
+    """When a worker deletes the row. Reports are not processed again."""
     attempt: int = 0
+    """How often workers have claimed the row; see `kernel.due`."""
 
 
 @statement("insert into unattributed_reports {row}")
 async def insert_report(tx: Transaction, row: UnattributedReport) -> None: ...
 
 
-# Delete all but the newest `kept` reports.
+# Delete all but the newest `kept` reports. `instance_id` is 0 in all rows: they belong to the whole instance.
 @statement("""
     delete from unattributed_reports
     where instance_id = '00000000-0000-0000-0000-000000000000' and id in (

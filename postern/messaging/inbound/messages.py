@@ -56,7 +56,7 @@ Recipients = Annotated[
     list[Address],
     msgspec.Meta(
         max_length=RECIPIENTS_LIMIT,
-        description="The recipients in the envelope, separated by commas. By default, those that the header names.",
+        description="The recipients in the envelope, separated by commas. By default, those in the header.",
     ),
 ]
 EnvelopeSender = Annotated[

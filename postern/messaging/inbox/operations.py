@@ -1,4 +1,5 @@
-"""HTTP operations of captured messages. Only callers with the permission `customers:impersonate` see one-time codes and
+"""HTTP operations of captured messages: e-mails that were stored instead of being sent, because their project captures
+mail or they were sent with a TEST key. Only callers with the permission `customers:impersonate` see one-time codes and
 links."""
 
 import asyncio
@@ -109,7 +110,7 @@ async def get_inbox_attachment(call: Call, id: UUID, number: str) -> HttpRespons
 
 @delete("/projects/{project_id}/inbox/{id}", needs="emails:write", problems=[CapturedMissing])
 async def delete_inbox_message(call: Call, id: UUID) -> Deleted:
-    """Delete a captured message. Its send stays in the e-mail log."""
+    """Delete a captured message. The e-mail stays in the e-mail log."""
     async with call.db.transaction() as tx:
         if not await delete_captured(tx, call.project_id, id):
             raise CapturedMissing

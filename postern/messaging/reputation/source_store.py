@@ -1,4 +1,8 @@
-"""SQL statements of the warm-up plans of source addresses, which belong to the server and not to a project."""
+"""SQL statements of the warm-up plans of source addresses (IP addresses from which the server sends).
+
+The plans belong to the server and not to a project. The table `source_places` has the reservations, see
+`source_warm_up.py`.
+"""
 
 from datetime import date
 
@@ -8,7 +12,7 @@ from postern.messaging.reputation.model import SourceWarmUp
 
 
 class SourceReservation(Record):
-    """A message with a reservation at an address for a day (see `source_warm_up`)."""
+    """A reservation: a message that counts towards the ceiling of an address on a day."""
 
     address: str
     message_id: str

@@ -30,7 +30,7 @@ SHORTENERS: Final = frozenset([
 OTHER_SCHEMES: Final = frozenset(["tel", "sms", "cid", "webcal", "geo", "xmpp", "sip", "sips", "whatsapp", "facetime"])
 """Schemes that mail clients open besides http, https and mailto."""
 RESERVED_SUFFIXES: Final = frozenset(["test", "invalid", "localhost", "local", "internal", "example"])
-"""Top labels of names that do not exist in the public DNS (RFC 6761, RFC 6762)."""
+"""Top-level domains that do not exist in the public DNS (RFC 6761, RFC 6762; ICANN has reserved `internal`)."""
 _LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 _NUMERIC_HOST = re.compile(r"(?:0x[0-9a-f]+|[0-9]+)(?:\.(?:0x[0-9a-f]+|[0-9]+)){0,3}")
