@@ -137,9 +137,9 @@ async def instance_metrics(world: "World", works: Sequence[Work[Any]]) -> bytes:
     """The metrics of the whole instance, for `/metrics`, in the text format of Prometheus.
 
     These are: whether the database responds, the number of workers, how long the oldest due row of each of `works` has
-    waited (`postern_due_seconds`, which grows if there are too few workers), the number of reports that could not be
-    processed, the counters of the SMTP servers, which run in other processes, and the limits of sending IP addresses in
-    warm-up. If the database does not respond, only the first.
+    waited (`postern_due_seconds`, which grows if there are too few workers), the number of reports about sent mail that
+    could not be processed, the counters of the SMTP servers, which run in other processes, and the limits of sending IP
+    addresses in warm-up. If the database does not respond, only the first.
     """
     lines = [
         "# HELP postern_database_up Whether the database responds.",

@@ -448,7 +448,7 @@ FIELDS: Mapping[str, str] = {
     "defaultLimit": "Limit for organizations without a plan; null for unlimited.",
     "organizationCount": "Number of organizations that have it.",
     "currentPeriodEnd": "End of the paid period (UTC); null without a paid plan.",
-    "b2bEnhanced": "Whether the add-on for business customers is booked.",
+    "b2bEnhanced": "Whether the account has the add-on for business customers.",
     "usage": "Usage that counts towards the limits.",
     "limits": "Limits of the plan.",
     # Problems

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 REQUEST_TIMEOUT_SECONDS = 60.0
 
 Url = Annotated[str | None, typer.Option("--url", envvar="POSTERN_URL", help="Base URL of the server.")]
-Key = Annotated[str | None, typer.Option(envvar="POSTERN_KEY", help="A secret key. Default: create a new project.")]
+Key = Annotated[str | None, typer.Option(envvar="POSTERN_KEY", help="A secret key. Default: that of a new project.")]
 Project = Annotated[str | None, typer.Option(envvar="POSTERN_PROJECT", help="Id of the key's project.")]
 RequiredProject = Annotated[str, typer.Option("--project", envvar="POSTERN_PROJECT", help="Id of the key's project.")]
 RequiredKey = Annotated[str, typer.Option("--key", envvar="POSTERN_KEY", help="A secret key with events:read.")]
@@ -183,7 +183,8 @@ DESCRIPTION_LIMIT = 160
 
 
 def describe_event(event: dict[str, Any]) -> str:
-    """Describe an event in one line: time, type, the values of DESCRIBED_FIELDS, and the id of its subject."""
+    """Describe an event in one line: time, type, the values of DESCRIBED_FIELDS, and the id of the object that
+    it is about (`subjectId`)."""
     data: dict[str, Any] = {**(event.get("contact") or {}), **(event.get("data") or {})}
     values: list[str] = []
     for value in (data.get(name) for name in DESCRIBED_FIELDS):

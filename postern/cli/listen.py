@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 POLL_INTERVAL = timedelta(seconds=1)
 LOOKBACK = timedelta(seconds=10)
-"""Each poll reads the events of this time before the newest known event again. An event gets its id when it is recorded
+"""Each poll rereads the events of the LOOKBACK before the newest known event. An event gets its id when it is recorded
 but can be read only after the transaction commits, so it may appear after events with later ids."""
 PAGE_SIZE = 1_000
 HTTP_TIMEOUT_SECONDS = 15.0

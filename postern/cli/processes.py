@@ -156,7 +156,7 @@ def uvicorn_config(settings: Settings, world: World) -> uvicorn.Config:
 def run_worker(settings: Settings, url: str, *, parent: ParentPipe | None = None) -> None:
     """Run due work until SIGTERM, SIGINT or the end of the parent; running work gets the drain timeout to finish.
 
-    Also sends heartbeats, deletes expired data and merges statistics.
+    Also sends heartbeats, deletes expired data, merges statistics and looks for names that need a certificate.
 
     Raises SettingInvalid, WrongMasterKey, and OperationalError or PoolTimeout if the database stays unreachable.
     """

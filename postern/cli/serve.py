@@ -1,4 +1,5 @@
-"""`postern serve`, `api`, `worker`, `smtp`, `migrate` and `health`: run the whole server or one of its processes."""
+"""`postern serve`, `api`, `worker`, `smtp`, `migrate` and `health`: run the whole server or one of its processes,
+migrate the database, and check whether the server responds."""
 
 import asyncio
 from typing import Annotated
@@ -22,7 +23,8 @@ def register(app: typer.Typer) -> None:
 
 
 def serve(api_processes: ApiProcesses = 1, workers: Workers = 1) -> None:
-    """Run the whole server: the database (embedded, unless DATABASE_URL is set), the API and workers.
+    """Run the whole server: the database (embedded, unless DATABASE_URL is set), the API and workers, and an SMTP
+    process if one of its ports is set.
 
     Environment variables: POSTERN_HOST (127.0.0.1), POSTERN_PORT (8025), POSTERN_DATA, DATABASE_URL. Ctrl-C finishes
     running requests and work, then stops all processes.

@@ -72,7 +72,8 @@ def error_response(request: RawRequest, error: Exception) -> Response[bytes]:
 
 
 def error_response_of_api(api: CompatibleApi, request: RawRequest, error: Exception) -> Response[bytes]:
-    """Like `error_response`, with the body and the rate limit headers of another company's API."""
+    """Like `error_response`, with the body and the rate limit headers of the API that the operation is
+    compatible with."""
     request_id: str = request.scope.get("postern_request_id", "")  # type: ignore[assignment]
     problem = _logged_problem(request, error, request_id)
     status, body = api.render_problem(problem)

@@ -40,13 +40,13 @@ class PasswordAgain(Body):
 
 
 class TotpConfirmation(Body):
-    """The current code of the app."""
+    """The current code of the authenticator app."""
 
     code: CodeText
 
 
 class PasswordAndCode(Body):
-    """The caller's password, and a code of the app or a recovery code."""
+    """The caller's password, and a code of the authenticator app or a recovery code."""
 
     password: PasswordToCheck
     code: CodeText
@@ -90,7 +90,7 @@ async def enrol_developer_totp(call: Call, data: PasswordAgain) -> DeveloperTotp
     example={"code": "123456"},
 )
 async def confirm_developer_totp(call: Call, data: TotpConfirmation) -> DeveloperRecoveryCodes:
-    """Turn the second factor on with a first code of the app. Your other sessions end."""
+    """Turn the second factor on with a first code of the authenticator app. Your other sessions end."""
     assert call.caller.actor_id
     throttle(call, ATTEMPTS)
     subject = subjects.developer(call.caller.actor_id)

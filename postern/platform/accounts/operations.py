@@ -230,7 +230,10 @@ async def begin_attempt(call: Call, email: str) -> Attempt:
 
 
 async def use_second_factor(call: Call, subject: Subject, code: str) -> UsedFactor | None:
-    """Use a code of a developer's app or a recovery code; None if it is wrong or was used before. Raises LockedOut."""
+    """Use a code of a developer's authenticator app or a recovery code; None if it is wrong or was used before.
+
+    Raises LockedOut.
+    """
     return await second_factor.try_code(
         call, ATTEMPTS, subject, lambda tx: second_factor.consume_code(tx, call, subject, code)
     )

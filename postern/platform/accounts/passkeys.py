@@ -43,7 +43,8 @@ REFUSED = "This passkey is not registered, or its response is invalid. Sign in w
 
 
 class PasswordAndAnyCode(Body):
-    """The caller's password and, if a second factor is on, a code of the app or a recovery code."""
+    """The caller's password and, if a second factor is on, a code of the authenticator app or a recovery
+    code."""
 
     password: PasswordToCheck
     code: Annotated[CodeText | None, msgspec.Meta(description="Required if a second factor is on.")] = None

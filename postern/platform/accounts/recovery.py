@@ -182,6 +182,7 @@ async def _mark_verified(tx: Transaction, call: Call, developer: DeveloperRow, e
         await store.delete_invitations(tx, account_id=developer.account_id)
         await store.delete_other_developers(tx, account_id=developer.account_id, but=developer.id)
         await projects.delete_keys_of_account(tx, developer.account_id)
+        # An account whose owner's address is not verified only captures mail; now its projects may send.
         if await store.clear_unproven(tx, id=developer.account_id):
             await projects.reset_capturing_transport(tx, developer.account_id)
     await _record(tx, call, developer, "member.email_verified")

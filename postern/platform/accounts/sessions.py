@@ -1,4 +1,8 @@
-"""HTTP operations on the developer's own sessions."""
+"""HTTP operations on the developer's own sessions.
+
+`unverified=True`: developers whose address is not verified may call the operation, too. The audit log calls developers
+members.
+"""
 
 from uuid import UUID
 

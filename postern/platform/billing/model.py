@@ -93,9 +93,11 @@ class BillingAccount(Record):
     closing: bool
     """Whether the account was deleted; a worker cancels its subscriptions and deletes this row."""
     version: int
-    """Number of changes of the subscription; an older confirmation link is invalid."""
+    """Number of changes of the subscription. A link to the manual provider's page that was made before the last change
+    is invalid."""
     attempt: int
-    """Number of claims by workers and of events received; a worker stores its result only if it has not changed."""
+    """Number of claims by workers and of events received. A worker stores its result only if this number is still the
+    one it claimed with."""
 
 
 class SubscriptionState(msgspec.Struct, frozen=True, kw_only=True):

@@ -156,7 +156,7 @@ async def manual_page(call: Call, link: LinkText) -> HttpResponse:
     if confirmation.action == "portal":
         return _portal_page(account)
     item = "the pro plan" if confirmation.action == "pro" else "the B2B add-on"
-    text = f"Book {item}, {confirmation.cycle}? This server does not charge money: you only need to confirm."
+    text = f"Subscribe to {item}, {confirmation.cycle}? This server does not charge money: you only need to confirm."
     return simple_page("Confirm", text, forms=[PageForm(button="Confirm")])
 
 
@@ -174,13 +174,13 @@ async def manual_form(call: Call, request: RawRequest, link: LinkText) -> HttpRe
 async def billing_done(call: Call, cancelled: str | None = None) -> HttpResponse:
     """Show the page to which the browser returns from Stripe's checkout and portal."""
     if cancelled:
-        return simple_page("Nothing was booked", "You can close this page.")
+        return simple_page("Nothing was changed", "You can close this page.")
     return simple_page("Thank you", "Your plan is updated within a minute. You can close this page.")
 
 
 async def close_account(tx: Transaction, call: Call) -> None:
-    """Schedule the work on the call's account, which is being deleted: a worker cancels all its subscriptions and
-    deletes its billing data."""
+    """Schedule the end of billing for the call's account, which is being deleted: a worker cancels all subscriptions of
+    the account and deletes its billing data."""
     if await store.mark_closing(tx, account_id=call.account_id, now=call.now):
         tx.mark_due("billing_accounts")
 
@@ -202,6 +202,7 @@ async def quota_of_plan(db: Queries, world: "World", request: QuotaRequest) -> Q
     if limit is None:
         return None
     used = await _count_used(db, account_id, request)
+    # Concurrent requests may have created up to `max_concurrent` records that are not visible here.
     if isinstance(db, Transaction) and used + request.more + max_concurrent(request.what) > limit:
         await store.lock_account(db, account_id=account_id)
         used = await _count_used(db, account_id, request)

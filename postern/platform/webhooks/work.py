@@ -40,7 +40,8 @@ STORE_INTERVAL_SECONDS = 0.5
 CONCURRENT_REQUESTS = 10
 """Maximum number of concurrent requests of one subscription in one worker."""
 CONCURRENT_REQUESTS_WHILE_FAILING = 1
-"""The same after DEACTIVATE_FAILURES successive failures."""
+"""The same after DEACTIVATE_FAILURES successive failures. The subscription is deactivated only if the first of them is
+also at least DEACTIVATE_AFTER ago; until then, requests go on."""
 DELETIONS_PER_STATEMENT = 10_000
 
 
@@ -89,14 +90,14 @@ class _SubscriptionBatch:
         """Attempt deliveries from `waiting`, which concurrent calls share, until none is left."""
         clock = asyncio.get_running_loop().time
         for job in waiting:
-            verdict = self._skip_request(job, clock() - self.started_at) or await self._send(job)
+            verdict = self._result_without_request(job, clock() - self.started_at) or await self._send(job)
             self.gone = self.gone or verdict.gone
             self.results.append((job, verdict))
             if clock() - self.stored_at > STORE_INTERVAL_SECONDS:
                 await self.store_results()
 
-    def _skip_request(self, job: DueDelivery, elapsed_seconds: float) -> DeliveryVerdict | None:
-        """The result of a delivery for which no request must be made; None if the request must be made."""
+    def _result_without_request(self, job: DueDelivery, elapsed_seconds: float) -> DeliveryVerdict | None:
+        """The result of a delivery that needs no request now; None if a request is needed."""
         if self.gone or not self.webhook.active:
             return DeliveryVerdict("FAILED", attempted=False, error_message="The subscription is inactive.")
         if job.event_id not in self.payloads:
@@ -124,6 +125,7 @@ class _SubscriptionBatch:
                 verdicts,
                 project_id=self.webhook.project_id,
                 id=[job.id for job, _ in results],
+                # `attempt` is the number of claims of the row, which fences off other workers; `tried` counts requests.
                 attempt=[job.attempt for job, _ in results],
                 now=now,
             )

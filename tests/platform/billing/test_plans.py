@@ -44,7 +44,7 @@ async def test_a_plan_is_booked_on_the_confirmation_page(project, stranger, cloc
     path = path_of(response)
     page = await stranger.get(path)
     assert page.status_code == 200
-    assert "Book the pro plan, monthly?" in page.text
+    assert "Subscribe to the pro plan, monthly?" in page.text
     policy = page.headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
@@ -101,7 +101,7 @@ async def test_a_link_confirmed_twice_concurrently_is_applied_once(project, stra
 
 
 async def test_a_checkout_returns_to_a_page(stranger):
-    for query, text in (("", "Thank you"), ("?cancelled=1", "Nothing was booked")):
+    for query, text in (("", "Thank you"), ("?cancelled=1", "Nothing was changed")):
         page = await stranger.get(f"http://postern.test/billing/done{query}")
         assert page.status_code == 200
         assert text in page.text
