@@ -72,7 +72,7 @@ Contacts = Annotated[
     int, typer.Option(min=0, max=10_000, help="Number of contacts for the campaign; 0 sends no campaign.")
 ]
 Url = Annotated[str | None, typer.Option("--url", envvar="POSTERN_URL", help="Base URL of the server.")]
-Key = Annotated[str | None, typer.Option(envvar="POSTERN_KEY", help="A secret key. Default: create a new project.")]
+Key = Annotated[str | None, typer.Option(envvar="POSTERN_KEY", help="A secret key. Default: that of a new project.")]
 Project = Annotated[str | None, typer.Option(envvar="POSTERN_PROJECT", help="Id of the key's project.")]
 Email = Annotated[
     str | None,
