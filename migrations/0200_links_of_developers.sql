@@ -1,7 +1,8 @@
 -- One-time links of developers (verify an address, reset a password, sign in to the dashboard or the inbox page) become
 -- challenges, like those of customers. Links that were issued before the upgrade stop working and must be requested
--- again: the old table has only hashes of their tokens, from which no challenge can be made. Processes of the previous
--- release cannot issue or accept such links after this migration; there is no public release yet (decision 0050).
+-- again: the old table has only hashes of their tokens, from which no challenge can be made. Stop all processes of the
+-- previous release first: without the table they fail to sign developers up and to show or change their accounts, and
+-- prepared statements that read all columns of `challenges` fail. There is no public release yet (decision 0050).
 drop table developer_tokens;
 
 -- The challenges of a developer are deleted with the developer, as the tokens were.

@@ -45,7 +45,7 @@ async def insert(
     update challenges set tries = tries + 1
     where project_id = %(project_id)s and id = %(id)s and purpose = %(purpose)s and tries < %(max_tries)s
       and expires_at > %(now)s
-    returning *
+    returning project_id, id, subject_id, identifier, secret_hash, tries, data
 """)
 async def count_try(
     db: Queries, *, project_id: UUID, id: UUID, purpose: str, max_tries: int, now: Moment
@@ -54,7 +54,7 @@ async def count_try(
 
 # Return a challenge that has not expired, without counting a try.
 @statement("""
-    select * from challenges
+    select project_id, id, subject_id, identifier, secret_hash, tries, data from challenges
     where project_id = %(project_id)s and id = %(id)s and purpose = %(purpose)s and expires_at > %(now)s
 """)
 async def get(db: Queries, *, project_id: UUID, id: UUID, purpose: str, now: Moment) -> ChallengeRow | None: ...
@@ -62,7 +62,7 @@ async def get(db: Queries, *, project_id: UUID, id: UUID, purpose: str, now: Mom
 
 # Return up to 100 challenges of a subject that have not expired, newest first.
 @statement("""
-    select * from challenges
+    select project_id, id, subject_id, identifier, secret_hash, tries, data from challenges
     where project_id = %(project_id)s and subject_id = %(subject_id)s and purpose = %(purpose)s
       and expires_at > %(now)s
     order by id desc limit 100

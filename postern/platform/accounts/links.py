@@ -6,6 +6,7 @@ from uuid import UUID
 
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import ANONYMOUS, Call, Origin
+from postern.kernel.limits import RateLimit
 from postern.kernel.values import NO_ID, new_id
 from postern.platform.accounts import store
 from postern.platform.accounts.model import DeveloperRow, LinkInvalid
@@ -39,6 +40,11 @@ class DashboardSignInLink(Payload, tag="SIGN_IN"):
 L = TypeVar("L", bound=Payload)
 
 
+LINK_RATE = RateLimit("account-mail", 10, timedelta(hours=1))
+"""Requests for a mail with a link, to any address, from one network or of one developer. The limits of one address are
+in `security/mail_limits.py`."""
+
+
 async def _known_ip_addresses(call: Call, email: str) -> list[str]:
     return await store.session_ip_addresses(call.db, email=email)
 
@@ -56,10 +62,16 @@ def attempt_identifier(call: Call, text: str) -> bytes:
     return call.world.secrets.digest("sign-in-failures", text.strip().lower())
 
 
-async def throttle_link(call: Call, kind: type[VerificationLink | DeveloperResetLink], email: str) -> None:
-    """Count a mail with a link that is requested for an address. Raises TooManyRequests; see `throttle_mail`."""
+async def throttle_link(
+    call: Call, kind: type[VerificationLink | DeveloperResetLink], email: str, *, present_email: str | None = None
+) -> None:
+    """Count a mail with a link that is requested for an address. Raises TooManyRequests; see `throttle_mail`.
+
+    `present_email` is the verified address of a developer who requests the link for another address: it leads to the
+    networks from which the developer has signed in.
+    """
     identifier = attempt_identifier(call, without_subaddress(email))
-    await throttle_mail(call, MAIL_POLICY, challenges.purpose_of(kind), identifier, email)
+    await throttle_mail(call, MAIL_POLICY, challenges.purpose_of(kind), identifier, present_email or email)
 
 
 def call_of(world: "World") -> Call:

@@ -137,6 +137,11 @@ async def _replace_by_reset_mail(world: "World", mail: AccountMail, request: Pas
         developer = await store.developer_by_email(tx, email=request.email)
         if developer is None:
             developer = await store.unverified_developer(tx, email=request.email)
+        if developer is not None:
+            # Locked, so that a change of the address cannot commit between this check and the insertion of the link.
+            developer = await store.lock_developer(tx, id=developer.id)
+        if developer is not None and developer.email.lower() != request.email.lower():
+            developer = None
         if developer is not None and await store.delete_mail(tx, account_id=mail.account_id, id=mail.id):
             life = mail.created_at + RESET_LIFE - call.now
             token = await issue_link(tx, call, developer.id, DeveloperResetLink(), life)

@@ -331,8 +331,10 @@ async def open_account(call: Call, data: DeveloperSignUp, *, email_verified: boo
     email = read_email(data.email)
     if not email_verified:
         call.world.limiter.take(SIGN_UP_MAIL_RATE, call.world.secrets.digest("sign-up-mail", email.lower()).hex())
-        await throttle_link(call, VerificationLink, email)
     await require_acceptable(call.world, data.password, email)
+    if not email_verified:
+        # Counted only now: a rejected sign-up sends no mail, and must not use up the limit of the address's owner.
+        await throttle_link(call, VerificationLink, email)
     password_hash = await hash_password(data.password)
     async with call.db.transaction() as tx:
         account_id = new_id()

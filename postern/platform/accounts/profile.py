@@ -11,7 +11,7 @@ from postern.kernel.http.problems import Invalid
 from postern.kernel.limits import TooManyRequests
 from postern.kernel.values import NO_ID, Body, Moment, Record
 from postern.platform.accounts import store
-from postern.platform.accounts.links import VerificationLink, pending_email, throttle_link
+from postern.platform.accounts.links import LINK_RATE, VerificationLink, pending_email, throttle_link
 from postern.platform.accounts.mailer import enqueue_security_mail, enqueue_verification
 from postern.platform.accounts.model import (
     AccountName,
@@ -108,7 +108,8 @@ async def change_account(call: Call, data: AccountProfileChange) -> AccountProfi
         if data.password is None:
             raise Invalid.at("/password", "Send your password to change the address.", "required")
         caller_row = await require_password(call, data.password)
-        await throttle_link(call, VerificationLink, email)
+        call.world.limiter.take(LINK_RATE, str(call.caller.actor_id))
+        await throttle_link(call, VerificationLink, email, present_email=caller_row.email)
     async with call.db.transaction() as tx:
         developer = await store.lock_developer(tx, id=call.caller.actor_id)
         if developer is None:

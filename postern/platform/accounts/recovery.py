@@ -1,17 +1,17 @@
 """HTTP operations for the verification of an address and for password reset."""
 
 from dataclasses import replace
-from datetime import timedelta
 
 import psycopg
 
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call, CredentialInvalid
 from postern.kernel.http.operation import DEVELOPER_ONLY, post
-from postern.kernel.limits import RateLimit, TooManyRequests
+from postern.kernel.limits import TooManyRequests
 from postern.kernel.values import NO_ID, Body, Record
 from postern.platform.accounts import store
 from postern.platform.accounts.links import (
+    LINK_RATE,
     DeveloperResetLink,
     VerificationLink,
     answer_link,
@@ -47,10 +47,6 @@ from postern.security import challenges, second_factor
 from postern.security.attempts import clear_attempts
 from postern.security.breaches import PasswordBreached, require_unbreached
 from postern.security.passwords import PasswordCommon, hash_password, require_uncommon
-
-LINK_RATE = RateLimit("account-mail", 10, timedelta(hours=1))
-"""Requests for a mail with a link, to any address, from one network or of one developer. The limits of one address are
-in `security/mail_limits.py`."""
 
 TOKEN = "3Jb8nQ0xVw7sK1pYt5Rz9Lm2Hc4Gd6FfA0BeUiOo"  # noqa: S105 - an example for the docs
 

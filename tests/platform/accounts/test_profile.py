@@ -117,3 +117,34 @@ async def test_wrong_passwords_in_a_session_lock_the_account(account):
 @pytest.mark.parametrize("body", [{"name": "a\nb"}, {"accountName": ""}, {"accountName": "a\rb"}, {"role": "OWNER"}])
 async def test_invalid_profiles_are_refused(account, body):
     assert (await account.owner.patch("/account", body)).status_code == 400
+
+
+async def test_mails_to_new_addresses_are_limited_for_each_developer(account):
+    """Otherwise a developer could have the server mail any number of strangers."""
+    for _ in range(10):
+        body = {"email": f"{uuid4().hex[:12]}@example.com", "password": PASSWORD}
+        assert (await account.owner.patch("/account", body)).status_code == 200
+    body = {"email": f"{uuid4().hex[:12]}@example.com", "password": PASSWORD}
+    refused = await account.owner.patch("/account", body)
+    assert (refused.status_code, refused.json()["code"]) == (429, "too_many_requests")
+
+
+async def test_a_stranger_cannot_prevent_a_change_of_address(account, app):
+    """Sign-ups with addresses of the same mailbox, from many networks, count for the new address."""
+    local = uuid4().hex[:12]
+    new = f"{local}@example.com"
+    for number in range(31):
+        body = {"email": f"{local}+{number}@example.com", "password": PASSWORD, "name": "Mallory"}
+        await Client(app, ip=f"198.51.{number % 4}.{number}").post("/auth/sign-up", body)
+    requested = await account.owner.patch("/account", {"email": new, "password": PASSWORD})
+    assert (requested.status_code, requested.json().get("pendingEmail")) == (200, new)
+
+
+async def test_rejected_sign_ups_do_not_use_up_the_limit_of_an_address(app):
+    local = uuid4().hex[:12]
+    for number in range(40):
+        body = {"email": f"{local}+{number}@example.com", "password": "password", "name": "Mallory"}
+        refused = await Client(app, ip=f"198.51.{number % 4}.7").post("/auth/sign-up", body)
+        assert (refused.status_code, refused.json()["code"]) == (400, "password_common")
+    body = {"email": f"{local}@example.com", "password": PASSWORD, "name": "Ada"}
+    assert (await Client(app, ip="192.0.2.1").post("/auth/sign-up", body)).status_code == 201
