@@ -1506,11 +1506,11 @@ class CampaignTestedData(Record, frozen=True, kw_only=True):
     winner_id: str
     """Id of the variant that is sent to the rest of the audience."""
     decided_by: str
-    """How the variant was chosen: `rule` (by the metric of the test), `hand` (by a person) or `too_small` (no test
-    took place).
+    """How the variant was chosen: `rule` (by the metric of the test), `hand` (by a person), `cancelled` (the test
+    was cancelled) or `too_small` (no test took place).
     """
     reason: str | None = None
-    """Why no test took place. Absent otherwise."""
+    """Why the test ended without a comparison. Absent otherwise."""
 
 
 class CampaignTotals(Record, frozen=True, kw_only=True):
@@ -2272,7 +2272,7 @@ class CustomerProviderData(Record, frozen=True, kw_only=True):
 
 
 class CustomerRecoveryCodes(Record, frozen=True, kw_only=True):
-    """Recovery codes. Each can be used once instead of a code of the app. They are shown only once."""
+    """Recovery codes. Each can be used once instead of a code of the authenticator app. They are shown only once."""
 
     codes: list[str]
     """Recovery codes. Shown only once."""
@@ -3897,7 +3897,7 @@ class EnrolledSignIn(Record, frozen=True, kw_only=True):
     mfa_methods: list[str] | None
     """Second factors that can be used or set up: `TOTP`, `RECOVERY_CODE`."""
     recovery_codes: list[str]
-    """Each can be used once instead of a code of the app."""
+    """Each can be used once instead of a code of the authenticator app."""
 
 
 class Entitlement(Record, frozen=True, kw_only=True):

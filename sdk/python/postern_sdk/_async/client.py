@@ -2237,8 +2237,8 @@ class AsyncAppsSso:
     ) -> types.SsoTest:
         """Create a link to test the connection, even if it is not active: open the link in a browser and sign on.
 
-        The final page, and `traces`, show every check and the resulting profile. No customer is created or
-        signed in. The link is valid for an hour.
+        The final page and the operation `…/traces` show every check and the resulting profile. No customer is
+        created or signed in. The link is valid for an hour.
 
         Permission: `sso:write`.
 
@@ -3016,7 +3016,7 @@ class AsyncAuthTotp:
         project: str | None = None,
         timeout: float | None = None,
     ) -> None:
-        """Turn the second factor off with a code of the app or a recovery code.
+        """Turn the second factor off with a code of the authenticator app or a recovery code.
 
         The response is 409 if the project or an organization requires a second factor. The customer is notified
         by mail.
@@ -3972,7 +3972,7 @@ class AsyncDevelopersTotp:
         code: str,
         timeout: float | None = None,
     ) -> types.DeveloperRecoveryCodes:
-        """Turn the second factor on with a first code of the app.
+        """Turn the second factor on with a first code of the authenticator app.
 
         Your other sessions end.
 
@@ -4906,8 +4906,8 @@ class AsyncWebhooksDeliveries:
     ) -> types.WebhookReplayResult:
         """Send all deliveries of a period and status again, oldest first, for example after an outage.
 
-        At most 10,000 per request; `more` tells whether there are further ones. Pending deliveries are not
-        affected.
+        At most 10,000 per request; `more` tells whether there are further ones. Deliveries that are due already
+        are not affected; with the status PENDING, those that wait for a retry are sent at once.
 
         Permission: `webhooks:write`.
 
@@ -6545,8 +6545,8 @@ class AsyncAuth:
     ) -> types.CustomerSignInResult:
         """Complete a sign-in with the second factor, in at most five tries.
 
-        A code of the app works once, even within its 30 seconds. If a recovery code is used, the customer is
-        notified by mail.
+        A code of the authenticator app works once, even within its 30 seconds. If a recovery code is used, the
+        customer is notified by mail.
 
         Credentials: anonymous, publishable key, secret key.
 
@@ -6663,7 +6663,7 @@ class AsyncAuth:
         """Find the single sign-on connection that serves the domain of an e-mail address.
 
         Redirect the browser to `loginUrl` with `redirectUrl`, `codeChallenge` and `state`. All fields are null
-        if there is no connection, if the domain has lapsed, or if the organization is suspended.
+        if there is no connection, if the domain is no longer verified, or if the organization is suspended.
 
         Credentials: anonymous, publishable key, secret key.
 
@@ -11178,8 +11178,7 @@ class AsyncInbound:
 
         Args:
             data: The content.
-            recipients: The recipients in the envelope, separated by commas. By default, those that the header
-                names.
+            recipients: The recipients in the envelope, separated by commas. By default, those in the header.
             sender: The envelope sender, for SPF; empty for the null reverse-path.
             client_ip: The IP address of the client, for SPF; without it, SPF has no result.
             client_name: The name that the client gave in EHLO, for SPF.
@@ -11385,7 +11384,7 @@ class AsyncInbox:
     ) -> types.Deleted:
         """Delete a captured message.
 
-        Its send stays in the e-mail log.
+        The e-mail stays in the e-mail log.
 
         Permission: `emails:write`.
 
@@ -11961,7 +11960,7 @@ class AsyncPages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12046,7 +12045,7 @@ class AsyncPages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12117,7 +12116,7 @@ class AsyncPages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12184,7 +12183,7 @@ class AsyncPages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12252,7 +12251,7 @@ class AsyncPages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12320,7 +12319,7 @@ class AsyncPages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12385,7 +12384,7 @@ class AsyncPages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12454,7 +12453,7 @@ class AsyncPages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12539,7 +12538,7 @@ class AsyncPages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12608,7 +12607,7 @@ class AsyncPages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12693,7 +12692,7 @@ class AsyncPages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12761,7 +12760,7 @@ class AsyncPages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12830,7 +12829,7 @@ class AsyncPages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12897,7 +12896,7 @@ class AsyncPages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12978,7 +12977,7 @@ class AsyncPages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -13051,9 +13050,9 @@ class AsyncPages:
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
-        """Set a new password with the token of a reset link.
+        """Set a new password with the token of a reset link, and show a notice.
 
-        Set a new password with the token of a reset link
+        All sessions of the customer end; for the other effects see `POST …/auth/password/reset`.
 
         Args:
             email: E-mail address.
@@ -13064,7 +13063,7 @@ class AsyncPages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -13657,7 +13656,7 @@ class AsyncSaml:
         """Receive the identity provider's response (SAML HTTP-POST binding): the assertion consumer service.
 
         Redirects the browser to the app with a code, or with `error`. An invalid response, or one for another
-        browser, returns a page with the reason; `traces` has every check.
+        browser, returns a page with the reason; the operation `…/traces` lists every check.
 
         Args:
             conn_id: The conn id.
@@ -14515,8 +14514,8 @@ class AsyncSso:
     ) -> types.SsoTest:
         """Create a link to test the connection, even if it is not active: open the link in a browser and sign on.
 
-        The final page, and `traces`, show every check and the resulting profile. No customer is created or
-        signed in. The link is valid for an hour.
+        The final page and the operation `…/traces` show every check and the resulting profile. No customer is
+        created or signed in. The link is valid for an hour.
 
         Permission: `sso:write`.
 

@@ -2231,8 +2231,8 @@ class AppsSso:
     ) -> types.SsoTest:
         """Create a link to test the connection, even if it is not active: open the link in a browser and sign on.
 
-        The final page, and `traces`, show every check and the resulting profile. No customer is created or
-        signed in. The link is valid for an hour.
+        The final page and the operation `…/traces` show every check and the resulting profile. No customer is
+        created or signed in. The link is valid for an hour.
 
         Permission: `sso:write`.
 
@@ -3008,7 +3008,7 @@ class AuthTotp:
         project: str | None = None,
         timeout: float | None = None,
     ) -> None:
-        """Turn the second factor off with a code of the app or a recovery code.
+        """Turn the second factor off with a code of the authenticator app or a recovery code.
 
         The response is 409 if the project or an organization requires a second factor. The customer is notified
         by mail.
@@ -3962,7 +3962,7 @@ class DevelopersTotp:
         code: str,
         timeout: float | None = None,
     ) -> types.DeveloperRecoveryCodes:
-        """Turn the second factor on with a first code of the app.
+        """Turn the second factor on with a first code of the authenticator app.
 
         Your other sessions end.
 
@@ -4896,8 +4896,8 @@ class WebhooksDeliveries:
     ) -> types.WebhookReplayResult:
         """Send all deliveries of a period and status again, oldest first, for example after an outage.
 
-        At most 10,000 per request; `more` tells whether there are further ones. Pending deliveries are not
-        affected.
+        At most 10,000 per request; `more` tells whether there are further ones. Deliveries that are due already
+        are not affected; with the status PENDING, those that wait for a retry are sent at once.
 
         Permission: `webhooks:write`.
 
@@ -6533,8 +6533,8 @@ class Auth:
     ) -> types.CustomerSignInResult:
         """Complete a sign-in with the second factor, in at most five tries.
 
-        A code of the app works once, even within its 30 seconds. If a recovery code is used, the customer is
-        notified by mail.
+        A code of the authenticator app works once, even within its 30 seconds. If a recovery code is used, the
+        customer is notified by mail.
 
         Credentials: anonymous, publishable key, secret key.
 
@@ -6651,7 +6651,7 @@ class Auth:
         """Find the single sign-on connection that serves the domain of an e-mail address.
 
         Redirect the browser to `loginUrl` with `redirectUrl`, `codeChallenge` and `state`. All fields are null
-        if there is no connection, if the domain has lapsed, or if the organization is suspended.
+        if there is no connection, if the domain is no longer verified, or if the organization is suspended.
 
         Credentials: anonymous, publishable key, secret key.
 
@@ -11150,8 +11150,7 @@ class Inbound:
 
         Args:
             data: The content.
-            recipients: The recipients in the envelope, separated by commas. By default, those that the header
-                names.
+            recipients: The recipients in the envelope, separated by commas. By default, those in the header.
             sender: The envelope sender, for SPF; empty for the null reverse-path.
             client_ip: The IP address of the client, for SPF; without it, SPF has no result.
             client_name: The name that the client gave in EHLO, for SPF.
@@ -11357,7 +11356,7 @@ class Inbox:
     ) -> types.Deleted:
         """Delete a captured message.
 
-        Its send stays in the e-mail log.
+        The e-mail stays in the e-mail log.
 
         Permission: `emails:write`.
 
@@ -11933,7 +11932,7 @@ class Pages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12018,7 +12017,7 @@ class Pages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12089,7 +12088,7 @@ class Pages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12156,7 +12155,7 @@ class Pages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12224,7 +12223,7 @@ class Pages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12292,7 +12291,7 @@ class Pages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12357,7 +12356,7 @@ class Pages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12426,7 +12425,7 @@ class Pages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12511,7 +12510,7 @@ class Pages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12580,7 +12579,7 @@ class Pages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12665,7 +12664,7 @@ class Pages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12733,7 +12732,7 @@ class Pages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12802,7 +12801,7 @@ class Pages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12869,7 +12868,7 @@ class Pages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -12950,7 +12949,7 @@ class Pages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -13021,9 +13020,9 @@ class Pages:
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
-        """Set a new password with the token of a reset link.
+        """Set a new password with the token of a reset link, and show a notice.
 
-        Set a new password with the token of a reset link
+        All sessions of the customer end; for the other effects see `POST …/auth/password/reset`.
 
         Args:
             email: E-mail address.
@@ -13034,7 +13033,7 @@ class Pages:
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
-            page_token: One-time token of this page, from its hidden form field.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
@@ -13625,7 +13624,7 @@ class Saml:
         """Receive the identity provider's response (SAML HTTP-POST binding): the assertion consumer service.
 
         Redirects the browser to the app with a code, or with `error`. An invalid response, or one for another
-        browser, returns a page with the reason; `traces` has every check.
+        browser, returns a page with the reason; the operation `…/traces` lists every check.
 
         Args:
             conn_id: The conn id.
@@ -14481,8 +14480,8 @@ class Sso:
     ) -> types.SsoTest:
         """Create a link to test the connection, even if it is not active: open the link in a browser and sign on.
 
-        The final page, and `traces`, show every check and the resulting profile. No customer is created or
-        signed in. The link is valid for an hour.
+        The final page and the operation `…/traces` show every check and the resulting profile. No customer is
+        created or signed in. The link is valid for an hour.
 
         Permission: `sso:write`.
 

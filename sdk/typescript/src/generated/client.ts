@@ -789,7 +789,7 @@ export interface PagesSubmitSignInParams {
   mfaToken?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
-  /** One-time token of this page, from its hidden form field. */
+  /** Token of this page, from its hidden form field; it can complete the page once. */
   pageToken?: string | undefined;
   /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
@@ -819,7 +819,7 @@ export interface PagesSubmitSignUpParams {
   mfaToken?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
-  /** One-time token of this page, from its hidden form field. */
+  /** Token of this page, from its hidden form field; it can complete the page once. */
   pageToken?: string | undefined;
   /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
@@ -849,7 +849,7 @@ export interface PagesResendSignUpCodeParams {
   mfaToken?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
-  /** One-time token of this page, from its hidden form field. */
+  /** Token of this page, from its hidden form field; it can complete the page once. */
   pageToken?: string | undefined;
   /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
@@ -879,7 +879,7 @@ export interface PagesVerifySignUpParams {
   mfaToken?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
-  /** One-time token of this page, from its hidden form field. */
+  /** Token of this page, from its hidden form field; it can complete the page once. */
   pageToken?: string | undefined;
   /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
@@ -909,7 +909,7 @@ export interface PagesRequestCodeParams {
   mfaToken?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
-  /** One-time token of this page, from its hidden form field. */
+  /** Token of this page, from its hidden form field; it can complete the page once. */
   pageToken?: string | undefined;
   /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
@@ -939,7 +939,7 @@ export interface PagesStartSsoParams {
   mfaToken?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
-  /** One-time token of this page, from its hidden form field. */
+  /** Token of this page, from its hidden form field; it can complete the page once. */
   pageToken?: string | undefined;
   /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
@@ -969,7 +969,7 @@ export interface PagesSubmitCodeParams {
   mfaToken?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
-  /** One-time token of this page, from its hidden form field. */
+  /** Token of this page, from its hidden form field; it can complete the page once. */
   pageToken?: string | undefined;
   /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
@@ -999,7 +999,7 @@ export interface PagesSubmitSecondFactorParams {
   mfaToken?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
-  /** One-time token of this page, from its hidden form field. */
+  /** Token of this page, from its hidden form field; it can complete the page once. */
   pageToken?: string | undefined;
   /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
@@ -1029,7 +1029,7 @@ export interface PagesEnrollSecondFactorParams {
   mfaToken?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
-  /** One-time token of this page, from its hidden form field. */
+  /** Token of this page, from its hidden form field; it can complete the page once. */
   pageToken?: string | undefined;
   /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
@@ -1059,7 +1059,7 @@ export interface PagesConfirmRecoveryCodesParams {
   mfaToken?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
-  /** One-time token of this page, from its hidden form field. */
+  /** Token of this page, from its hidden form field; it can complete the page once. */
   pageToken?: string | undefined;
   /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
@@ -1089,7 +1089,7 @@ export interface PagesPasskeyOptionsParams {
   mfaToken?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
-  /** One-time token of this page, from its hidden form field. */
+  /** Token of this page, from its hidden form field; it can complete the page once. */
   pageToken?: string | undefined;
   /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
@@ -1119,7 +1119,7 @@ export interface PagesSubmitPasskeyParams {
   mfaToken?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
-  /** One-time token of this page, from its hidden form field. */
+  /** Token of this page, from its hidden form field; it can complete the page once. */
   pageToken?: string | undefined;
   /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
@@ -1149,7 +1149,7 @@ export interface PagesAddPasskeyParams {
   mfaToken?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
-  /** One-time token of this page, from its hidden form field. */
+  /** Token of this page, from its hidden form field; it can complete the page once. */
   pageToken?: string | undefined;
   /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
@@ -1179,7 +1179,7 @@ export interface PagesSkipPasskeyParams {
   mfaToken?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
-  /** One-time token of this page, from its hidden form field. */
+  /** Token of this page, from its hidden form field; it can complete the page once. */
   pageToken?: string | undefined;
   /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
@@ -1209,7 +1209,7 @@ export interface PagesSubmitForgotPasswordParams {
   mfaToken?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
-  /** One-time token of this page, from its hidden form field. */
+  /** Token of this page, from its hidden form field; it can complete the page once. */
   pageToken?: string | undefined;
   /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
@@ -1245,7 +1245,7 @@ export interface PagesSubmitResetPasswordParams {
   mfaToken?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
-  /** One-time token of this page, from its hidden form field. */
+  /** Token of this page, from its hidden form field; it can complete the page once. */
   pageToken?: string | undefined;
   /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
   redirectUrl?: string | undefined;
@@ -1438,7 +1438,7 @@ export interface InboundListParams {
 
 /** Parameters of `inbound.add`. */
 export interface InboundAddParams {
-  /** The recipients in the envelope, separated by commas. By default, those that the header names. */
+  /** The recipients in the envelope, separated by commas. By default, those in the header. */
   recipients?: string[] | undefined;
   /** The envelope sender, for SPF; empty for the null reverse-path. */
   sender?: string | undefined;
@@ -1862,7 +1862,7 @@ export interface DevelopersTotpApi {
    */
   enroll(params: PasswordAgain, options?: RequestOptions): Promise<DeveloperTotpEnrolment>;
   /**
-   * Turn the second factor on with a first code of the app
+   * Turn the second factor on with a first code of the authenticator app
    *
    * Your other sessions end.
    *
@@ -2853,7 +2853,8 @@ export interface WebhooksDeliveriesApi {
   /**
    * Send all deliveries of a period and status again, oldest first, for example after an outage
    *
-   * At most 10,000 per request; `more` tells whether there are further ones. Pending deliveries are not affected.
+   * At most 10,000 per request; `more` tells whether there are further ones. Deliveries that are due already are not
+   * affected; with the status PENDING, those that wait for a retry are sent at once.
    *
    * Permission: `webhooks:write`.
    *
@@ -4527,8 +4528,8 @@ export interface AuthApi {
   /**
    * Complete a sign-in with the second factor, in at most five tries
    *
-   * A code of the app works once, even within its 30 seconds. If a recovery code is used, the customer is notified by
-   * mail.
+   * A code of the authenticator app works once, even within its 30 seconds. If a recovery code is used, the customer is
+   * notified by mail.
    *
    * Credentials: anonymous, publishable key, secret key.
    *
@@ -4564,7 +4565,7 @@ export interface AuthApi {
    * Find the single sign-on connection that serves the domain of an e-mail address
    *
    * Redirect the browser to `loginUrl` with `redirectUrl`, `codeChallenge` and `state`. All fields are null if there is
-   * no connection, if the domain has lapsed, or if the organization is suspended.
+   * no connection, if the domain is no longer verified, or if the organization is suspended.
    *
    * Credentials: anonymous, publishable key, secret key.
    *
@@ -4664,7 +4665,7 @@ export interface AuthTotpApi {
    */
   confirm(params: TotpCode, options?: RequestOptions): Promise<CustomerRecoveryCodes>;
   /**
-   * Turn the second factor off with a code of the app or a recovery code
+   * Turn the second factor off with a code of the authenticator app or a recovery code
    *
    * The response is 409 if the project or an organization requires a second factor. The customer is notified by mail.
    *
@@ -4987,9 +4988,9 @@ export interface PagesApi {
    */
   resetPassword(params?: PagesResetPasswordParams, options?: RequestOptions): Promise<string>;
   /**
-   * Set a new password with the token of a reset link
+   * Set a new password with the token of a reset link, and show a notice
    *
-   * Set a new password with the token of a reset link
+   * All sessions of the customer end; for the other effects see `POST …/auth/password/reset`.
    *
    * Problems: `password_common`, `password_breached`, `code_invalid`, `method_off`, `too_many_requests`,
    * `database_away`.
@@ -5244,8 +5245,8 @@ export interface SsoApi {
   /**
    * Create a link to test the connection, even if it is not active: open the link in a browser and sign on
    *
-   * The final page, and `traces`, show every check and the resulting profile. No customer is created or signed in. The
-   * link is valid for an hour.
+   * The final page and the operation `…/traces` show every check and the resulting profile. No customer is created or
+   * signed in. The link is valid for an hour.
    *
    * Permission: `sso:write`.
    *
@@ -5400,8 +5401,8 @@ export interface AppsSsoApi {
   /**
    * Create a link to test the connection, even if it is not active: open the link in a browser and sign on
    *
-   * The final page, and `traces`, show every check and the resulting profile. No customer is created or signed in. The
-   * link is valid for an hour.
+   * The final page and the operation `…/traces` show every check and the resulting profile. No customer is created or
+   * signed in. The link is valid for an hour.
    *
    * Permission: `sso:write`.
    *
@@ -5962,7 +5963,7 @@ export interface InboxApi {
   /**
    * Delete a captured message
    *
-   * Its send stays in the e-mail log.
+   * The e-mail stays in the e-mail log.
    *
    * Permission: `emails:write`.
    *
@@ -7037,7 +7038,7 @@ export interface SamlApi {
    * Receive the identity provider's response (SAML HTTP-POST binding): the assertion consumer service
    *
    * Redirects the browser to the app with a code, or with `error`. An invalid response, or one for another browser,
-   * returns a page with the reason; `traces` has every check.
+   * returns a page with the reason; the operation `…/traces` lists every check.
    *
    * Problems: `sso_connection_missing`, `database_away`.
    */

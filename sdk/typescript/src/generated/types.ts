@@ -1169,11 +1169,11 @@ export interface CampaignTestedData {
   /** Id of the variant that is sent to the rest of the audience. */
   winnerId: string;
   /**
-   * How the variant was chosen: `rule` (by the metric of the test), `hand` (by a person) or `too_small` (no test took
-   * place).
+   * How the variant was chosen: `rule` (by the metric of the test), `hand` (by a person), `cancelled` (the test was
+   * cancelled) or `too_small` (no test took place).
    */
   decidedBy: string;
-  /** Why no test took place. Absent otherwise. */
+  /** Why the test ended without a comparison. Absent otherwise. */
   reason?: string | null | undefined;
 }
 
@@ -2045,7 +2045,7 @@ export interface CustomerProviderData {
   provider: string;
 }
 
-/** Recovery codes. Each can be used once instead of a code of the app. They are shown only once. */
+/** Recovery codes. Each can be used once instead of a code of the authenticator app. They are shown only once. */
 export interface CustomerRecoveryCodes {
   /** Recovery codes. Shown only once. */
   codes: string[];
@@ -3773,7 +3773,7 @@ export interface EnrolledSignIn {
   mfaToken: string | null;
   /** Second factors that can be used or set up: `TOTP`, `RECOVERY_CODE`. */
   mfaMethods: string[] | null;
-  /** Each can be used once instead of a code of the app. */
+  /** Each can be used once instead of a code of the authenticator app. */
   recoveryCodes: string[];
 }
 
@@ -5388,7 +5388,10 @@ export interface PasswordAgain {
   password: string;
 }
 
-/** The caller's password and, if a second factor is on, a code of the app or a recovery code. */
+/**
+ * The caller's password and, if a second factor is on, a code of the authenticator app or a recovery
+ *     code.
+ */
 export interface PasswordAndAnyCode {
   /** Password. A new password must have at least 8 characters. */
   password: string;
@@ -5396,7 +5399,7 @@ export interface PasswordAndAnyCode {
   code?: string | null | undefined;
 }
 
-/** The caller's password, and a code of the app or a recovery code. */
+/** The caller's password, and a code of the authenticator app or a recovery code. */
 export interface PasswordAndCode {
   /** Password. A new password must have at least 8 characters. */
   password: string;
@@ -6025,7 +6028,7 @@ export interface SampleContact {
   attributes?: { [key: string]: unknown } | undefined;
 }
 
-/** A code of the app, or a recovery code. */
+/** A code of the authenticator app, or a recovery code. */
 export interface SecondFactorProof {
   /** One-time code from the authenticator app or from the mail. */
   code?: string | null | undefined;
@@ -6033,7 +6036,7 @@ export interface SecondFactorProof {
   recoveryCode?: string | null | undefined;
 }
 
-/** The `mfaToken` that the sign-in returned, and either a code of the app or a recovery code. */
+/** The `mfaToken` that the sign-in returned, and either a code of the authenticator app or a recovery code. */
 export interface SecondFactorSignIn {
   /** Token that proves the first factor. Send it with the second factor. */
   mfaToken: string;
@@ -7105,7 +7108,7 @@ export interface TotpCode {
   code: string;
 }
 
-/** The current code of the app. */
+/** The current code of the authenticator app. */
 export interface TotpConfirmation {
   /** One-time code from the authenticator app or from the mail. */
   code: string;
