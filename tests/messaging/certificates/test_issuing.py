@@ -277,7 +277,7 @@ async def test_orders_wait_for_the_limits_of_the_authority(world, clock, server,
                 name=f"n{number}.{HOST}",
                 registered_domain=HOST,
                 counted_for=None,
-                now=clock(),
+                ordered_at=clock(),
             )
     waiting = await issue(world, run_due_work)
     assert waiting.problem.startswith(f"{ORDERS_PER_DOMAIN} certificates below {HOST} were ordered")
