@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from tests.identity.customers.conftest import GOOD, new_address
-from tests.identity.customers.test_second_factor import use, with_passkey, with_totp
+from tests.identity.customers.test_second_factor import sign_in_with_passkey, with_passkey, with_totp
 
 OTHER = "another password nobody has"
 
@@ -115,7 +115,7 @@ async def test_identities_passkeys_and_a_password_that_only_the_merged_customer_
     assert survivor["identities"] == []
     customer = await merged(project, survivor["id"], loser["customer"]["id"])
     assert {identity["provider"] for identity in customer["identities"]} == {"PASSWORD", "PASSKEY"}
-    assert (await use(auth, device)).json()["customer"]["id"] == survivor["id"]
+    assert (await sign_in_with_passkey(auth, device)).json()["customer"]["id"] == survivor["id"]
     for address in (survivor["email"], other):
         assert (await auth.sign_in(address, GOOD)).json()["customer"]["id"] == survivor["id"]
 

@@ -20,7 +20,7 @@ from tests.identity.customers.test_providers import (
     query_of,
     settings,
 )
-from tests.identity.customers.test_second_factor import App, use, with_passkey, with_totp
+from tests.identity.customers.test_second_factor import App, sign_in_with_passkey, with_passkey, with_totp
 from tests.identity.organizations.conftest import Directory, directory
 
 __all__ = ["browser", "directory", "provider", "provider_browser", "settings"]
@@ -171,10 +171,12 @@ async def test_a_passkey_with_user_verification_is_sufficient(auth, clock):
     """Regression test of I10 (tests/defects.md)."""
     _, _, device, _, _ = await with_passkey(auth, new_address())
     await require(auth)
-    signed_in = (await use(auth, VerifiedUser(device))).json()
+    signed_in = (await sign_in_with_passkey(auth, VerifiedUser(device))).json()
     assert signed_in["accessToken"]
     assert (await auth.post("/token/refresh", {"refreshToken": signed_in["refreshToken"]})).status_code == 200
-    assert is_asked_to_enroll(await use(auth, device)), "without user verification, a passkey is one factor"
+    assert is_asked_to_enroll(await sign_in_with_passkey(auth, device)), (
+        "without user verification, a passkey is one factor"
+    )
 
 
 async def test_a_session_without_a_second_factor_ends_at_the_next_refresh(auth, directory):

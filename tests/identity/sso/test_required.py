@@ -12,7 +12,7 @@ from tests.identity.customers.test_merging import merged
 from tests.identity.customers.test_providers import VERIFIER, ProviderBrowser, provider, put, settings
 from tests.identity.customers.test_providers import query_of as provider_query_of
 from tests.identity.customers.test_required_second_factor import enrolled
-from tests.identity.customers.test_second_factor import use, with_passkey, with_totp
+from tests.identity.customers.test_second_factor import sign_in_with_passkey, with_passkey, with_totp
 from tests.identity.sso.conftest import REDIRECT_URL, Acme, person, query_of
 from tests.identity.sso.test_pages import page, submit
 
@@ -106,7 +106,7 @@ async def test_the_requirement_depends_on_the_domain_and_reveals_no_accounts(con
 async def passkey_of(auth, address):
     """Sign up a customer with a passkey. Returns a function that signs in with it."""
     _, _, device, _, _ = await with_passkey(auth, address)
-    return lambda: use(auth, device)
+    return lambda: sign_in_with_passkey(auth, device)
 
 
 async def account_of(auth, provider, address):
