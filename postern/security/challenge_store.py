@@ -1,5 +1,6 @@
 """SQL of challenges; see `challenges`. Rows of developers have the project_id NO_ID."""
 
+from typing import Final
 from uuid import UUID
 
 from postern.kernel.database.statements import Queries, Transaction, statement
@@ -16,6 +17,10 @@ class ChallengeRow(Record):
     secret_hash: bytes
     tries: int
     data: bytes
+
+
+COLUMNS: Final = "project_id, id, subject_id, identifier, secret_hash, tries, data"
+"""The fields of ChallengeRow. Not `*`: a later column would make statements fail that are prepared already."""
 
 
 @statement("""
@@ -41,11 +46,11 @@ async def insert(
 
 # Count a try and return the row; None if the challenge does not exist, has expired, or has no tries left.
 # Call this before the answer is compared, so that concurrent guesses cannot exceed the limit.
-@statement("""
+@statement(f"""
     update challenges set tries = tries + 1
     where project_id = %(project_id)s and id = %(id)s and purpose = %(purpose)s and tries < %(max_tries)s
       and expires_at > %(now)s
-    returning project_id, id, subject_id, identifier, secret_hash, tries, data
+    returning {COLUMNS}
 """)
 async def count_try(
     db: Queries, *, project_id: UUID, id: UUID, purpose: str, max_tries: int, now: Moment
@@ -53,16 +58,16 @@ async def count_try(
 
 
 # Return a challenge that has not expired, without counting a try.
-@statement("""
-    select project_id, id, subject_id, identifier, secret_hash, tries, data from challenges
+@statement(f"""
+    select {COLUMNS} from challenges
     where project_id = %(project_id)s and id = %(id)s and purpose = %(purpose)s and expires_at > %(now)s
 """)
 async def get(db: Queries, *, project_id: UUID, id: UUID, purpose: str, now: Moment) -> ChallengeRow | None: ...
 
 
 # Return up to 100 challenges of a subject that have not expired, newest first.
-@statement("""
-    select project_id, id, subject_id, identifier, secret_hash, tries, data from challenges
+@statement(f"""
+    select {COLUMNS} from challenges
     where project_id = %(project_id)s and subject_id = %(subject_id)s and purpose = %(purpose)s
       and expires_at > %(now)s
     order by id desc limit 100
