@@ -29,10 +29,8 @@ from postern.kernel.outbound.client import (
     DRAINED_BYTES,
     IDLE_CONNECTIONS,
     IDLE_SECONDS,
-    KEPT_BYTES,
     KEPT_HEADERS,
     OPEN_CONNECTIONS,
-    TOTAL_TIMEOUT,
     USER_AGENT,
     Method,
     Outbound,
@@ -66,10 +64,11 @@ HEADERS = {
 }
 
 
-class HttpcoreOutbound:
+class HttpcoreOutbound(Outbound):
     """`Outbound` on a connection pool of httpcore; see above for the differences."""
 
     def __init__(self, lookup: Lookup, *, allowed: Sequence[Network] = (), tls: ssl.SSLContext | None = None) -> None:
+        super().__init__(lookup, allowed=allowed, tls=tls)
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=tls or default_tls(),
             max_connections=OPEN_CONNECTIONS,
@@ -77,25 +76,9 @@ class HttpcoreOutbound:
             keepalive_expiry=IDLE_SECONDS,
             network_backend=_CheckedBackend(lookup, allowed),
         )
-        self._total = TOTAL_TIMEOUT.total_seconds()
         self._timeouts = {"timeout": {"connect": CONNECT_TIMEOUT.total_seconds()}}
 
-    async def post(
-        self, url: str, body: bytes, *, headers: Mapping[str, str] | None = None, keep: int = KEPT_BYTES
-    ) -> Outcome:
-        """Send a POST request with `body`; see `Outbound.post`."""
-        return await self.send("POST", url, body=body, headers=headers, keep=keep)
-
-    async def send(
-        self,
-        method: Method,
-        url: str,
-        *,
-        body: bytes = b"",
-        headers: Mapping[str, str] | None = None,
-        keep: int = KEPT_BYTES,
-    ) -> Outcome:
-        """Send one request; see `Outbound.send`."""
+    async def _send(self, method: Method, url: str, body: bytes, headers: Mapping[str, str], keep: int) -> Outcome:
         clock = asyncio.get_running_loop().time
         started_at = clock()
         try:
@@ -111,7 +94,7 @@ class HttpcoreOutbound:
                 "User-Agent": USER_AGENT,
                 "Accept": "*/*",
                 "Accept-Encoding": "identity",
-                **(headers or {}),
+                **headers,
             }
             if method != "GET":
                 fields["Content-Length"] = str(len(body))
@@ -191,7 +174,7 @@ async def loopback(_name: str) -> Sequence[str]:
     return ["127.0.0.1"]
 
 
-async def measure(client: Outbound | HttpcoreOutbound, url: str, count: int, concurrent: int) -> tuple[float, float]:
+async def measure(client: Outbound, url: str, count: int, concurrent: int) -> tuple[float, float]:
     """Requests per second, and the CPU time of this process for each in microseconds."""
     numbers = iter(range(count))
 
