@@ -107,7 +107,7 @@ async def confirm_developer_totp(call: Call, data: TotpConfirmation) -> Develope
         if codes is None:
             raise MfaAlreadyEnabled
         await store.set_mfa_enabled_at(tx, id=developer.id, mfa_enabled_at=call.now, now=call.now)
-        await end_sessions(tx, call, developer.id, but=call.caller.credential_id)
+        await end_sessions(tx, call, developer.id, except_session_id=call.caller.credential_id)
         await enqueue_notice(tx, call, developer, "A second factor was turned on", "member.mfa_enabled")
     return DeveloperRecoveryCodes(recovery_codes=codes)
 

@@ -167,11 +167,9 @@ async def sign_in_developer(call: Call, data: DeveloperSignIn) -> DeveloperSignI
     if checked is None or password_hash is None:
         await attempt_failed(call, attempt)
         raise DeveloperSignInFailed
+    checked = replace_struct(checked, password_hash=password_hash)
     async with call.db.transaction() as tx:
-        # The password was checked without a lock: it may have been changed since.
-        developer = await store.lock_developer(tx, id=checked.id)
-        if developer is None or developer.password_hash != password_hash or developer.email != checked.email:
-            raise DeveloperSignInFailed
+        developer = await _lock_unchanged(tx, checked)
         # This does not clear failures at the second factor, which are counted separately.
         await attempt_succeeded(tx, attempt, call.now)
         if developer.mfa_enabled_at is None:
@@ -182,11 +180,18 @@ async def sign_in_developer(call: Call, data: DeveloperSignIn) -> DeveloperSignI
     if used_factor is None:
         raise DeveloperSignInFailed
     async with call.db.transaction() as tx:
-        # The password may have been changed while the code was checked.
-        developer = await store.lock_developer(tx, id=checked.id)
-        if developer is None or developer.password_hash != password_hash or developer.email != checked.email:
-            raise DeveloperSignInFailed
-        return await start_session(tx, call, developer, ["pwd", used_factor])
+        return await start_session(tx, call, await _lock_unchanged(tx, checked), ["pwd", used_factor])
+
+
+async def _lock_unchanged(tx: Transaction, checked: DeveloperRow) -> DeveloperRow:
+    """Lock and return the row of a developer whose password was checked without a lock.
+
+    Raises DeveloperSignInFailed if the password or the address was changed since, or the developer was deleted.
+    """
+    developer = await store.lock_developer(tx, id=checked.id)
+    if developer is None or (developer.password_hash, developer.email) != (checked.password_hash, checked.email):
+        raise DeveloperSignInFailed
+    return developer
 
 
 @post(
@@ -315,9 +320,13 @@ async def end_session(world: "World", developer_id: UUID, session_id: UUID) -> b
     )
 
 
-async def end_sessions(tx: Transaction, call: Call, developer_id: UUID, *, but: UUID | None = None) -> list[UUID]:
-    """End all sessions of a developer except `but`. Returns the ids of the ended ones."""
-    return await session_store.revoke_all(tx, project_id=NO_ID, subject_id=developer_id, except_id=but, now=call.now)
+async def end_sessions(
+    tx: Transaction, call: Call, developer_id: UUID, *, except_session_id: UUID | None = None
+) -> list[UUID]:
+    """End all sessions of a developer except `except_session_id`. Returns the ids of the ended ones."""
+    return await session_store.revoke_all(
+        tx, project_id=NO_ID, subject_id=developer_id, except_id=except_session_id, now=call.now
+    )
 
 
 async def open_account(call: Call, data: DeveloperSignUp, *, email_verified: bool = False) -> DeveloperSignInResult:

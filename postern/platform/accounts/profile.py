@@ -139,7 +139,7 @@ async def change_developer_password(call: Call, data: DeveloperPasswordChange) -
     async with call.db.transaction() as tx:
         developer = await lock_proven_developer(tx, caller_row)
         await store.set_password(tx, id=developer.id, password_hash=password_hash, now=call.now)
-        await end_sessions(tx, call, developer.id, but=call.caller.credential_id)
+        await end_sessions(tx, call, developer.id, except_session_id=call.caller.credential_id)
         # A person who knew the old password may have requested a new address: that link must become invalid too.
         await challenges.revoke(tx, NO_ID, developer.id)
         text = "The password of your developer account was changed."

@@ -176,7 +176,7 @@ async def _mark_verified(tx: Transaction, call: Call, developer: DeveloperRow, e
     await store.delete_invitations_sent_by(tx, inviter_id=developer.id)
     if developer.role == "OWNER":
         await store.delete_invitations(tx, account_id=developer.account_id)
-        await store.delete_other_developers(tx, account_id=developer.account_id, but=developer.id)
+        await store.delete_other_developers(tx, account_id=developer.account_id, except_id=developer.id)
         await projects.delete_keys_of_account(tx, developer.account_id)
         # An account whose owner's address is not verified only captures mail; now its projects may send.
         if await store.clear_unproven(tx, id=developer.account_id):

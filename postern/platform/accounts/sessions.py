@@ -50,6 +50,6 @@ async def revoke_other_developer_sessions(call: Call) -> None:
     developer_id = call.caller.actor_id
     assert developer_id
     async with call.db.transaction() as tx:
-        ended = len(await end_sessions(tx, call, developer_id, but=call.caller.credential_id))
+        ended = len(await end_sessions(tx, call, developer_id, except_session_id=call.caller.credential_id))
         details = {"sessions": ended}
         await audit.record(tx, call, "member.sessions_revoked", "Member", developer_id, account_wide=True, **details)

@@ -312,8 +312,8 @@ async def schedule_project_deletions(tx: Transaction, *, account_id: UUID, ids: 
 async def schedule_account_deletion(tx: Transaction, *, account_id: UUID, now: Moment) -> None: ...
 
 
-@statement("delete from developers where account_id = %(account_id)s and id <> %(but)s")
-async def delete_other_developers(tx: Transaction, *, account_id: UUID, but: UUID) -> None: ...
+@statement("delete from developers where account_id = %(account_id)s and id <> %(except_id)s")
+async def delete_other_developers(tx: Transaction, *, account_id: UUID, except_id: UUID) -> None: ...
 
 
 @statement("delete from developers where account_id = %(account_id)s")
