@@ -39,6 +39,7 @@ from bench.emails import (
     sink,
     verified_domain,
 )
+from bench.processes import meter
 from postern.kernel.database.embedded import run_embedded
 from postern.kernel.database.migrations import migrate
 
@@ -57,12 +58,16 @@ def received(ledger: Path) -> int:
 
 
 def wire(server: Server, url: str, to: str, workers: int, count: int) -> list[Row]:
-    """Measure signed, tracked, personalised messages per second, from the first ones to the last."""
+    """Measure signed, tracked, personalised messages per second, from the first ones to the last.
+
+    The processor time is that from the request `send` until the last message was stored as sent.
+    """
     project, key, token = server.project()
     verified_domain(url, server, project, token)
-    campaign = campaign_to(url, server, project, key, count)
+    campaign = campaign_to(url, server, project, key, count, html=newsletter())
     started = [server.start("worker") for _ in range(workers)]
     time.sleep(3)
+    describe = meter()
     server.call("POST", f"{campaign}/send", None, key)
     ends = time.monotonic() + 300
     with psycopg.connect(url, autocommit=True) as connection:
@@ -72,12 +77,26 @@ def wire(server: Server, url: str, to: str, workers: int, count: int) -> list[Ro
         while (sent := count_sent(connection, project)) < count and time.monotonic() < ends:
             time.sleep(0.05)
         rate = (sent - first) / (time.perf_counter() - began)
+        costs = describe(count)
         recount = connection.execute(
             "select count(sent_at) from sends where campaign_id = %s", [id_of(campaign)]
         ).fetchone()
     assert recount == (count,), f"{recount} of {count} messages"
     stop(server, started)
-    return [(f"campaign: {count:,} signed, tracked messages to {to}, {workers} worker(s)", f"{rate:,.0f} messages/s")]
+    label = f"campaign: {count:,} signed, tracked messages to {to}, {workers} worker(s)"
+    return [(label, f"{rate:,.0f} messages/s, {costs}")]
+
+
+def newsletter() -> str:
+    """The newsletter that is sent by Postern and by other programs when they are compared, as a template of Postern."""
+    html = Path(__file__).with_name("newsletter.html").read_text()
+    for placeholder, replacement in {
+        "[[name]]": "{{ name }}",
+        "[[pixel]]": "",
+        "[[unsubscribe]]": "{{ unsubscribe_url }}",
+    }.items():
+        html = html.replace(placeholder, replacement)
+    return html
 
 
 def slow(server: Server, url: str, ledger: Path) -> list[Row]:

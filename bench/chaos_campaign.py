@@ -122,11 +122,11 @@ class CampaignChaos(Chaos):
         }
 
 
-def campaign_to(url: str, server: Server, project: str, key: str, contacts: int) -> str:
+def campaign_to(url: str, server: Server, project: str, key: str, contacts: int, *, html: str = HTML) -> str:
     """Create a campaign to an audience with this number of new contacts; returns its path."""
     base = f"/projects/{project}"
     audience = server.call("POST", f"{base}/audiences", {"name": "All"}, key)["id"]
-    content = {"name": "News", "html": HTML, "subject": "Hello {{name}}"}
+    content = {"name": "News", "html": html, "subject": "Hello {{name}}"}
     template = server.call("POST", f"{base}/templates", content, key)["id"]
     domain = server.call("GET", f"{base}/domains", None, key)[0]["id"]
     with psycopg.connect(url, autocommit=True) as connection:
