@@ -211,9 +211,16 @@ def sign(message: bytes, signers: Sequence[Signer], *, now: int, unsigned: Seque
     for all signers. `unsigned` are names of header fields, in lower case, that are not signed.
     """
     head, _, body = message.partition(b"\r\n\r\n")
-    body_hash = b64encode(sha256(canonical_body(body)).digest()).decode()
+    return signature_fields(head, canonical_body(body), signers, now=now, unsigned=unsigned) + message
+
+
+def signature_fields(
+    head: bytes, canonical: bytes, signers: Sequence[Signer], *, now: int, unsigned: Sequence[str] = ()
+) -> bytes:
+    """The DKIM-Signature fields of a message with these header fields and this canonical body; see `sign`."""
+    body_hash = b64encode(sha256(canonical).digest()).decode()
     names, signed = _signed_fields(head, unsigned)
-    return b"".join([*[_signature(signer, names, signed, body_hash, now) for signer in signers], message])
+    return b"".join([_signature(signer, names, signed, body_hash, now) for signer in signers])
 
 
 _BLANKS_AND_TABS = re.compile(rb"[ \t]+")

@@ -91,16 +91,7 @@ def compose(message: Message) -> bytes:
 
     Raises HeaderInvalid, AttachmentInvalid or MessageTooLarge.
     """
-    if not _MESSAGE_ID.fullmatch(message.message_id) or len(message.message_id) > 250:
-        raise HeaderInvalid.at("Message-ID", "must have the form <left@right> in ASCII, with at most 250 characters.")
-    check_headers(message.headers)
-    head = (
-        f"{fold('From', message.from_.header())}{_addresses('To', message.to)}{_subject(message.subject)}"
-        f"Date: {rfc5322_date(message.date)}\r\nMessage-ID: {message.message_id}\r\n"
-        f"{''.join([_structured_field(name, value) for name, value in message.own_headers])}"
-        f"{_addresses('Cc', message.cc)}{_addresses('Reply-To', message.reply_to)}"
-        f"{''.join([_caller_field(name, value) for name, value in message.headers])}MIME-Version: 1.0\r\n"
-    )
+    head = header_fields(message)
     text = message.text if message.html is not None else message.text or ""
     opening, between, closing = _frame(message, text is not None, message.html is not None)
     bodies = [
@@ -112,6 +103,20 @@ def compose(message: Message) -> bytes:
     if len(encoded) > MESSAGE_BYTES_LIMIT:
         raise MessageTooLarge
     return encoded
+
+
+def header_fields(message: Message) -> str:
+    """The header fields of a message up to `MIME-Version`. Raises HeaderInvalid."""
+    if not _MESSAGE_ID.fullmatch(message.message_id) or len(message.message_id) > 250:
+        raise HeaderInvalid.at("Message-ID", "must have the form <left@right> in ASCII, with at most 250 characters.")
+    check_headers(message.headers)
+    return (
+        f"{fold('From', message.from_.header())}{_addresses('To', message.to)}{_subject(message.subject)}"
+        f"Date: {rfc5322_date(message.date)}\r\nMessage-ID: {message.message_id}\r\n"
+        f"{''.join([_structured_field(name, value) for name, value in message.own_headers])}"
+        f"{_addresses('Cc', message.cc)}{_addresses('Reply-To', message.reply_to)}"
+        f"{''.join([_caller_field(name, value) for name, value in message.headers])}MIME-Version: 1.0\r\n"
+    )
 
 
 # Header fields ---------------------------------------------------------------------------------------------
@@ -220,16 +225,21 @@ _TEXT = b"Content-Type: text/plain; charset=utf-8\r\n"
 _HTML = b"Content-Type: text/html; charset=utf-8\r\n"
 
 
+def text_frame(has_text: bool, has_html: bool) -> tuple[bytes, bytes, bytes]:
+    """The same as `_frame` of a message without attachments."""
+    if not (has_text and has_html):
+        return _HTML if has_html else _TEXT, b"", b""
+    boundary = b"--=_alternative\r\n"
+    opening = b'Content-Type: multipart/alternative; boundary="=_alternative"\r\n\r\n' + boundary + _TEXT
+    return opening, boundary + _HTML, b"--=_alternative--\r\n"
+
+
 def _frame(message: Message, has_text: bool, has_html: bool) -> tuple[bytes, bytes, bytes]:
     """The bytes before the first body, between the two bodies, and after the last (RFC 2046 §5.1).
 
     `_body` writes the `Content-Transfer-Encoding` field that ends the header of each body.
     """
-    opening, between, closing = _HTML if has_html else _TEXT, b"", b""
-    if has_text and has_html:
-        boundary = b"--=_alternative\r\n"
-        opening = b'Content-Type: multipart/alternative; boundary="=_alternative"\r\n\r\n' + boundary + _TEXT
-        between, closing = boundary + _HTML, b"--=_alternative--\r\n"
+    opening, between, closing = text_frame(has_text, has_html)
     encoded = [
         _attachment(index, attachment, allow_inline=has_html) for index, attachment in enumerate(message.attachments)
     ]
@@ -282,12 +292,11 @@ def _body(text: str, *, is_part: bool, quoted_printable: bool) -> bytes:
     if _is_seven_bit(content + b"\n" if lacks_line_end else content):
         return SEVEN_BIT + content.replace(b"\n", b"\r\n") + line_end
     size = len(content) + content.count(b"\n")
-    base64_size = (size + 2) // 3 * 4 * (LINE_OCTETS + 2) // LINE_OCTETS
     # An escaped octet is written as three. This gives a lower bound of the size as quoted-printable, which saves
     # encoding texts for which base64 is shorter.
-    if quoted_printable and size + 2 * len(content.translate(None, _UNCHANGED)) < base64_size:
+    if quoted_printable and size + 2 * len(content.translate(None, _UNCHANGED)) < base64_size(size):
         quoted = _quoted_printable(content)
-        if quoted is not None and len(quoted) < base64_size:
+        if quoted is not None and len(quoted) < base64_size(size):
             return QUOTED_PRINTABLE + quoted + line_end
     return BASE64 + base64_lines(content.replace(b"\n", b"\r\n"))
 
@@ -331,6 +340,11 @@ def _soft_break(line: bytes) -> bytes:
     """Insert a soft line break into a line that became too long when its first letter or last space was escaped."""
     at = 3 if line.startswith(b"=46rom ") else len(line) - 3
     return line[:at] + b"=\r\n" + line[at:]
+
+
+def base64_size(octets: int) -> int:
+    """The size of this number of octets as base64 with line ends."""
+    return (octets + 2) // 3 * 4 * (LINE_OCTETS + 2) // LINE_OCTETS
 
 
 def base64_lines(content: bytes) -> bytes:

@@ -16,15 +16,18 @@ import msgspec
 from postern.kernel.http.problems import Invalid, Problem, ProblemError, Unprocessable
 from postern.protocols.mail import mime
 from postern.protocols.mail.address import Address, HeaderInvalid, parse_address
-from postern.protocols.mail.dkim import Signer, sign
+from postern.protocols.mail.dkim import Signer, sign, signature_fields
 from postern.protocols.mail.message_findings import ContentReport, InspectedContent, inspect_content
+from postern.protocols.mail.templates.body_layout import BodyLayout, layout_of
 from postern.protocols.mail.templates.content import (
+    UNSUBSCRIBE_NAMES,
     Content,
     Part,
     RenderedContent,
     ReportPart,
     TrackingOptions,
     compile_content,
+    fill_placeholders,
     no_report,
 )
 from postern.protocols.mail.templates.links import TooManyLinks, TooManyLinksRendered, unsubscribe_url
@@ -140,6 +143,12 @@ def compose_unsigned(
     content = content_of(templates, report_part=report_part)
     rendered = content.render(draft.values, send_id=draft.send_id, tracking=draft.tracking, report_part=report_part)
     report_part(None)
+    message = _message(draft, templates.engine, rendered)
+    return mime.compose(message), rendered.subject
+
+
+def _message(draft: MessageDraft, engine: Engine, rendered: RenderedContent) -> mime.Message:
+    """The message of a draft with this content. Raises a Problem if the sender's name cannot be rendered."""
     service_headers: list[tuple[str, str]] = []
     if draft.unsubscribe is not None:
         link = f"<{unsubscribe_url(draft.unsubscribe.base, draft.send_id, draft.unsubscribe.key)}>"
@@ -150,8 +159,8 @@ def compose_unsigned(
         service_headers.append(("List-Id", draft.list_id))
     if draft.feedback_id:
         service_headers.append(("Feedback-ID", draft.feedback_id))
-    message = mime.Message(
-        from_=_sender(draft, templates.engine),
+    return mime.Message(
+        from_=_sender(draft, engine),
         to=[address_of(text) for text in draft.to],
         cc=[address_of(text) for text in draft.cc],
         reply_to=[address_of(text) for text in draft.reply_to],
@@ -165,7 +174,6 @@ def compose_unsigned(
         attachments=draft.attachments,
         quoted_printable=not draft.is_bulk,
     )
-    return mime.compose(message), rendered.subject
 
 
 def _sender(draft: MessageDraft, engine: Engine) -> Address:
@@ -173,10 +181,61 @@ def _sender(draft: MessageDraft, engine: Engine) -> Address:
     sender = address_of(draft.sender)
     if draft.from_name is None:
         return sender
-    name = (
-        content_of(MessageTemplates(draft.from_name, engine=engine)).render(draft.values, send_id=draft.send_id).subject
-    )
+    name = draft.from_name if engine == "none" else fill_placeholders(draft.from_name, draft.values)
+    if name is None:
+        templates = MessageTemplates(draft.from_name, engine=engine)
+        name = content_of(templates).render(draft.values, send_id=draft.send_id).subject
     return msgspec.structs.replace(sender, name=" ".join(name.split()))
+
+
+def _compose_with_layout(
+    templates: MessageTemplates, draft: MessageDraft, signers: Sequence[Signer], now: int, report_part: ReportPart
+) -> ComposeResult | None:
+    """Compose and sign a bulk message with the layout of its content; None if it must be composed without one.
+
+    Raises the Problems of `compose_unsigned`.
+    """
+    tracking = draft.tracking
+    if not draft.is_bulk or tracking is None or draft.attachments:
+        return None
+    layout = _layout(templates, tracking, report_part)
+    if layout is None:
+        return None
+    report_part("subject")
+    link = unsubscribe_url(tracking.base, draft.send_id, tracking.key)
+    values = {**draft.values, **dict.fromkeys(UNSUBSCRIBE_NAMES, link)}
+    subject = templates.subject if templates.engine == "none" else fill_placeholders(templates.subject, values)
+    if subject is None:
+        subject = content_of(templates).render_subject(values)
+    report_part("html" if templates.html is not None else "text")
+    body = layout.fill(draft.values, send_id=draft.send_id, key=tracking.key)
+    report_part(None)
+    if body is None:
+        return None
+    rendered = RenderedContent(subject=subject.strip(), text=None, html=None)
+    head = mime.header_fields(_message(draft, templates.engine, rendered)).encode() + layout.header_fields
+    if len(head) + len(body) > mime.MESSAGE_BYTES_LIMIT:
+        raise mime.MessageTooLarge
+    signatures = signature_fields(head, body, signers, now=now, unsigned=draft.unsigned_headers) if signers else b""
+    return ComposeResult(message=b"".join((signatures, head, b"\r\n", body)), subject=rendered.subject)
+
+
+_layouts: OrderedDict[tuple[MessageTemplates, str, bool, bool], BodyLayout | None] = OrderedDict()
+
+
+def _layout(templates: MessageTemplates, tracking: TrackingOptions, report_part: ReportPart) -> BodyLayout | None:
+    """The layout of bulk messages with these templates, from the cache if possible. Raises TemplateInvalid."""
+    if templates.size > CONTENT_CACHED_CHARACTERS:
+        return None
+    key = (templates, tracking.base, tracking.clicks, tracking.opens)
+    try:
+        return _layouts[key]
+    except KeyError:
+        content = content_of(templates, report_part=report_part)
+        layout = _layouts[key] = layout_of(content, tracking)
+        if len(_layouts) > CONTENTS_CACHED:
+            _layouts.popitem(last=False)
+        return layout
 
 
 def compose(request: ComposeRequest, now: int, *, report_part: ReportPart = no_report) -> ComposeResult:
@@ -185,12 +244,14 @@ def compose(request: ComposeRequest, now: int, *, report_part: ReportPart = no_r
     `report_part` is called with the part that is processed next. Every error becomes the `reason` of the result;
     nothing is raised.
     """
+    templates, draft, signers, _ = request
     try:
-        message, subject = compose_unsigned(request.templates, request.draft, report_part=report_part)
+        composed = _compose_with_layout(templates, draft, signers, now, report_part)
+        if composed is not None:
+            return composed
+        message, subject = compose_unsigned(templates, draft, report_part=report_part)
         return ComposeResult(
-            message=sign(message, request.signers, now=now, unsigned=request.draft.unsigned_headers)
-            if request.signers
-            else message,
+            message=sign(message, signers, now=now, unsigned=draft.unsigned_headers) if signers else message,
             subject=subject,
         )
     except Problem as problem:
@@ -239,8 +300,6 @@ def address_of(text: str) -> Address:
     return address
 
 
-UNSUBSCRIBE_NAMES: Final[tuple[str, ...]] = ("unsubscribe_url", "unsubscribeUrl")
-"""Template variables that are defined for every message."""
 PROBLEMS: Final[dict[str, type[Problem]]] = {
     kind.code(): kind
     for kind in (

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from secrets import token_hex
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -27,6 +27,8 @@ from postern.protocols.mail.templates.template import (
     compile_template,
 )
 
+UNSUBSCRIBE_NAMES: Final[tuple[str, ...]] = ("unsubscribe_url", "unsubscribeUrl")
+"""Template variables that are defined for every message."""
 Part = Literal["subject", "html", "text"]
 ReportPart = Callable[[Part | None], None]
 """Called with the part of a message before it is processed, so that the part is known if the render process dies."""
@@ -62,6 +64,16 @@ def is_blank(html: str | None, text: str | None) -> bool:
     return not (html or "").strip() and not (text or "").strip()
 
 
+class SeparableSource(NamedTuple):
+    """The templates of a content whose parts can be rendered apart from each other."""
+
+    engine: Engine
+    text: str | None
+    """The template of the text, with `unsubscribe_placeholder` in place of the link for unsubscribing."""
+    html: TrackedTemplate | None
+    unsubscribe_placeholder: str | None
+
+
 class LiteralText:
     """A part of a message that is sent as written. Has the `render` method of a compiled template."""
 
@@ -91,6 +103,7 @@ class Content:
         "_text",
         "_text_from_rendered",
         "_text_part",
+        "_text_source",
         "_tracked",
         "_unsubscribe_placeholder",
     )
@@ -128,6 +141,7 @@ class Content:
             self._scan_rendered = engine != "none" and _SAFE_FILTER.search(html) is not None
         # If the text is derived from the html, errors in the text are reported as errors of the html.
         self._text_part: Part = "html" if text is None else "text"
+        self._text_source: str | None = None
         report_part(self._text_part)
         self._text = self._compile_text(text, html)
 
@@ -136,6 +150,7 @@ class Content:
 
     def _compile_text(self, text: str | None, html: str | None) -> CompiledTemplate | LiteralText | None:
         if text is not None or html is None:
+            self._text_source = text
             return None if text is None else self._compile(text, OutputFormat.TEXT)
         if self._scan_rendered:
             self._text_from_rendered = True
@@ -144,15 +159,27 @@ class Content:
             # The URL of the unsubscribe link differs for each recipient.
             self._unsubscribe_placeholder = f"https://{token_hex(16)}.invalid"
             html = self._tracked.rewrite(self._tracked.source, **_UNTRACKED, unsubscribe=self._unsubscribe_placeholder)
-        if self._engine == "none":
-            return LiteralText(text_from_html(html, template=False))
+        derived = self._text_source = text_from_html(html, template=self._engine != "none")
         try:
-            return compile_template(text_from_html(html), OutputFormat.TEXT)
+            return self._compile(derived, OutputFormat.TEXT)
         except TemplateInvalid:
             # The text does not have the HTML tags. One of these contained a statement such as `{% if %}`, so the text
             # is not a valid template.
             self._text_from_rendered = True
             return None
+
+    def separable_source(self, tracking: TrackingOptions) -> SeparableSource | None:
+        """The templates for a layout; None if links or the text are derived from what was rendered, or if the html is
+        sent as written."""
+        if self._scan_rendered or self._text_from_rendered or self._shared_values:
+            return None
+        if self._literal_html is not None and not (tracking.clicks or tracking.opens):
+            return None
+        return SeparableSource(self._engine, self._text_source, self._tracked, self._unsubscribe_placeholder)
+
+    def render_subject(self, values: Mapping[str, Any]) -> str:
+        """The subject alone. Raises RenderFailed."""
+        return self._subject.render(values)
 
     def render(
         self,
@@ -170,7 +197,7 @@ class Content:
         merged: dict[str, Any] = {**self._shared_values, **values}
         if tracking is not None:
             unsubscribe_link = unsubscribe_url(tracking.base, send_id, tracking.key)
-            merged["unsubscribe_url"] = merged["unsubscribeUrl"] = unsubscribe_link
+            merged |= dict.fromkeys(UNSUBSCRIBE_NAMES, unsubscribe_link)
         report_part("subject")
         prepared = merged if self._engine == "none" else RenderValues(merged)
         subject = self._subject.render(prepared).strip()
@@ -407,8 +434,8 @@ CHARACTERS_MAX: Final = 100_000
 NUMBER_MAX: Final = 10**15
 """Up to this number, the engine formats integers like Python does."""
 
-_PLACEHOLDER = re.compile(r"\{\{ *([A-Za-z_][A-Za-z0-9_]{0,63}) *\}\}")
-_RESERVED_NAMES: Final = frozenset((
+PLACEHOLDER: Final = re.compile(r"\{\{ *([A-Za-z_][A-Za-z0-9_]{0,63}) *\}\}")
+RESERVED_NAMES: Final = frozenset((
     "true", "false", "none", "True", "False", "None", "and", "or", "not", "in", "is", "if", "else", "elif", "for",
     "loop", "self", "super", "caller", "range", "values", "debug", "namespace", "dict", "cycler", "joiner", "now",
     "lipsum",
@@ -425,7 +452,7 @@ def fill_placeholders(source: str, values: Mapping[str, Any]) -> str | None:
         return source
     if len(source) > CHARACTERS_MAX:
         return None
-    names = _PLACEHOLDER.findall(source)
+    names = PLACEHOLDER.findall(source)
     if len(names) > PLACEHOLDERS_MAX or source.count("{") != 2 * len(names):
         return None
     filled: dict[str, str] = {}
@@ -433,16 +460,16 @@ def fill_placeholders(source: str, values: Mapping[str, Any]) -> str | None:
     for name in names:
         text = filled.get(name)
         if text is None:
-            text = _as_text(values[name]) if name in values else ""
-            if text is None or name in _RESERVED_NAMES:
+            text = plain_text(values[name]) if name in values else ""
+            if text is None or name in RESERVED_NAMES:
                 return None
             filled[name] = text
         size += len(text)
-    return None if size > CHARACTERS_MAX else _PLACEHOLDER.sub(lambda match: filled[match[1]], source)
+    return None if size > CHARACTERS_MAX else PLACEHOLDER.sub(lambda match: filled[match[1]], source)
 
 
-def _as_text(value: object) -> str | None:
-    """The rendered value; None if only the engine can render it."""
+def plain_text(value: object) -> str | None:
+    """A value as rendered in a text; None if only the engine can render it."""
     if type(value) is str:
         return value
     return str(value) if type(value) is int and abs(value) <= NUMBER_MAX else None

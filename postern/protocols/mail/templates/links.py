@@ -133,7 +133,7 @@ class TrackedTemplate(msgspec.Struct, frozen=True, kw_only=True):
         for position in range(1, len(pieces), 2):
             kind, content = pieces[position][:1], pieces[position][1:]
             if kind == "P":
-                pieces[position] = _pixel(open_url(base, send_id)) if opens else ""
+                pieces[position] = pixel(open_url(base, send_id)) if opens else ""
             elif kind == "L":
                 url, encoded, written = self.targets[int(content)]
                 is_tracked = clicks and not url.startswith(tracking_prefix)
@@ -168,13 +168,13 @@ def compile_links(source: str, *, template: bool = True) -> TrackedTemplate:
     pieces: list[str] = []
     count = copied_to = 0
     has_unsubscribe = False
-    pixel = len(masked), -1
+    pixel_at = len(masked), -1
     """The position of the pixel: the offset in the masked source, and the index in `pieces` (-1 for the end)."""
     for token in tokens(masked):
         if token.kind is HtmlTokenKind.END and token.name == "body":
             pieces.append(masked[copied_to : token.start])
             copied_to = token.start
-            pixel = token.start, len(pieces)
+            pixel_at = token.start, len(pieces)
         elif token.kind is HtmlTokenKind.START and token.name.partition("\ue000")[0] == "a":
             hrefs, is_unsubscribe = _tracked_hrefs(masked, token, template_tags)
             for href in hrefs:
@@ -191,7 +191,7 @@ def compile_links(source: str, *, template: bool = True) -> TrackedTemplate:
     if count > LINKS_LIMIT:
         raise TooManyLinks
     pieces.append(masked[copied_to:])
-    pieces.insert(pixel[1] if pixel[1] >= 0 else len(pieces), f"{marker}P{marker}")
+    pieces.insert(pixel_at[1] if pixel_at[1] >= 0 else len(pieces), f"{marker}P{marker}")
     return TrackedTemplate(
         source=unmask("".join(pieces), template_tags),
         marker=marker,
@@ -332,5 +332,6 @@ def _rendered_href(written: str, base: str, send_id: str, key: bytes) -> str:
     return f'"{_click(base, send_id, key, url, encoded)}"' if _is_short(url, encoded) else written
 
 
-def _pixel(url: str) -> str:
+def pixel(url: str) -> str:
+    """The image that shows that a message was opened."""
     return f'<img src="{escape(url)}" width="1" height="1" alt="" style="width:1px;height:1px;border:0">'
