@@ -5,6 +5,7 @@
 
 import re
 from base64 import b64encode
+from binascii import b2a_base64
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import sha256
@@ -282,19 +283,26 @@ def _folded_names(names: tuple[str, ...]) -> str:
 def _signature(signer: Signer, names: str, signed: bytes, body_hash: str, now: int) -> bytes:
     """The complete DKIM-Signature field with CRLF: PKCS #1 v1.5 (RFC 6376 §3.3.1) or PureEdDSA (RFC 8463 §3)."""
     key = signer.private_key
-    algorithm = "rsa-sha256" if isinstance(key, RSAPrivateKey) else "ed25519-sha256"
-    field = (
-        f"DKIM-Signature: v=1; a={algorithm}; c=relaxed/relaxed; d={signer.domain};\r\n"
-        f" s={signer.selector}; t={now};\r\n"
-        f" h={names};\r\n bh={body_hash};\r\n b="
-    ).encode()
+    is_rsa = isinstance(key, RSAPrivateKey)
+    opening, canonical_opening = _field_opening(signer.domain, signer.selector, is_rsa, names, now)
     # The signature covers its own field with an empty b= and without the final CRLF (RFC 6376 §3.7).
-    unsigned_field = b"dkim-signature:" + field[len(b"DKIM-Signature: ") :].replace(b"\r\n", b"")
-    digest = sha256(signed + unsigned_field).digest()
-    signature = key.sign(digest, _PADDING, _PREHASHED) if isinstance(key, RSAPrivateKey) else key.sign(digest)
-    encoded = b64encode(signature)
+    hashed = body_hash.encode()
+    digest = sha256(b"".join((signed, canonical_opening, hashed, b"; b="))).digest()
+    signature = key.sign(digest, _PADDING, _PREHASHED) if is_rsa else key.sign(digest)
+    encoded = b2a_base64(signature, newline=False)
     lines = b"\r\n ".join([encoded[start : start + 72] for start in range(0, len(encoded), 72)])
-    return field + lines + b"\r\n"
+    return b"".join((opening, hashed, b";\r\n b=", lines, b"\r\n"))
+
+
+@lru_cache(maxsize=256)
+def _field_opening(domain: str, selector: str, is_rsa: bool, names: str, now: int) -> tuple[bytes, bytes]:
+    """The field up to `bh=`, which all messages of a second have in common, and its canonical form."""
+    field = (
+        f"DKIM-Signature: v=1; a={'rsa' if is_rsa else 'ed25519'}-sha256; c=relaxed/relaxed; d={domain};\r\n"
+        f" s={selector}; t={now};\r\n"
+        f" h={names};\r\n bh="
+    ).encode()
+    return field, b"dkim-signature:" + field[len(b"DKIM-Signature: ") :].replace(b"\r\n", b"")
 
 
 _PADDING: Final = PKCS1v15()

@@ -28,7 +28,6 @@ from postern.protocols.mail.templates.content import (
 from postern.protocols.mail.templates.links import (
     CLICK,
     LINKS_LIMIT,
-    UNSUBSCRIBE,
     TooManyLinksRendered,
     TrackedTemplate,
     open_url,
@@ -56,11 +55,14 @@ class SendId(NamedTuple):
     """A slot for the id of the send."""
 
 
-class Signature(NamedTuple):
-    """A slot for the signature of a link."""
+class ClickSignature(NamedTuple):
+    """A slot for the signature of a tracked link."""
 
-    purpose: str
     url: str
+
+
+class UnsubscribeSignature(NamedTuple):
+    """A slot for the signature of the link for unsubscribing."""
 
 
 class Value(NamedTuple):
@@ -75,8 +77,7 @@ class Fragment(NamedTuple):
     source: str
 
 
-Piece = str | SendId | Signature | Value | Fragment
-UNSUBSCRIBE_SIGNATURE: Final = Signature(UNSUBSCRIBE, "")
+Piece = str | SendId | ClickSignature | UnsubscribeSignature | Value | Fragment
 
 
 class NotSeparable(Exception):
@@ -93,12 +94,12 @@ class BodyLayout:
         self._octets: list[bytes] = []
         """The encoded body; each slot is an empty entry, whose index is in one of the lists below."""
         self._send_ids: list[int] = []
-        self._signatures: list[tuple[int, Signature]] = []
+        self._clicks: list[tuple[int, str]] = []
+        """Index and URL."""
+        self._unsubscribes: list[int] = []
         self._values: list[tuple[int, str, bool]] = []
         """Index, name of the variable, and whether it is in the html."""
         self._fragments: list[_Fragments] = []
-        self._links = 0
-        """The number of links outside of fragments."""
         opening, between, closing = mime.text_frame(source.text is not None, source.html is not None)
         head, _, rest = (opening + mime.QUOTED_PRINTABLE).partition(b"\r\n\r\n")
         self.header_fields = head + b"\r\n"
@@ -126,7 +127,7 @@ class BodyLayout:
                 writer.write(piece)
                 unencoded += len(piece.encode("utf-8", "replace"))
                 continue
-            if isinstance(piece, SendId | Signature):
+            if isinstance(piece, SendId | ClickSignature | UnsubscribeSignature):
                 writer.reserve(SEND_ID_LENGTH if isinstance(piece, SendId) else SIGNATURE_LENGTH)
             else:
                 writer.break_line()
@@ -134,9 +135,10 @@ class BodyLayout:
             self._octets += (writer.take(), b"")
             if isinstance(piece, SendId):
                 self._send_ids.append(index)
-            elif isinstance(piece, Signature):
-                self._signatures.append((index, piece))
-                self._links += piece.purpose == CLICK
+            elif isinstance(piece, ClickSignature):
+                self._clicks.append((index, piece.url))
+            elif isinstance(piece, UnsubscribeSignature):
+                self._unsubscribes.append(index)
             elif isinstance(piece, Value):
                 self._values.append((index, piece.name, fragments.kind is OutputFormat.HTML))
             else:
@@ -180,8 +182,13 @@ class BodyLayout:
         encoded_id = send_id.encode()
         for index in self._send_ids:
             octets[index] = encoded_id
-        for index, (purpose, url) in self._signatures:
-            octets[index] = sign_link(key, purpose, send_id, url).encode()
+        for index, url in self._clicks:
+            octets[index] = sign_link(key, CLICK, send_id, url).encode()
+        if self._unsubscribes:
+            link = unsubscribe_url(self._tracking.base, send_id, key)
+            signature = link[-SIGNATURE_LENGTH:].encode()
+            for index in self._unsubscribes:
+                octets[index] = signature
         return b"".join(octets)
 
     def _render(self, fragments: "_Fragments", values: Mapping[str, Any], send_id: str, key: bytes) -> list[str]:
@@ -191,7 +198,7 @@ class BodyLayout:
         outputs = fragments.render({**values, **dict.fromkeys(UNSUBSCRIBE_NAMES, link)})
         tracked = fragments.tracked
         if tracked is not None:
-            links = self._links + sum(output.count(tracked.marker) for output in outputs) // 2
+            links = len(self._clicks) + sum(output.count(tracked.marker) for output in outputs) // 2
             if links > LINKS_LIMIT:
                 raise TooManyLinksRendered
             return [
@@ -306,11 +313,11 @@ def _link_pieces(marked: str, tracked: TrackedTemplate, tracking: TrackingOption
             yield from (before, SendId(), after)
     elif kind == "U":
         before, between, after = escape(f"{tracking.base}/t/u/{_HERE}?s={_HERE}").split(_HERE)
-        yield from (f'"{before}', SendId(), between, UNSUBSCRIBE_SIGNATURE, f'{after}"')
+        yield from (f'"{before}', SendId(), between, UnsubscribeSignature(), f'{after}"')
     elif kind == "L":
         url, encoded, written = tracked.targets[int(content)]
         if tracking.clicks and not url.startswith(f"{tracking.base}/t/"):
-            yield from (f'"{tracking.base}/t/c/', SendId(), f"?u={encoded}&amp;s=", Signature(CLICK, url), '"')
+            yield from (f'"{tracking.base}/t/c/', SendId(), f"?u={encoded}&amp;s=", ClickSignature(url), '"')
         else:
             yield written
     else:
@@ -324,7 +331,7 @@ def _unsubscribe_link(tracking: TrackingOptions, kind: OutputFormat) -> tuple[Pi
     """The variable `unsubscribe_url` as it is rendered."""
     texts = f"{tracking.base}/t/u/", "?s="
     before, between = map(_escaped, texts) if kind is OutputFormat.HTML else texts
-    return before, SendId(), between, UNSUBSCRIBE_SIGNATURE
+    return before, SendId(), between, UnsubscribeSignature()
 
 
 def _split(template: str, source: SeparableSource, tracked: TrackedTemplate | None = None) -> Iterator[Piece]:

@@ -201,15 +201,14 @@ def _compose_with_layout(
     layout = _layout(templates, tracking, report_part)
     if layout is None:
         return None
-    report_part("subject")
     link = unsubscribe_url(tracking.base, draft.send_id, tracking.key)
     values = {**draft.values, **dict.fromkeys(UNSUBSCRIBE_NAMES, link)}
     subject = templates.subject if templates.engine == "none" else fill_placeholders(templates.subject, values)
     if subject is None:
+        report_part("subject")
         subject = content_of(templates).render_subject(values)
     report_part("html" if templates.html is not None else "text")
     body = layout.fill(draft.values, send_id=draft.send_id, key=tracking.key)
-    report_part(None)
     if body is None:
         return None
     rendered = RenderedContent(subject=subject.strip(), text=None, html=None)

@@ -81,8 +81,9 @@ def open_url(base: str, send_id: str) -> str:
     return f"{base}/t/o/{send_id}"
 
 
+@lru_cache(maxsize=16)
 def unsubscribe_url(base: str, send_id: str, key: bytes) -> str:
-    """The URL that unsubscribes the recipient of a send (RFC 8058)."""
+    """The URL that unsubscribes the recipient of a send (RFC 8058), cached because a message has it several times."""
     return f"{base}/t/u/{send_id}?s={sign_link(key, UNSUBSCRIBE, send_id)}"
 
 
