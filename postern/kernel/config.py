@@ -48,6 +48,7 @@ MAX_RATES = {"bounce_rates": 10.0, "complaint_rates": 0.5}
 account."""
 CHOICES = {
     "transport": ("capture", "relay", "direct", "ses"),
+    "dkim": ("rsa+ed25519", "rsa", "none"),
     "dnssec": ("auto", "yes", "no"),
     "log_format": ("auto", "json", "console"),
     "log_level": ("debug", "info", "warning", "error", "critical"),
@@ -102,6 +103,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     fallback_transports: tuple[str, ...] = ()
     """The transports to use, in this order, if `transport` cannot be reached: `relay`, `direct` or `ses`,
     comma-separated."""
+    dkim: str = "rsa+ed25519"
+    """The DKIM signatures of messages: by both keys of the sending domain, by its RSA key only, or `none` if the relay
+    signs."""
     relay: str | None = None
     """`smtp://user:password@host:port?tls=starttls|starttls-required|implicit|none`, several separated by spaces."""
     sources: str | None = None

@@ -60,12 +60,21 @@ class SignerCache(OrderedDict[tuple[UUID, tuple[str, ...]], list[Signer]]):
 
 
 async def signers(world: "World", domain: SendingDomain, db: Queries | None = None) -> list[Signer]:
-    """The signers of a domain: its current RSA key, and its Ed25519 key once the record of that key was verified.
+    """The signers of a domain: its current RSA key, and its Ed25519 key once the record of that key was verified,
+    unless `POSTERN_DKIM` excludes them.
 
     Decrypting and parsing a key takes about 26 ms, so signers are cached per process. Within a transaction, `db` is
     that transaction; otherwise the keys are read through `world.db`.
     """
-    keys = [key for key in domain.keys if key.role == "CURRENT" or (key.role == "ED25519" and domain.ed25519_verified)]
+    algorithms = world.settings.dkim.split("+")
+    keys = [
+        key
+        for key in domain.keys
+        if (key.role == "CURRENT" and "rsa" in algorithms)
+        or (key.role == "ED25519" and domain.ed25519_verified and "ed25519" in algorithms)
+    ]
+    if not keys:
+        return []
     cache_key = (domain.id, tuple(key.public_key for key in keys))
     signer_cache = world.db.cache(SignerCache)
     cached = signer_cache.get(cache_key)

@@ -71,6 +71,17 @@ def verify_signatures(message, keys):
     ]
 
 
+@pytest.mark.parametrize(("setting", "algorithms"), [("rsa+ed25519", 2), ("rsa", 1), ("none", 0)])
+async def test_the_operator_chooses_the_signatures(sender, sink, world, setting, algorithms):
+    world.settings = msgspec.structs.replace(world.settings, dkim=setting)
+    sent = await sender.client.post("/emails", MAIL)
+    assert (sent.status_code, sent.json()["status"]) == (201, "SENT"), sent.text
+    message = sink.messages[-1]
+    found = re.findall(rb"DKIM-Signature:.*?\ba=([a-z0-9-]+);", message.raw, re.DOTALL)
+    assert found == [b"rsa-sha256", b"ed25519-sha256"][:algorithms]
+    assert verify_signatures(message, await published_keys(message, world)) == [True] * algorithms
+
+
 async def test_messages_are_composed_although_render_processes_are_killed(sender, sink, world, run_due_work):
     for round_number, kill in ((1, False), (2, True)):
         if kill:
