@@ -48,8 +48,9 @@ AHEAD_IN_BACKGROUND = 32
 BACKGROUND_AFTER = 0.5
 """The background check begins after this share of the time for which results are valid."""
 MAX_UNUSED_CHECKS = 2
-"""A message that was checked so often without getting a connection is not checked ahead any more: its server is slow,
-and it must not take the place of messages to other servers."""
+"""A message that was checked so often without getting a connection is not checked ahead any more once a later message
+got one: its server is slow, and it must not take the place of messages to other servers. A connection for another
+message to the same domain shows that the server is reached."""
 PACE_SECONDS = 0.1
 """The period over which the rate of messages is measured, while messages wait."""
 STOP_CHECK_SECONDS = 0.05
@@ -95,6 +96,9 @@ class SendTurn:
         """When the check that gave the result began, by the event loop's clock."""
         self.checks = 0
         """How many checks have included this attempt."""
+        self.domain = addresses[0].rpartition("@")[2] if addresses else ""
+        self.number = 0
+        """Its place in the order of arrival in the queue."""
         self.check: asyncio.Task[None] | None = None
         """The running check that includes this attempt."""
 
@@ -121,6 +125,9 @@ class SendQueue:
     def __init__(self, world: "World") -> None:
         self._world = world
         self._waiting: dict[SendTurn, None] = {}
+        self._last_number = 0
+        self._last_admitted = 0
+        """The highest number of a message that was admitted."""
         self._admitted_count = 0
         self._counting_since = 0.0
         self._pace = 0.0
@@ -136,6 +143,8 @@ class SendQueue:
         """Keep the attempt in the queue while the block runs, or until it is admitted."""
         if not self._waiting:  # The rate is only measured while messages wait.
             self._admitted_count, self._counting_since = 0, asyncio.get_running_loop().time()
+        self._last_number += 1
+        turn.number = self._last_number
         self._waiting[turn] = None
         try:
             yield
@@ -158,6 +167,7 @@ class SendQueue:
             await self._wait_for_check(turn)
         self._waiting.pop(turn, None)
         self._admitted_count += 1
+        self._last_admitted = max(self._last_admitted, turn.number)
         if turn.result == "OVERTAKEN":
             raise LeaseLost
         if turn.result == "CHANGED":
@@ -223,13 +233,19 @@ class SendQueue:
             (
                 turn
                 for turn in self._waiting
-                if turn.check is None and turn is not besides and turn.checks < MAX_UNUSED_CHECKS
+                if turn.check is None and turn is not besides and self._may_check_ahead(turn, besides)
             ),
             self._ahead_count(),
         )
         return [
             turn for turn in next_turns if turn.result is None or (turn.result == "GO" and turn.checked_at < oldest)
         ]
+
+    def _may_check_ahead(self, turn: SendTurn, admitted: SendTurn | None) -> bool:
+        """Whether the message may be checked before it has a connection; `admitted` has one now."""
+        if turn.checks < MAX_UNUSED_CHECKS or turn.number > self._last_admitted:
+            return True
+        return admitted is not None and turn.domain == admitted.domain
 
     def _measured_pace(self) -> float:
         """Messages per second."""
