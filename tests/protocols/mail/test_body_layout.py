@@ -36,6 +36,9 @@ CONTENTS = {
         '<a data-postern-no-track href=https://acme.example/b>B</a> <a href="https://acme.example/{{name}}">C</a>'
         '<a href="{{ unsubscribe_url }}">Off</a> {{ unsubscribe_url }}</body>',
     ),
+    "attribute right after a link": MessageTemplates(
+        "x", '<a href="https://acme.example/1"H="{{name}}">x</a> <a href="{{ name }}">{{ name }}</a>'
+    ),
     "unsubscribe links": MessageTemplates("x", '<a data-postern-unsubscribe href="#">Off</a> <p>Ünicode {{name}}</p>'),
     "filters": MessageTemplates("{{ name | upper }}", '<p>{{ name | default("friend") }}, {{ name | upper }}</p>'),
     "conditions": MessageTemplates(
@@ -138,6 +141,8 @@ def test_the_signatures_are_those_of_the_whole_message(name):
         MessageTemplates("x", "<p>漢字漢字漢字漢字漢字漢字漢字漢字漢字</p>"),
         MessageTemplates("x", None, "Ends with a value: {{name}}"),
         MessageTemplates("x", "<p>\r{{name}}</p>"),
+        MessageTemplates("x", "<p>{{name}}</p>" * 2_001),
+        MessageTemplates("x", f"<p>{'a' * 100_000}</p>"),
     ],
 )
 def test_other_contents_are_composed_one_by_one(templates):

@@ -44,7 +44,9 @@ from postern.protocols.mail.templates.template import (
 )
 
 CHARACTERS_LIMIT: Final = 100_000
-"""Maximum characters of all values of a message. A message with more is composed without a layout."""
+"""Maximum characters of a template, and of all values of a message. Those with more are composed without a layout."""
+SLOTS_LIMIT: Final = 2_000
+"""Maximum slots of a template."""
 TYPICAL_VALUE: Final = 20
 """The assumed octets of a value, to compare the sizes as quoted-printable and as base64."""
 SEND_ID_LENGTH: Final = 36
@@ -336,6 +338,8 @@ def _unsubscribe_link(tracking: TrackingOptions, kind: OutputFormat) -> tuple[Pi
 
 def _split(template: str, source: SeparableSource, tracked: TrackedTemplate | None = None) -> Iterator[Piece]:
     """Split a template into texts, values and fragments. Raises NotSeparable."""
+    if len(template) > CHARACTERS_LIMIT:
+        raise NotSeparable
     at = 0
     for start, end, slot in _slots(template, tracked) if source.engine != "none" else ():
         yield _normalized(template[at:start])
@@ -369,6 +373,8 @@ def _slots(template: str, tracked: TrackedTemplate | None) -> list[tuple[int, in
         depth += {"if": 1, "for": 1, "endif": -1, "endfor": -1}.get(keyword, 0)
         if depth:
             continue
+        if len(slots) >= SLOTS_LIMIT:
+            raise NotSeparable
         text = template[start : tag.end]
         variable = PLACEHOLDER.fullmatch(text)
         is_value = variable is not None and variable[1] not in RESERVED_NAMES
@@ -382,12 +388,21 @@ def _with_links(
     template: str, tracked: TrackedTemplate, slots: list[tuple[int, int, Value | Fragment]]
 ) -> list[tuple[int, int, Value | Fragment]]:
     """Join the slots in a link's URL, and the markers around it, to one fragment."""
-    marker = re.escape(tracked.marker)
-    links = [match.span() for match in re.finditer(f"{marker}H.*?{marker}", template, re.DOTALL)]
-    # A link in a block is in the fragment of the block.
-    links = [(start, end) for start, end in links if not any(s <= start and end <= e for s, e, _ in slots)]
-    kept = [slot for slot in slots if not any(start <= slot[0] and slot[1] <= end for start, end in links)]
-    return sorted([*kept, *((start, end, Fragment(template[start:end])) for start, end in links)])
+    markers = [match.span() for match in re.finditer(re.escape(tracked.marker), template)]
+    joined: list[tuple[int, int, Value | Fragment]] = []
+    index = 0
+    for (start, opened), (_, end) in zip(markers[::2], markers[1::2], strict=True):
+        if template[opened] != "H":
+            continue
+        while index < len(slots) and slots[index][1] <= start:
+            joined.append(slots[index])
+            index += 1
+        if index < len(slots) and slots[index][0] <= start:  # The link is in a block, which is one fragment already.
+            continue
+        while index < len(slots) and slots[index][0] < end:
+            index += 1
+        joined.append((start, end, Fragment(template[start:end])))
+    return joined + slots[index:]
 
 
 # Encoding --------------------------------------------------------------------------------------------------
