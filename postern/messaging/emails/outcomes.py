@@ -78,9 +78,6 @@ async def _settle_together(world: "World", attempts: list[FinishedAttempt]) -> l
     async with world.db.transaction() as tx:
         settled = {row.id: row.status for row in await _settle(tx, attempts, now)}
         latest = [finished for finished in attempts if finished.send.id in settled]
-        await _write_attempts(
-            tx, [*latest, *[finished for finished in attempts if rules.was_interrupted(finished.send)]], now
-        )
         await _erase_secrets(tx, latest)
         await suppress_failing_recipients(tx, latest, now, source="reply", is_reported=False)
         await _count_skipped(tx, latest)
@@ -121,7 +118,12 @@ async def _settle(tx: Transaction, attempts: list[FinishedAttempt], now: Moment)
     rows_without_nulls = [{name: value for name, value in row.items() if value is not None} for row in rows]
     project_ids = sorted({finished.send.project_id for finished in attempts})
     return await store.settle(
-        tx, project_id=project_ids, rows=Jsonb(rows_without_nulls), allowed=SETTLING_TRANSITIONS, now=now
+        tx,
+        project_id=project_ids,
+        rows=Jsonb(rows_without_nulls),
+        attempts=Jsonb(_attempt_rows(attempts)),
+        allowed=SETTLING_TRANSITIONS,
+        now=now,
     )
 
 
@@ -150,18 +152,17 @@ def has_several_recipients(send: Send) -> bool:
     return len(send.to_addresses) > 1 or bool(send.cc_addresses) or bool(send.bcc_addresses)
 
 
-async def _write_attempts(tx: Transaction, attempts: list[FinishedAttempt], now: Moment) -> None:
+def _attempt_rows(attempts: list[FinishedAttempt]) -> list[dict[str, Any]]:
+    """The rows of the attempt log: the attempts that were made, and earlier ones that were never settled."""
     rows: dict[tuple[Any, int], dict[str, Any]] = {}
     for finished in attempts:
         if finished.outcome is not None and finished.send_outcome.counts_as_try:
-            rows[finished.send.id, finished.send.attempt] = _attempt_row(finished, finished.outcome)
+            row = _attempt_row(finished, finished.outcome) | {"always": rules.was_interrupted(finished.send)}
+            rows[finished.send.id, finished.send.attempt] = row
         if rules.was_interrupted(finished.send):
             unsettled = finished.send.handed_over or 0
             rows[finished.send.id, unsettled] = _unsettled_row(finished, unsettled)
-    if not rows:
-        return
-    project_ids = sorted({row["project_id"] for row in rows.values()})
-    await store.insert_attempts(tx, project_id=project_ids, rows=Jsonb(list(rows.values())), now=now)
+    return list(rows.values())
 
 
 def _attempt_row(finished: FinishedAttempt, outcome: DeliveryOutcome) -> dict[str, Any]:
@@ -253,6 +254,7 @@ def _unsettled_row(finished: FinishedAttempt, attempt: int) -> dict[str, Any]:
         "project_id": finished.send.project_id,
         "send_id": finished.send.id,
         "attempt": attempt,
+        "always": True,
         "outcome": "AMBIGUOUS",
         "host": "",
         "results": [],

@@ -528,46 +528,47 @@ async def count_skipped(
 
 # Store the state of sends after an attempt; returns the sends whose attempt is still the latest. Others do not change.
 # `allowed`: the transitions `FROM TO` that are applied; with any other transition, the send keeps its status.
+# `attempts`: rows of the attempt log. A row of a send that does not change is left out, unless it is `always` stored;
+# rows that are stored already do not change.
 @statement("""
-    update sends as s set
-        status = case when s.status || ' ' || v.status = any (%(allowed)s::text[]) then v.status else s.status end,
-        outcomes = case when v.outcomes is null then s.outcomes else coalesce(s.outcomes, '{}') || v.outcomes end,
-        due_at = v.due_at, tries = v.tries, pending = v.pending, site = v.site,
-        retries_since = coalesce(v.retries_since, s.retries_since),
-        waits_for = v.waits_for, reason = v.reason, handed_over = null,
-        ambiguous_attempts = s.ambiguous_attempts + v.ambiguous
-            + (s.handed_over is not null and s.handed_over < v.attempt)::int,
-        subject = coalesce(v.subject, s.subject),
-        dated_at = case when v.tries > 0 then coalesce(s.dated_at, v.dated_at) end,
-        sent_at = coalesce(s.sent_at, v.sent_at), delivered_at = coalesce(s.delivered_at, v.delivered_at),
-        delayed_at = coalesce(s.delayed_at, v.delayed_at), bounced_at = coalesce(s.bounced_at, v.bounced_at),
-        complained_at = coalesce(s.complained_at, v.complained_at), updated_at = %(now)s
-    from jsonb_to_recordset(%(rows)s) as v (
-        project_id uuid, id uuid, attempt int, status text, due_at timestamptz, tries int, pending jsonb, site text,
-        waits_for text, retries_since timestamptz, outcomes jsonb, reason text, ambiguous int, subject text,
-        dated_at timestamptz, sent_at timestamptz, delivered_at timestamptz, delayed_at timestamptz,
-        bounced_at timestamptz, complained_at timestamptz)
-    where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt) and s.project_id = any (%(project_id)s)
-    returning s.id, s.status
+    with settled as (
+        update sends as s set
+            status = case when s.status || ' ' || v.status = any (%(allowed)s::text[]) then v.status else s.status end,
+            outcomes = case when v.outcomes is null then s.outcomes else coalesce(s.outcomes, '{}') || v.outcomes end,
+            due_at = v.due_at, tries = v.tries, pending = v.pending, site = v.site,
+            retries_since = coalesce(v.retries_since, s.retries_since),
+            waits_for = v.waits_for, reason = v.reason, handed_over = null,
+            ambiguous_attempts = s.ambiguous_attempts + v.ambiguous
+                + (s.handed_over is not null and s.handed_over < v.attempt)::int,
+            subject = coalesce(v.subject, s.subject),
+            dated_at = case when v.tries > 0 then coalesce(s.dated_at, v.dated_at) end,
+            sent_at = coalesce(s.sent_at, v.sent_at), delivered_at = coalesce(s.delivered_at, v.delivered_at),
+            delayed_at = coalesce(s.delayed_at, v.delayed_at), bounced_at = coalesce(s.bounced_at, v.bounced_at),
+            complained_at = coalesce(s.complained_at, v.complained_at), updated_at = %(now)s
+        from jsonb_to_recordset(%(rows)s) as v (
+            project_id uuid, id uuid, attempt int, status text, due_at timestamptz, tries int, pending jsonb, site text,
+            waits_for text, retries_since timestamptz, outcomes jsonb, reason text, ambiguous int, subject text,
+            dated_at timestamptz, sent_at timestamptz, delivered_at timestamptz, delayed_at timestamptz,
+            bounced_at timestamptz, complained_at timestamptz)
+        where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt) and s.project_id = any (%(project_id)s)
+        returning s.id, s.status
+    ), logged as (
+        insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms,
+                                   finished_at, signatures, links_base, unsubscribe_domain, transport, provider_id)
+        select project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms, %(now)s, signatures,
+               links_base, unsubscribe_domain, transport, provider_id
+        from jsonb_to_recordset(%(attempts)s) as v (
+            project_id uuid, send_id uuid, attempt int, always bool, outcome text, host text, results jsonb,
+            dialogue text[], duration_ms int, signatures text, links_base text, unsubscribe_domain text, transport text,
+            provider_id text)
+        where project_id = any (%(project_id)s) and (always or send_id in (select id from settled))
+        on conflict do nothing
+    )
+    select id, status from settled
 """)
 async def settle(
-    tx: Transaction, *, project_id: list[UUID], rows: Jsonb, allowed: list[str], now: Moment
+    tx: Transaction, *, project_id: list[UUID], rows: Jsonb, attempts: Jsonb, allowed: list[str], now: Moment
 ) -> list[SettledSend]: ...
-
-
-# Rows of attempts that are stored already do not change.
-@statement("""
-    insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms, finished_at,
-                               signatures, links_base, unsubscribe_domain, transport, provider_id)
-    select project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms, %(now)s, signatures, links_base,
-           unsubscribe_domain, transport, provider_id
-    from jsonb_to_recordset(%(rows)s) as v (
-        project_id uuid, send_id uuid, attempt int, outcome text, host text, results jsonb, dialogue text[],
-        duration_ms int, signatures text, links_base text, unsubscribe_domain text, transport text, provider_id text)
-    where project_id = any (%(project_id)s)
-    on conflict do nothing
-""")
-async def insert_attempts(tx: Transaction, *, project_id: list[UUID], rows: Jsonb, now: Moment) -> None: ...
 
 
 # Store the state of sends that reports have changed. The caller has locked their rows. `begins_attempt` ends the lease

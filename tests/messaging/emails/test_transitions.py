@@ -62,7 +62,12 @@ async def test_settling_changes_exactly_what_the_table_allows(project, world):
     async with world.db.transaction() as tx:
         await store.insert_sends(tx, project_id=[UUID(project.id)], rows=Jsonb(rows))
         settled = await store.settle(
-            tx, project_id=[UUID(project.id)], rows=Jsonb(outcomes), allowed=SETTLING_TRANSITIONS, now=now
+            tx,
+            project_id=[UUID(project.id)],
+            rows=Jsonb(outcomes),
+            attempts=Jsonb([]),
+            allowed=SETTLING_TRANSITIONS,
+            now=now,
         )
     status_after = {row.id: row.status for row in settled}
     for send, (status, new_status) in zip(sends, PAIRS, strict=True):
@@ -79,7 +84,12 @@ async def test_settling_without_allowed_transitions_changes_no_status(project, w
     async with world.db.transaction() as tx:
         await store.insert_sends(tx, project_id=[send.project_id], rows=Jsonb([row]))
         settled = await store.settle(
-            tx, project_id=[send.project_id], rows=Jsonb([outcome]), allowed=[], now=world.clock()
+            tx,
+            project_id=[send.project_id],
+            rows=Jsonb([outcome]),
+            attempts=Jsonb([]),
+            allowed=[],
+            now=world.clock(),
         )
     assert [row.status for row in settled] == ["QUEUED"]
 
