@@ -34,7 +34,6 @@ from postern.messaging.emails.return_addresses import RETURN_PATH_PURPOSE, Addre
 from postern.messaging.emails.rules import SendOutcome
 from postern.messaging.emails.transports import (
     NoSmartHost,
-    capture_transport,
     configured_transports,
     is_captured,
     transport_names,
@@ -54,6 +53,7 @@ from postern.protocols.mail.templates.composing import (
 )
 from postern.protocols.mail.templates.content import TrackingOptions
 from postern.protocols.mail.templates.rendering import MustUseSlowLane, RenderingBusy, RenderingUnavailable
+from postern.protocols.mail.transports.capture import CaptureTransport
 from postern.protocols.mail.transports.ses import REWRITTEN_HEADERS
 from postern.protocols.mail.transports.transport import (
     NO_TIME,
@@ -189,7 +189,7 @@ async def _attempt_once(world: "World", job: DeliveryJob, *, needs_mark: bool) -
     turn = _new_turn(job.send, job.body, prepared.decision, needs_mark=needs_mark)
     if not needs_mark:  # The decision was just made, so it counts as a check.
         turn.result, turn.checked_at = "GO", check_started_at
-    outcome = await _deliver(world, job, prepared, turn)
+    outcome, captured = await _deliver(world, job, prepared, turn)
     if secrets:
         outcome = redact_outcome(outcome, secrets)
     duration = timedelta(seconds=time.monotonic() - started)
@@ -215,6 +215,7 @@ async def _attempt_once(world: "World", job: DeliveryJob, *, needs_mark: bool) -
         has_secrets=bool(secrets),
         suppressed=suppressed,
         warms_up=prepared.decision.warms_up,
+        captured=captured,
     )
 
 
@@ -247,39 +248,25 @@ async def _settle(world: "World", finished: FinishedAttempt, gather_seconds: flo
     return await settle(finished)
 
 
-async def _deliver(world: "World", job: DeliveryJob, prepared: PreparedMessage, turn: SendTurn) -> DeliveryOutcome:
-    """Deliver a message. Raises LeaseLost or ContentChanged if it must not be sent as it was composed."""
-    decision, send = prepared.decision, job.send
+async def _deliver(
+    world: "World", job: DeliveryJob, prepared: PreparedMessage, turn: SendTurn
+) -> tuple[DeliveryOutcome, CapturedMail | None]:
+    """Deliver a message. The second result is the message if it was captured; it is to be stored with the outcome.
+
+    Raises LeaseLost or ContentChanged if the message must not be sent as it was composed.
+    """
+    decision, send, captured = prepared.decision, job.send, None
     if not decision.envelope.recipients:
-        return DeliveryOutcome(results=decision.fixed_results, host="postern.test", duration=NO_TIME)
+        return DeliveryOutcome(results=decision.fixed_results, host="postern.test", duration=NO_TIME), None
     if is_captured(world, decision.settings, test=send.test):
-        message, sealed = prepared.message, None
-        if job.body and job.body.secrets:
-            sealed = seal_captured(world, send.id, message)
-            templates, draft = draft_of(send, redacted_body(job.body), job.values, "", b"", now=world.clock())
-            result = await world.rendering.compose(ComposeRequest(templates, draft, (), str(send.project_id)), now=0)
-            message = result.message
-        capture = CapturedMail(
-            project_id=send.project_id,
-            id=new_id(),
-            send_id=send.id,
-            mail_from=decision.envelope.mail_from,
-            recipients=list(decision.envelope.recipients),
-            sender=send.sender,
-            subject=prepared.subject,
-            message=message,
-            sealed=sealed,
-            captured_at=world.clock(),
-        )
-        outcome = await capture_transport(world, capture).deliver(decision.envelope, message)
-        outcome = msgspec.structs.replace(outcome, transport="capture")
+        outcome, captured = await _capture(world, job, prepared)
     else:
         try:
             names = configured_transports(world, decision.settings)
             transport = transport_of(world, send.project_id, decision.settings, names)
         except NoSmartHost as error:
             delay = rules.no_server_delay(send.attempt)
-            return defer_all(
+            deferral = defer_all(
                 decision.envelope,
                 error.detail,
                 "",
@@ -294,7 +281,40 @@ async def _deliver(world: "World", job: DeliveryJob, prepared: PreparedMessage, 
             outcome = msgspec.structs.replace(outcome, transport=names[0])
     if decision.fixed_results:
         outcome = msgspec.structs.replace(outcome, results=(*decision.fixed_results, *outcome.results))
-    return outcome
+    return outcome, captured
+
+
+async def _capture(
+    world: "World", job: DeliveryJob, prepared: PreparedMessage
+) -> tuple[DeliveryOutcome, CapturedMail | None]:
+    """Capture a message instead of sending it; stores nothing. The second result is None if no recipient is valid."""
+    send, envelope = job.send, prepared.decision.envelope
+    message, sealed = prepared.message, None
+    if job.body and job.body.secrets:
+        sealed = seal_captured(world, send.id, message)
+        templates, draft = draft_of(send, redacted_body(job.body), job.values, "", b"", now=world.clock())
+        result = await world.rendering.compose(ComposeRequest(templates, draft, (), str(send.project_id)), now=0)
+        message = result.message
+    captured: list[CapturedMail] = []
+
+    async def capture(_envelope: Envelope, _message: bytes) -> None:
+        captured.append(
+            CapturedMail(
+                project_id=send.project_id,
+                id=new_id(),
+                send_id=send.id,
+                mail_from=envelope.mail_from,
+                recipients=list(envelope.recipients),
+                sender=send.sender,
+                subject=prepared.subject,
+                message=message,
+                sealed=sealed,
+                captured_at=world.clock(),
+            )
+        )
+
+    outcome = await CaptureTransport(capture).deliver(envelope, message)
+    return msgspec.structs.replace(outcome, transport="capture"), captured[0] if captured else None
 
 
 async def _deliver_through(

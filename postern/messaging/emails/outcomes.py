@@ -16,6 +16,7 @@ from postern.messaging.emails.model import (
     SETTLING_TRANSITIONS,
     SUPPRESSION_STRENGTH,
     TRANSACTIONAL,
+    CapturedMail,
     Send,
     SuppressionEntry,
     TrackedSend,
@@ -60,14 +61,17 @@ class FinishedAttempt(msgspec.Struct, frozen=True, kw_only=True):
     """Recipients that were left out, each with the suppression reason."""
     warms_up: bool = False
     """Whether the message left this server, from a domain with a warm-up plan."""
+    captured: CapturedMail | None = None
+    """The message for the inbox view, if it was captured instead of being sent."""
 
 
 async def settle_all(world: "World", attempts: list[FinishedAttempt]) -> list[str | BaseException]:
     """Store the outcomes of attempts in one transaction; returns the new status of each send, in the same order.
 
     If one of them cannot be stored, each is stored in a transaction of its own, and the result of the faulty one is its
-    error. Writes the attempt log, records events, suppresses addresses that bounced, erases the one-time secrets of
-    settled sends, and counts skipped recipients. If a later attempt of a send has begun, the send does not change.
+    error. Writes the attempt log, stores captured messages, records events, suppresses addresses that bounced, erases
+    the one-time secrets of settled sends, and counts skipped recipients. If a later attempt of a send has begun, the
+    send does not change.
     """
     return await isolate_errors(partial(_settle_together, world), attempts, ROW_ERRORS)
 
@@ -78,6 +82,8 @@ async def _settle_together(world: "World", attempts: list[FinishedAttempt]) -> l
     async with world.db.transaction() as tx:
         settled = {row.id: row.status for row in await _settle(tx, attempts, now)}
         latest = [finished for finished in attempts if finished.send.id in settled]
+        if captured := [finished.captured for finished in latest if finished.captured is not None]:
+            await store.capture(tx, captured)
         await _erase_secrets(tx, latest)
         await suppress_failing_recipients(tx, latest, now, source="reply", is_reported=False)
         await _count_skipped(tx, latest)

@@ -17,7 +17,6 @@ from postern.kernel.outbound.client import default_tls
 from postern.kernel.outbound.ssrf import permitted
 from postern.kernel.values import NO_ID
 from postern.messaging.emails import store
-from postern.messaging.emails.model import CapturedMail
 from postern.messaging.emails.sites import sites
 from postern.messaging.emails.sources import grant_sources, parse_sources, source_warm_ups
 from postern.messaging.emails.sts_policies import sts_policies
@@ -27,7 +26,6 @@ from postern.platform.projects import operations as projects
 from postern.platform.projects.model import ProjectSettings
 from postern.protocols.aws.signature import AwsCredentials
 from postern.protocols.mail.smtp import Tls
-from postern.protocols.mail.transports.capture import CaptureTransport
 from postern.protocols.mail.transports.direct import DirectTransport, NoSourceLeft
 from postern.protocols.mail.transports.failover import FailoverTransport
 from postern.protocols.mail.transports.mx import MailRoutes
@@ -349,18 +347,3 @@ def _parse_relay(text: str) -> RelayServer:
         per_second=per_second,
         max_connections=connections,
     )
-
-
-def capture_transport(world: "World", capture: CapturedMail) -> CaptureTransport:
-    """A transport whose `deliver` stores `capture` for the inbox view and ignores its arguments."""
-
-    async def store_capture(_envelope: Envelope, _message: bytes) -> None:
-        await world.batcher(capture_all)(capture)
-
-    return CaptureTransport(store_capture)
-
-
-async def capture_all(world: "World", captures: list[CapturedMail]) -> list[None]:
-    """Store captured messages by one statement. A send that already has one keeps it. Returns one None per message."""
-    await store.capture(world.db, captures)
-    return [None] * len(captures)

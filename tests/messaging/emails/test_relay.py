@@ -1,10 +1,12 @@
 """End to end: a message is accepted over HTTP, signed, tracked, transmitted over SMTP, and logged."""
 
+import asyncio
 import email
 import email.policy
 import os
 import re
 import signal
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
@@ -12,7 +14,9 @@ from urllib.parse import urlsplit
 import dkim
 import mailparser
 import msgspec
+import psycopg
 import pytest
+from psycopg import sql
 
 from postern.kernel.values import new_id
 from postern.messaging.emails.system_mail import deliver_system_mail
@@ -282,6 +286,57 @@ async def test_an_attempt_of_a_dead_process_is_ambiguous(
     await run_due_work()
     assert (await entry(sender, sent["id"]))["status"] == "SENT"
     assert len(sink.messages) == 1
+
+
+@asynccontextmanager
+async def locked(database_url, table):
+    """Lock a table against writing. Yields a function that waits until a transaction waits for the lock."""
+    async with (
+        await psycopg.AsyncConnection.connect(database_url) as blocker,
+        await psycopg.AsyncConnection.connect(database_url, autocommit=True) as watch,
+    ):
+        await blocker.execute(sql.SQL("lock table {} in share mode").format(sql.Identifier(table)))
+        query = "select from pg_locks where relation = %s::text::regclass and not granted"
+
+        async def until_waiting():
+            while not (await watch.execute(query, [table])).rowcount:
+                await asyncio.sleep(0.02)
+
+        yield until_waiting
+        await blocker.rollback()
+
+
+SUPPRESS = """
+    insert into suppressions (project_id, id, address, reason, source, created_at)
+    values (%s, gen_random_uuid(), 'ada@example.org', 'MANUAL', 'api', now())
+"""
+END_VERIFICATION = "update domains set status = 'FAILED' where project_id = %s"
+
+
+@pytest.mark.parametrize(("change", "status"), [(SUPPRESS, "SUPPRESSED"), (END_VERIFICATION, "FAILED")])
+async def test_a_delivery_long_after_its_request_is_decided_again(sender, sink, database_url, clock, change, status):
+    """What a request has read is used for its delivery only for a quarter of a second."""
+    body = {**MAIL, "to": ["ada@example.org"], "cc": None, "bcc": None}
+    async with locked(database_url, "events") as until_waiting:
+        request = asyncio.create_task(sender.client.post("/emails", body))
+        await until_waiting()
+        async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as connection:
+            await connection.execute(change, [sender.id])
+        clock.move(timedelta(seconds=1))
+    sent = (await request).json()
+    assert sent["status"] == status
+    assert sink.messages == []
+
+
+async def test_a_captured_message_is_stored_together_with_its_outcome(project, database_url):
+    async with locked(database_url, "send_attempts") as until_waiting:
+        request = asyncio.create_task(project.client.post("/emails", MAIL, headers={"Prefer": "wait=30"}))
+        await until_waiting()
+        assert (await project.client.get("/inbox")).json()["data"] == []
+    sent = (await request).json()
+    assert sent["status"] == "DELIVERED"
+    (message,) = (await project.client.get("/inbox")).json()["data"]
+    assert message["subject"] == "Hello Zoë 🎉"
 
 
 @pytest.fixture
