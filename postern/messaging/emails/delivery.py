@@ -8,7 +8,7 @@ The process that accepted a message and the workers run the same code. Each step
 import asyncio
 import time
 from base64 import b64decode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -25,10 +25,18 @@ from postern.kernel.http.problems import Problem
 from postern.kernel.values import Moment, new_id
 from postern.messaging.domains import senders
 from postern.messaging.domains import sending as domains
+from postern.messaging.domains.model import SendingDomain
 from postern.messaging.emails import rules, store
 from postern.messaging.emails.model import MARKETING, MESSAGE_GONE, CapturedMail, Send, SendBody, TransmittedParts
 from postern.messaging.emails.outcomes import FinishedAttempt, settle_all
-from postern.messaging.emails.pre_send_check import ContentChanged, LeaseLost, SendQueue, SendTurn, queues
+from postern.messaging.emails.pre_send_check import (
+    FRESH_SECONDS,
+    ContentChanged,
+    LeaseLost,
+    SendQueue,
+    SendTurn,
+    queues,
+)
 from postern.messaging.emails.redaction import redact_outcome, redacted_body, seal_captured
 from postern.messaging.emails.return_addresses import RETURN_PATH_PURPOSE, AddressKind, signed_address
 from postern.messaging.emails.rules import SendOutcome
@@ -84,6 +92,20 @@ COMPOSE_TRIES = 3
 """How often a message is composed within one attempt, as its content may change while it waits for a connection."""
 
 
+class ProjectState(msgspec.Struct, frozen=True, kw_only=True):
+    """The rows of a project that determine whether messages are sent, to whom, and how."""
+
+    settings: ProjectSettings
+    domains: Mapping[str, SendingDomain | None]
+    """The sending domains of the messages, by name; None for a name that is not a domain of the project."""
+    suppressed: Mapping[str, str]
+    """The suppression reasons of recipients, by address in lower case."""
+    states: Mapping[UUID, str] = {}
+    """The states of shared content and of contacts, by id; deleted contacts are left out."""
+    single_senders: frozenset[str] = frozenset()
+    """The confirmed single senders, in lower case, among the senders without a verified domain."""
+
+
 class DeliveryJob(msgspec.Struct, frozen=True, kw_only=True):
     """A claimed send with its content."""
 
@@ -95,6 +117,9 @@ class DeliveryJob(msgspec.Struct, frozen=True, kw_only=True):
     """The IP addresses from which the message must leave; None if the transport chooses them."""
     is_marked: bool = False
     """Whether the mark "transmission begun, reply unknown" was committed together with the claim."""
+    project: ProjectState | None = None
+    """What the request that created the send has read since `created_at`, so that a delivery right after it need not
+    read it again. Without states of content and contacts, which such a send does not need."""
 
 
 class RecipientDecision(msgspec.Struct, frozen=True, kw_only=True):
@@ -157,6 +182,7 @@ async def deliver_leased(world: "World", job: DeliveryJob, *, gather_seconds: fl
 async def _attempt(world: "World", job: DeliveryJob) -> FinishedAttempt | None:
     """One attempt; None if the campaign is paused or a later attempt has begun."""
     needs_mark = not job.is_marked
+    job = _without_old_state(world, job)
     for _ in range(COMPOSE_TRIES):
         try:
             return await _attempt_once(world, job, needs_mark=needs_mark)
@@ -165,16 +191,34 @@ async def _attempt(world: "World", job: DeliveryJob) -> FinishedAttempt | None:
         except ContentChanged:
             # An earlier check may have committed the mark; committing it again changes nothing.
             needs_mark = True
+            job = msgspec.structs.replace(job, project=None)
         except (RenderingUnavailable, RenderingBusy) as error:
             not_rendered = rules.not_rendered(job.send, error.detail, world.clock())
             return FinishedAttempt(send=job.send, send_outcome=not_rendered)
     return FinishedAttempt(send=job.send, send_outcome=rules.content_kept_changing(job.send, world.clock()))
 
 
+def _without_old_state(world: "World", job: DeliveryJob) -> DeliveryJob:
+    """The job without the state of its project if that is too old, or lacks what the decision needs."""
+    if job.project is None:
+        return job
+    domain = job.project.domains.get(_sender_domain(job.send) or "")
+    captured = is_captured(world, job.project.settings, test=job.send.test)
+    if (captured or (domain is not None and domain.may_send)) and _seconds_since_created(world, job) <= FRESH_SECONDS:
+        return job
+    return msgspec.structs.replace(job, project=None)
+
+
+def _seconds_since_created(world: "World", job: DeliveryJob) -> float:
+    return abs((world.clock() - job.send.created_at).total_seconds())  # The clock may have been set back.
+
+
 async def _attempt_once(world: "World", job: DeliveryJob, *, needs_mark: bool) -> FinishedAttempt | None:
     secrets = job.body.secrets if job.body else []
     started = time.monotonic()
     check_started_at = asyncio.get_running_loop().time()
+    if job.project is not None:
+        check_started_at -= _seconds_since_created(world, job)
     prepare = prepare_marketing if job.send.lane == MARKETING else prepare_all
     prepared: PreparedMessage | SendOutcome | CampaignPaused
     try:
@@ -274,6 +318,7 @@ async def _deliver(
                 wait_cause=WaitCause.SETUP,
                 retry_after=delay,
             )
+            return deferral, None
         queue = queues(world).of(transport, send.lane)
         async with queue.keeping_queued(turn):
             outcome = await _deliver_through(transport, prepared, turn, queue)
@@ -439,9 +484,9 @@ class DeliveryContext(msgspec.Struct, frozen=True, kw_only=True):
     """The data that all messages of one project share."""
 
     settings: ProjectSettings
-    suppressed: dict[str, str]
+    suppressed: Mapping[str, str]
     """The suppression reasons, by address in lower case."""
-    states: dict[UUID, str]
+    states: Mapping[UUID, str]
     """The states of shared content and of contacts, by id; deleted contacts are left out."""
     signers: dict[str, list[Signer]]
     """The DKIM signers, by sending domain."""
@@ -479,8 +524,18 @@ async def _context_or_failure(
         return error
 
 
-async def _context_of(world: "World", project_id: UUID, jobs: Sequence[DeliveryJob]) -> DeliveryContext:
-    sends = [job.send for job in jobs if job.send.project_id == project_id]
+async def _state_of(world: "World", project_id: UUID, jobs: Sequence[DeliveryJob]) -> ProjectState:
+    """The state of a project for some of its messages: what the requests have read, if that is known for all messages;
+    otherwise it is read now."""
+    known_states = [job.project for job in jobs if job.project is not None]
+    if len(known_states) == len(jobs):
+        known_domains: dict[str, SendingDomain | None] = {}
+        known_suppressed: dict[str, str] = {}
+        for state in known_states:
+            known_domains |= state.domains
+            known_suppressed |= state.suppressed
+        return ProjectState(settings=known_states[-1].settings, domains=known_domains, suppressed=known_suppressed)
+    sends = [job.send for job in jobs]
     project = await projects.require_project(world.db, project_id)
     addresses = {address.lower() for send in sends for address in _readable_recipients(send)}
     suppressed = await store.suppressed_among(world.db, project_id=project_id, addresses=sorted(addresses))
@@ -496,19 +551,29 @@ async def _context_of(world: "World", project_id: UUID, jobs: Sequence[DeliveryJ
         await domains.sending_domains_all(world, [(project_id, name) for name in domain_names]) if domain_names else []
     )
     may_send = frozenset(domain.domain for domain in sending_domains if domain is not None and domain.may_send)
+    return ProjectState(
+        settings=project.settings,
+        domains=dict(zip(domain_names, sending_domains, strict=True)),
+        suppressed={entry.address: entry.reason for entry in suppressed},
+        states={row.id: row.state for row in states},
+        single_senders=await _single_senders(world, project_id, sends, may_send),
+    )
+
+
+async def _context_of(world: "World", project_id: UUID, jobs: Sequence[DeliveryJob]) -> DeliveryContext:
+    project = await _state_of(world, project_id, [job for job in jobs if job.send.project_id == project_id])
+    sending_domains = [domain for domain in project.domains.values() if domain is not None]
     base = world.settings.public_url
     if project.settings.tracking_domain:
         base = f"https://{project.settings.tracking_domain}"
     return DeliveryContext(
         settings=project.settings,
-        suppressed={entry.address: entry.reason for entry in suppressed},
-        states={row.id: row.state for row in states},
-        signers={
-            domain.domain: await domains.signers(world, domain) for domain in sending_domains if domain is not None
-        },
-        may_send=may_send,
-        warming_up=frozenset(domain.domain for domain in sending_domains if domain is not None and domain.warms_up),
-        single_senders=await _single_senders(world, project_id, sends, may_send),
+        suppressed=project.suppressed,
+        states=project.states,
+        signers={domain.domain: await domains.signers(world, domain) for domain in sending_domains},
+        may_send=frozenset(domain.domain for domain in sending_domains if domain.may_send),
+        warming_up=frozenset(domain.domain for domain in sending_domains if domain.warms_up),
+        single_senders=project.single_senders,
         captures=is_captured(world, project.settings, test=False),
         transports=transport_names(world, project.settings),
         secrets=world.secrets,
@@ -518,7 +583,7 @@ async def _context_of(world: "World", project_id: UUID, jobs: Sequence[DeliveryJ
         own_return_paths=frozenset(
             domain.domain
             for domain in sending_domains
-            if world.settings.has_inbound_zone and domain is not None and domain.return_path_verified
+            if world.settings.has_inbound_zone and domain.return_path_verified
         ),
         return_path_key=world.secrets.key(RETURN_PATH_PURPOSE),
         unsubscribes_by_mail=world.settings.receives_mail,

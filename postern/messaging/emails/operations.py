@@ -23,6 +23,7 @@ from postern.messaging.emails import rules, store
 from postern.messaging.emails.delivery import (
     LINKS_PURPOSE,
     DeliveryJob,
+    ProjectState,
     deliver_claimed,
     draft_of,
     lease_keeper,
@@ -167,9 +168,11 @@ async def accept_email(call: Call, data: Email, key: IdempotencyKey | None, *, w
     The response is a SendResult as JSON. With `wait=0` the workers transmit the e-mail.
     """
     settings = await projects.settings_of(call)
+    context = SubmissionContext()
     try:
         require_transport(call.world, settings, test=call.caller.environment == "TEST")
-        new = await check_email(call, data, settings, deliver_now=bool(wait) and _can_deliver_now(call, settings))
+        deliver_now = bool(wait) and _can_deliver_now(call, settings)
+        new = await check_email(call, data, settings, deliver_now=deliver_now, context=context)
         sends = split_by_recipient(new)
         near_quota = await _require_quota(call, len(sends))
     except Problem:
@@ -179,17 +182,18 @@ async def accept_email(call: Call, data: Email, key: IdempotencyKey | None, *, w
         raise
     accepted = _result([new_send.send for new_send in sends])
     response_at_commit = None if new.deliver_now else (201, accepted)
-    stored = await submit(
+    submitted = await submit(
         call,
         SubmissionRequest(
             project_id=call.project_id, sends=sends, key=key, response=response_at_commit, near_quota=near_quota
         ),
     )
-    if stored is not None:
-        return await replay(call, stored)
+    if isinstance(submitted, IdempotencyRow):
+        return await replay(call, submitted)
     if not new.deliver_now:
         return _created(accepted)
-    tasks = [call.world.run_in_background(_deliver_now(call.world, new_send)) for new_send in sends]
+    project = ProjectState(settings=settings, domains=context.domains, suppressed=submitted.suppressed)
+    tasks = [call.world.run_in_background(_deliver_now(call.world, new_send, project)) for new_send in sends]
     done, _ = await asyncio.wait(tasks, timeout=wait.total_seconds())
     statuses = [task.result() if task in done else new.send.status for task in tasks]
     result = _result([new_send.send for new_send in sends], statuses)
@@ -281,10 +285,11 @@ async def commit_batch(
         if stored := key and await stored_response(call, key):
             return stored
         raise
-    return await submit(
+    submitted = await submit(
         call,
         SubmissionRequest(project_id=call.project_id, sends=sends, key=key, response=response, near_quota=near_quota),
     )
+    return submitted if isinstance(submitted, IdempotencyRow) else None
 
 
 @get("/projects/{project_id}/emails/logs/{send_id}", needs="emails:read", problems=[EmailMissing])
@@ -656,10 +661,11 @@ def _can_deliver_now(call: Call, settings: ProjectSettings) -> bool:
     return not transport_of(call.world, call.project_id, settings).circuit_open
 
 
-async def _deliver_now(world: "World", new: NewSend) -> str:
+async def _deliver_now(world: "World", new: NewSend, project: ProjectState | None = None) -> str:
+    """`project` is the state that the request has read, and None if the delivery must read it."""
     try:
         # The commit that accepted the send also claimed it and set its mark "transmission begun, reply unknown".
-        return await deliver_claimed(world, DeliveryJob(send=new.send, body=new.body, is_marked=True))
+        return await deliver_claimed(world, DeliveryJob(send=new.send, body=new.body, is_marked=True, project=project))
     except Exception:  # A worker claims the send when the lease ends.
         log.exception("delivery_failed", send=str(new.send.id))
         return new.send.status

@@ -110,11 +110,14 @@ class SendCounter(Record):
     count: int
 
 
-class SendContact(Record):
-    """The contact that a send is addressed to, if there is one."""
+class InsertedSend(Record):
+    """What the statement that inserts a send finds out about its recipients."""
 
     id: UUID
     contact_id: UUID | None
+    """The contact that the send is addressed to, if there is one."""
+    suppressed: dict[str, str] | None
+    """The suppressed ones among `suppressible`, each with the reason; None without any."""
 
 
 INSERTED_FIELDS = (
@@ -128,35 +131,41 @@ INSERTED_FIELDS = (
 # Insert transactional sends, their bodies and search texts. `project_id`: all projects that occur in `rows`. The
 # contact of a send is the one with the address key `recipient_key`. A send with `attempt` 1 is inserted as claimed by
 # this process and marked "transmission begun, reply unknown" (`handed_over`), because the process transmits it
-# immediately; other sends have `attempt` 0.
+# immediately; other sends have `attempt` 0. `suppressible` are the addresses, in lower case, to look up in the
+# suppression list; null for a send that this process does not transmit.
 # All rows are passed as one JSON value, because that is far cheaper to encode than a dozen arrays. `lane` 0 is
 # TRANSACTIONAL. `attempt` is the number of the latest attempt, `tries` the number of attempts that count as tries, and
 # `dated_at` the time in the `Date` header; it is known from the start only if the first attempt begins at once.
 @statement("""
     with v as materialized (
-        select * from jsonb_to_recordset(%(rows)s) as v (
+        select v.*,
+            (select c.id from contacts c where c.project_id = v.project_id and c.email_key = v.recipient_key)
+                as contact_id,
+            (select jsonb_object_agg(p.address, p.reason) from suppressions p
+             where p.project_id = v.project_id and p.address = any (v.suppressible)) as suppressed
+        from jsonb_to_recordset(%(rows)s) as v (
             project_id uuid, id uuid, status text, test bool, message_id text, subject text, sender text,
             recipient text, recipient_key text, to_addresses text[], cc_addresses text[], bcc_addresses text[],
-            domain_id uuid, tags text[], due_at timestamptz, attempt int, scheduled_at timestamptz,
+            suppressible text[], domain_id uuid, tags text[], due_at timestamptz, attempt int, scheduled_at timestamptz,
             expires_at timestamptz, created_at timestamptz, body jsonb, sealed text, search_text text)
+        where v.project_id = any (%(project_id)s)
     ), bodies as (
         insert into send_bodies (project_id, send_id, body, sealed)
         select project_id, id, body, decode(sealed, 'base64') from v
     ), searches as (
         insert into send_search (project_id, send_id, search_text) select project_id, id, search_text from v
+    ), inserted as (
+        insert into sends (project_id, id, status, lane, test, message_id, subject, sender, recipient, to_addresses,
+                           cc_addresses, bcc_addresses, domain_id, contact_id, tags, due_at, attempt, tries,
+                           handed_over, scheduled_at, expires_at, created_at, updated_at, dated_at)
+        select project_id, id, status, 0, test, message_id, subject, sender, recipient, to_addresses, cc_addresses,
+               bcc_addresses, domain_id, contact_id, tags, due_at, attempt, 0, nullif(attempt, 0), scheduled_at,
+               expires_at, created_at, created_at, case when attempt > 0 then created_at end
+        from v
     )
-    insert into sends (project_id, id, status, lane, test, message_id, subject, sender, recipient, to_addresses,
-                       cc_addresses, bcc_addresses, domain_id, contact_id, tags, due_at, attempt, tries, handed_over,
-                       scheduled_at, expires_at, created_at, updated_at, dated_at)
-    select project_id, id, status, 0, test, message_id, subject, sender, recipient, to_addresses, cc_addresses,
-           bcc_addresses, domain_id,
-           (select c.id from contacts c where c.project_id = v.project_id and c.email_key = v.recipient_key),
-           tags, due_at, attempt, 0, nullif(attempt, 0), scheduled_at, expires_at, created_at, created_at,
-           case when attempt > 0 then created_at end
-    from v where project_id = any (%(project_id)s)
-    returning id, contact_id
+    select id, contact_id, suppressed from v
 """)
-async def insert_sends(tx: Transaction, *, project_id: list[UUID], rows: Jsonb) -> list[SendContact]: ...
+async def insert_sends(tx: Transaction, *, project_id: list[UUID], rows: Jsonb) -> list[InsertedSend]: ...
 
 
 @statement("""

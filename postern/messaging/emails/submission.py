@@ -25,6 +25,7 @@ from postern.messaging.domains import senders
 from postern.messaging.domains import sending as domains
 from postern.messaging.domains.model import SendingDomain
 from postern.messaging.emails import store
+from postern.messaging.emails.delivery import recipients_of
 from postern.messaging.emails.model import (
     IDEMPOTENCY_LEASE,
     IDEMPOTENCY_WINDOW,
@@ -76,6 +77,13 @@ class NewSend(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the accepting process delivers it itself right after the commit."""
     sealed: bytes | None = None
     """The encrypted body if it has one-time secrets; then only the redacted body is stored in clear."""
+
+
+class Committed(msgspec.Struct, frozen=True):
+    """The result of a request whose sends were committed."""
+
+    suppressed: dict[str, str] = {}
+    """The suppressed ones among the recipients to whom this process delivers, each with the reason."""
 
 
 class SubmissionContext(msgspec.Struct, frozen=True):
@@ -437,14 +445,15 @@ def parse_key(call: Call, route: str, header: str | None, data: Any) -> Idempote
     )
 
 
-async def submit(call: Call, request: SubmissionRequest) -> IdempotencyRow | None:
-    """Commit the sends of a request and return None; if it is a repetition, commit nothing and return its key's row.
+async def submit(call: Call, request: SubmissionRequest) -> Committed | IdempotencyRow:
+    """Commit the sends of a request; if it is a repetition, commit nothing and return its key's row.
 
     Records events and wakes the workers. Raises IdempotencyKeyInProgress, IdempotencyKeyReused or PlanLimitReached.
     """
-    is_new: bool = await call.world.batcher(commit_all)(request)
-    if is_new or request.key is None:
-        return None
+    committed: Committed | None = await call.world.batcher(commit_all)(request)
+    if committed is not None:
+        return committed
+    assert request.key is not None, "Only a request with a key can be a repetition."
     stored = await stored_response(call, request.key)
     if stored is None:
         raise IdempotencyKeyInProgress  # The key expired between two statements; the next request can claim it.
@@ -469,11 +478,11 @@ async def stored_response(call: Call, key: IdempotencyKey) -> IdempotencyRow | N
     return row
 
 
-async def commit_all(world: "World", requests: list[SubmissionRequest]) -> list[bool | BaseException]:
+async def commit_all(world: "World", requests: list[SubmissionRequest]) -> list[Committed | None | BaseException]:
     """Commit requests in one transaction, or each in a separate one if one of them cannot be stored.
 
-    The results are in the same order: True if the request was committed, False if its idempotency key was claimed
-    before, or an error. Requests that are `near_quota` are committed one by one, because each locks its account.
+    The results are in the same order: Committed, None if the idempotency key of the request was claimed before, or an
+    error. Requests that are `near_quota` are committed one by one, because each locks its account.
     """
     if any(request.near_quota for request in requests):
         together = [request for request in requests if not request.near_quota]
@@ -484,7 +493,7 @@ async def commit_all(world: "World", requests: list[SubmissionRequest]) -> list[
     return await isolate_errors(partial(_commit, world), requests, ROW_ERRORS)
 
 
-async def _commit_near_quota(world: "World", request: SubmissionRequest) -> bool | BaseException:
+async def _commit_near_quota(world: "World", request: SubmissionRequest) -> Committed | None | BaseException:
     # Every error is returned, not raised, because the callers of requests that are committed must get their results.
     (result,) = await isolate_errors(partial(_commit, world), [request], (Exception,))
     return result
@@ -501,7 +510,8 @@ async def _require_quota(tx: Transaction, world: "World", request: SubmissionReq
         raise remaining.refusal
 
 
-async def _commit(world: "World", requests: list[SubmissionRequest]) -> list[bool]:
+async def _commit(world: "World", requests: list[SubmissionRequest]) -> list[Committed | None]:
+    inserted: dict[UUID, store.InsertedSend] = {}
     async with world.db.transaction() as tx:
         can_commit = await _claim_keys(tx, requests)
         for request, is_new in zip(requests, can_commit, strict=True):
@@ -511,17 +521,28 @@ async def _commit(world: "World", requests: list[SubmissionRequest]) -> list[boo
             send for request, is_new in zip(requests, can_commit, strict=True) if is_new for send in request.sends
         ]
         if new_sends:
-            contact_ids = await _insert(tx, new_sends)
+            inserted = await _insert(tx, new_sends)
             await events.record_all(
                 tx,
                 [
-                    event_of(send, f"email.{send.status.lower()}", send.created_at, contactId=contact_ids.get(send.id))
+                    event_of(
+                        send, f"email.{send.status.lower()}", send.created_at, contactId=inserted[send.id].contact_id
+                    )
                     for send in (new_send.send for new_send in new_sends)
                 ],
             )
             if any(not new_send.deliver_now for new_send in new_sends):
                 tx.mark_due("sends")
-    return can_commit
+    return [
+        _committed(request, inserted) if is_new else None for request, is_new in zip(requests, can_commit, strict=True)
+    ]
+
+
+def _committed(request: SubmissionRequest, inserted: dict[UUID, store.InsertedSend]) -> Committed:
+    suppressed: dict[str, str] = {}
+    for new in request.sends:
+        suppressed |= inserted[new.send.id].suppressed or {}
+    return Committed(suppressed)
 
 
 async def _claim_keys(tx: Transaction, requests: list[SubmissionRequest]) -> list[bool]:
@@ -554,21 +575,24 @@ async def _claim_keys(tx: Transaction, requests: list[SubmissionRequest]) -> lis
     ]
 
 
-async def _insert(tx: Transaction, new_sends: list[NewSend]) -> dict[UUID, UUID | None]:
-    """Insert new sends. Returns the id of the contact of each recipient, keyed by the id of the send."""
+async def _insert(tx: Transaction, new_sends: list[NewSend]) -> dict[UUID, store.InsertedSend]:
+    """Insert new sends, and return them by their ids."""
     rows = [
         {name: getattr(send, name) for name in store.INSERTED_FIELDS}
         | {
             "body": body if sealed is None else redacted_body(body),
             "sealed": sealed and b64encode(sealed).decode(),
             "recipient_key": parsed_address_key(address_of(send.recipient)),
+            "suppressible": [recipient.lower() for recipient in recipients_of(send)] if deliver_now else None,
             "search_text": search_text(send),
         }
-        for send, body, sealed in ((new_send.send, new_send.body, new_send.sealed) for new_send in new_sends)
+        for send, body, sealed, deliver_now in (
+            (new_send.send, new_send.body, new_send.sealed, new_send.deliver_now) for new_send in new_sends
+        )
     ]
     project_ids = sorted({new_send.send.project_id for new_send in new_sends})
     inserted = await store.insert_sends(tx, project_id=project_ids, rows=Jsonb(rows))
-    return {row.id: row.contact_id for row in inserted}
+    return {row.id: row for row in inserted}
 
 
 def with_secrets(world: "World", new: NewSend, secrets: list[str]) -> NewSend:
