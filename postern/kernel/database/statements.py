@@ -312,8 +312,8 @@ def statement(
             assert isinstance(db, Queries)
             values = values_of(structs, kwargs)
             query = sql if composed is None else composed.format(**_composed_parts(values))
-            async with db.connection() as connection, connection.cursor() as cursor:
-                return await read(await cursor.execute(query, values))
+            async with db.connection() as connection:
+                return await read(await connection.execute(query, values))
 
         return run
 
