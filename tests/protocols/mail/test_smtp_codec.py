@@ -130,3 +130,10 @@ def test_dot_stuffing_is_reversible_and_escapes_every_dot(lines):
     assert b"\r\n.\r\n" not in b"\r\n" + sent
     unstuffed = [line[1:] if line.startswith(b".") else line for line in sent.split(b"\r\n")]
     assert b"\r\n".join(unstuffed) == (message or b"\r\n")
+
+
+@given(st.lists(st.sampled_from([b"\r", b"\n", b"\r\n", b".", b"a", b"\0"]), max_size=12).map(b"".join))
+def test_every_bare_cr_or_lf_and_nul_is_found(message):
+    lines = message.count(b"\r\n")
+    is_valid = message.count(b"\n") == lines == message.count(b"\r") and b"\0" not in message
+    assert (message_problem(message) is None) == is_valid

@@ -551,7 +551,7 @@ class SiteControl:
             if name != "delivered":
                 self.last_replies[tenant or ""] = readable_reply(result)
             self.accepted_since_check += name == "delivered"
-        best = next((result for result in outcome.results if isinstance(result, Accepted)), outcome.results[0])
+        best = best_result(outcome)
         if isinstance(best, Accepted):
             self._window_others += 1
         elif best.code and self._has_limits:
@@ -614,6 +614,14 @@ class SiteControls(SiteObserver, Protocol):
     def learn(self, tenant: str | None, domain: str, control: SiteControl) -> None:
         """Remember that mail of the tenant to the domain goes to this site."""
         ...
+
+
+def best_result(outcome: DeliveryOutcome) -> Result:
+    """The first accepted result of an attempt; the first one if none was accepted."""
+    for result in outcome.results:
+        if isinstance(result, Accepted):
+            return result
+    return outcome.results[0]
 
 
 def readable_reply(result: Result) -> str:
