@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -47,8 +47,6 @@ PROCESSES: Final = 2
 """Number of shared processes: two compose about as many messages as the event loop of a worker can send."""
 LENGTH_OCTETS: Final = 4
 """Octets of the length in front of each frame."""
-BUFFER_OCTETS: Final = 4 * 1024 * 1024
-"""Maximum octets of responses that are buffered until they are read."""
 SILENCE_SECONDS: Final = 120
 """A process is killed if it works on the same item for this long, in case its own time limits fail."""
 RETRIES: Final = 3
@@ -171,6 +169,45 @@ def encode_frame(content: object) -> bytes:
     return len(encoded).to_bytes(LENGTH_OCTETS) + encoded
 
 
+class _FrameReader(asyncio.BufferedProtocol):
+    """Reads frames without copying them: passes the content of each to `receive`.
+
+    `ended` is done when the connection was lost, or when `receive` has raised an exception.
+    """
+
+    def __init__(self, receive: Callable[[bytearray], None]) -> None:
+        self.ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._receive = receive
+        self._buffer = bytearray(LENGTH_OCTETS)
+        self._filled = 0
+        self._is_length = True
+        """Whether `_buffer` is for the length of the next frame, and not for its content."""
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return memoryview(self._buffer)[self._filled :]
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self._filled += nbytes
+        if self._filled < len(self._buffer) or self.ended.done():
+            return
+        content, self._filled = self._buffer, 0
+        self._is_length = not self._is_length
+        try:
+            if self._is_length:
+                self._buffer = bytearray(LENGTH_OCTETS)
+                self._receive(content)
+            elif size := int.from_bytes(content):
+                self._buffer = bytearray(size)
+            else:
+                raise msgspec.DecodeError("The process sent an empty frame.")
+        except (msgspec.DecodeError, IndexError, MemoryError) as error:
+            self.ended.set_result(str(error))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if not self.ended.done():
+            self.ended.set_result(str(exc or "The process has ended."))
+
+
 class RunningProcess:
     """A started process of the operating system, with the parent's end of the socket and the marker."""
 
@@ -258,7 +295,7 @@ class RestartingProcess:
         self._process_source = process_source or ProcessSpawner()
         self._low_priority = low_priority
         self._child: RunningProcess | None = None
-        self._writer: asyncio.StreamWriter | None = None
+        self._transport: asyncio.WriteTransport | None = None
         self._start_lock = asyncio.Lock()
         self._readers: set[asyncio.Task[None]] = set()
         """The tasks that read responses of this process, and of earlier ones that are still ending."""
@@ -289,15 +326,15 @@ class RestartingProcess:
         self, requests: Sequence[ComposeRequest] = (), tasks: Sequence[RenderTask] = (), *, now: int = 0
     ) -> RenderResponse:
         """Send a request and wait for the response. Raises ProcessDied or NotEncodable."""
-        if self._child is None or self._writer is None:
+        if self._child is None or self._transport is None:
             await self.start()
-        child, writer = self._child, self._writer
-        if child is None or writer is None:
+        child, transport = self._child, self._transport
+        if child is None or transport is None:
             raise ProcessDied("The process has just ended.")
         frame = self._encode_request(child, requests, tasks, now)
         response: asyncio.Future[RenderResponse] = asyncio.get_running_loop().create_future()
         try:
-            writer.write(frame)
+            transport.write(frame)
         except (OSError, RuntimeError) as error:  # The process has just died.
             raise ProcessDied(str(error)) from None
         self._pending.append((child.requests_sent, response))
@@ -345,40 +382,42 @@ class RestartingProcess:
             raise ProcessDied("The render processes were closed.")
         try:
             child = await asyncio.to_thread(self._process_source.start, low_priority=self._low_priority)
-            reader, writer = await asyncio.open_unix_connection(sock=child.socket.dup(), limit=BUFFER_OCTETS)
+            transport, reader = await asyncio.get_running_loop().create_unix_connection(
+                lambda: _FrameReader(self._receive), sock=child.socket.dup()
+            )
         except OSError as error:
             raise ProcessDied(str(error)) from None
-        self._child, self._writer = child, writer
+        self._child, self._transport = child, transport
         # In tests, the process may have served another RestartingProcess. With more than CACHED_CHARACTERS, the next
         # request tells it to clear its caches.
         self._templates, self._signers, self._characters = {}, {}, CACHED_CHARACTERS + 1
-        self._run_in_background(self._read_responses(child, reader, writer))
+        self._run_in_background(self._serve_until_end(child, reader, transport))
 
     def _run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._readers.add(task)
         task.add_done_callback(self._readers.discard)
 
-    async def _read_responses(
-        self, child: RunningProcess, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    def _receive(self, content: bytearray) -> None:
+        """Give a response to the request that has waited longest. Raises DecodeError, or IndexError if none waits."""
+        decoded = _RESPONSE_DECODER.decode(content)
+        _, response = self._pending.popleft()
+        if not response.done():  # The waiting task may have been cancelled.
+            response.set_result(decoded)
+
+    async def _serve_until_end(
+        self, child: RunningProcess, reader: _FrameReader, transport: asyncio.WriteTransport
     ) -> None:
-        """Read responses until the process ends, then fail the requests that are still waiting."""
+        """Wait until the process ends, then fail the requests that are still waiting."""
         why = "The render processes were closed."
         watch = asyncio.create_task(self._watch(child))
         try:
-            while True:
-                size = int.from_bytes(await reader.readexactly(LENGTH_OCTETS))
-                decoded = _RESPONSE_DECODER.decode(await reader.readexactly(size))
-                _, response = self._pending.popleft()
-                if not response.done():  # The waiting task may have been cancelled.
-                    response.set_result(decoded)
-        except (OSError, asyncio.IncompleteReadError, msgspec.DecodeError, IndexError) as error:
-            why = str(error)
+            why = await reader.ended
         finally:
-            self._child = self._writer = None
+            self._child = self._transport = None
             waiting_requests, self._pending = self._pending, deque()
             watch.cancel()
-            writer.transport.abort()
+            transport.abort()
             if self._ended and not waiting_requests and child.process.poll() is None:
                 self._process_source.give_back(child)
             else:
@@ -426,7 +465,7 @@ class RestartingProcess:
         """End the process; it is not started again."""
         async with self._start_lock:
             self._ended = True
-            if self._writer is not None and self._child is not None:
+            if self._transport is not None and self._child is not None:
                 if self._pending:
                     self._child.process.kill()  # Its reading task then fails the waiting requests.
                 else:
