@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import partial
+from functools import lru_cache, partial
 from operator import itemgetter
 from typing import Any, Generic, LiteralString, NamedTuple, Protocol, TypeVar
 from uuid import UUID
@@ -23,7 +23,7 @@ from weakref import WeakValueDictionary
 
 import structlog
 from psycopg import AsyncConnection, OperationalError
-from psycopg.sql import SQL, Composed, Identifier
+from psycopg.sql import SQL, Identifier
 from psycopg_pool import PoolTimeout
 
 from postern.kernel.database.statements import Database, limit_connections, row_maker
@@ -153,7 +153,7 @@ CLAIM = SQL("""
 async def find_due(db: Database, work: Work[Any], now: datetime, *, limit: int = MAX_LANES_FOUND) -> DueWork:
     """Find the lanes with due rows, among the `limit` lanes whose next work is earliest."""
     async with db.connection() as connection:
-        rows = await (await connection.execute(_due_query(work), {"limit": limit})).fetchall()
+        rows = await (await connection.execute(_due_query(*_parts(work)), {"limit": limit})).fetchall()
     due = [Lane(partition, group) for partition, group, due_at in rows if due_at <= now]
     later = [due_at for _, _, due_at in rows if due_at > now]
     return DueWork(due, min(later, default=None))
@@ -162,15 +162,39 @@ async def find_due(db: Database, work: Work[Any], now: datetime, *, limit: int =
 async def longest_wait(db: Database, work: Work[Any], now: datetime) -> timedelta:
     """How long the oldest due row has waited; zero if none is due."""
     async with db.connection() as connection:
-        first = await (await connection.execute(_due_query(work), {"limit": 1})).fetchone()
+        first = await (await connection.execute(_due_query(*_parts(work)), {"limit": 1})).fetchone()
     return max(now - first[2], timedelta()) if first else timedelta()
 
 
-def _due_query(work: Work[Any]) -> Composed:
-    parts = {"table": Identifier(work.table), "where": SQL(work.where), "partition": Identifier(work.partition_column)}
-    if work.group_column is None:
-        return FIND_DUE.format(**parts)
-    return FIND_DUE_GROUPS.format(group=Identifier(work.group_column), **parts)
+def _parts(work: Work[Any]) -> tuple[LiteralString, LiteralString, LiteralString, LiteralString | None]:
+    return work.table, work.where, work.partition_column, work.group_column
+
+
+@lru_cache
+def _due_query(
+    table: LiteralString, where: LiteralString, partition: LiteralString, group: LiteralString | None
+) -> bytes:
+    parts = {"table": Identifier(table), "where": SQL(where), "partition": Identifier(partition)}
+    return (
+        FIND_DUE.format(**parts) if group is None else FIND_DUE_GROUPS.format(group=Identifier(group), **parts)
+    ).as_bytes()
+
+
+@lru_cache
+def _claim_query(
+    table: LiteralString, where: LiteralString, partition: LiteralString, group: LiteralString | None
+) -> bytes:
+    return CLAIM.format(
+        table=Identifier(table),
+        where=SQL(where),
+        partition=Identifier(partition),
+        in_group=SQL("{} = %(group)s").format(Identifier(group)) if group else SQL("true"),
+    ).as_bytes()
+
+
+@lru_cache
+def _maker(row_type: type[Row], columns: tuple[str, ...]) -> Callable[[tuple[Any, ...]], Row]:
+    return row_maker(row_type, list(columns))
 
 
 async def claim(db: Database, work: Work[Row], lane: Lane, now: datetime, limit: int) -> list[Row]:
@@ -179,19 +203,16 @@ async def claim(db: Database, work: Work[Row], lane: Lane, now: datetime, limit:
 
     Moves their `due_at` one lease ahead, increments their `attempt` and commits.
     """
-    query = CLAIM.format(
-        table=Identifier(work.table),
-        where=SQL(work.where),
-        partition=Identifier(work.partition_column),
-        in_group=SQL("{} = %(group)s").format(Identifier(work.group_column)) if work.group_column else SQL("true"),
-    )
     values = {"partition": lane.partition, "group": lane.group, "now": now, "limit": limit, "lease": work.lease}
     async with db.connection() as connection:
-        cursor = await connection.execute(query, values)
-        columns = [column.name for column in cursor.description or ()]
-        make, id_column = row_maker(work.row_type, columns), columns.index("id")
+        cursor = await connection.execute(_claim_query(*_parts(work)), values)
+        rows = await cursor.fetchall()
+        if not rows:
+            return []
+        columns = tuple([column.name for column in cursor.description or ()])
+        make, id_column = _maker(work.row_type, columns), columns.index("id")
         # RETURNING has no order; rows that became due together are processed in the order in which they were created.
-        return [make(row) for row in sorted(await cursor.fetchall(), key=itemgetter(id_column))]
+        return [make(row) for row in sorted(rows, key=itemgetter(id_column))]
 
 
 def for_each_row(

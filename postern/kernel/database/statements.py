@@ -10,8 +10,8 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from functools import lru_cache, wraps
 from functools import partial as bind
-from functools import wraps
 from inspect import Parameter, signature
 from operator import itemgetter
 from types import NoneType, UnionType
@@ -565,12 +565,17 @@ def _is_plain(hint: Any) -> bool:
     return get_origin(hint) in (Union, UnionType, list) and all(_is_plain(kind) for kind in get_args(hint))
 
 
+@lru_cache(4_096)  # Rows of one result often share timestamps.
+def _moment(text: bytes) -> Moment:
+    return Moment.fromisoformat(text.decode())
+
+
 def _register_adapters() -> None:
     """Read timestamps as Moments and JSON with msgspec, in every connection of this process."""
 
     class MomentLoader(Loader):
         def load(self, data: Any) -> Moment:
-            return Moment.fromisoformat(bytes(data).decode())
+            return _moment(bytes(data))
 
     psycopg.adapters.register_loader("timestamptz", MomentLoader)
     pg_json.set_json_loads(msgspec.json.decode)
