@@ -678,7 +678,9 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
         ignore_tls_policy=not body.require_tls and _declines_tls(body.headers),
         tenant=str(send.project_id),
         sources=job.sources,
-        reference=rules.send_reference(context.secrets, send.project_id, send.id),
+        reference=(
+            rules.send_reference(context.secrets, send.project_id, send.id) if "ses" in context.transports else ""
+        ),
     )
     return RecipientDecision(
         envelope=envelope,

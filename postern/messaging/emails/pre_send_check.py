@@ -15,8 +15,6 @@ before the commit is used any more.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
@@ -138,22 +136,21 @@ class SendQueue:
     def __len__(self) -> int:
         return len(self._waiting)
 
-    @asynccontextmanager
-    async def keeping_queued(self, turn: SendTurn) -> AsyncIterator[None]:
-        """Keep the attempt in the queue while the block runs, or until it is admitted."""
+    def keeping_queued(self, turn: SendTurn) -> "_Place":
+        """A context that keeps the attempt in the queue while its block runs, or until it is admitted."""
+        return _Place(self, turn)
+
+    def enter(self, turn: SendTurn) -> None:
+        """Put an attempt into the queue; see `keeping_queued`."""
         if not self._waiting:  # The rate is only measured while messages wait.
             self._admitted_count, self._counting_since = 0, asyncio.get_running_loop().time()
         self._last_number += 1
         turn.number = self._last_number
         self._waiting[turn] = None
-        try:
-            yield
-        finally:
-            self._waiting.pop(turn, None)
-            if turn.check and turn.needs_mark:
-                # The attempt ended without being admitted, and this check may still commit its mark. The attempt must
-                # be settled after that, or else it would count as interrupted.
-                await asyncio.wait([turn.check])
+
+    def leave(self, turn: SendTurn) -> None:
+        """Remove an attempt from the queue, if it is still there."""
+        self._waiting.pop(turn, None)
 
     async def admit(self, turn: SendTurn) -> None:
         """Return when a check that is fresh enough shows that the message may be sent; commits its mark if needed. Call
@@ -274,6 +271,23 @@ class SendQueue:
             turn.checks += 1
             if may_send and is_marked:
                 turn.needs_mark = False
+
+
+class _Place:
+    """The place of an attempt in a queue. A class, because a generator would take several microseconds a message."""
+
+    def __init__(self, queue: SendQueue, turn: SendTurn) -> None:
+        self._queue, self._turn = queue, turn
+
+    async def __aenter__(self) -> None:
+        self._queue.enter(self._turn)
+
+    async def __aexit__(self, *_error: object) -> None:
+        self._queue.leave(self._turn)
+        if self._turn.check and self._turn.needs_mark:
+            # The attempt ended without being admitted, and this check may still commit its mark. The attempt must
+            # be settled after that, or else it would count as interrupted.
+            await asyncio.wait([self._turn.check])
 
 
 async def check_sends(world: "World", turns: list[SendTurn]) -> dict[UUID, bool]:
