@@ -4,6 +4,7 @@ import asyncio
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import asynccontextmanager
@@ -20,8 +21,10 @@ from postern.protocols.mail.templates.composing import (
     compose_unsigned,
 )
 from postern.protocols.mail.templates.rendering import (
+    LENGTH_OCTETS,
     MustUseSlowLane,
     ProcessDied,
+    ProcessSpawner,
     RenderingBusy,
     RenderProcesses,
     RenderRequest,
@@ -151,6 +154,7 @@ async def test_a_killed_process_is_replaced_and_its_work_repeated():
 
 CRASHING = """
 import signal
+import socket
 from postern.protocols.mail.templates import composing, render_process
 
 original = composing.content_of
@@ -301,6 +305,24 @@ def test_a_process_has_limits_and_no_secrets(monkeypatch):
     finally:
         child.process.kill()
         child.end()
+
+
+class AnnouncingProcess(ProcessSpawner):
+    """Starts processes that announce a response of 4 GB."""
+
+    def start(self, *, low_priority):
+        child = super().start(low_priority=low_priority)
+        child.socket.close()
+        child.socket, self.process_end = socket.socketpair()
+        self.process_end.sendall(b"\xff" * LENGTH_OCTETS)
+        return child
+
+
+async def test_a_process_cannot_make_its_parent_allocate_gigabytes():
+    process = RestartingProcess(AnnouncingProcess())
+    with pytest.raises(ProcessDied, match="announced a response of 4294967295 octets"):
+        await compose_in(process, compose_requests(1))
+    await process.aclose()
 
 
 async def test_a_cancelled_call_does_not_affect_the_next():

@@ -47,6 +47,8 @@ PROCESSES: Final = 2
 """Number of shared processes: two compose about as many messages as the event loop of a worker can send."""
 LENGTH_OCTETS: Final = 4
 """Octets of the length in front of each frame."""
+RESPONSE_OCTETS: Final = 512 * 1024 * 1024
+"""Maximum octets of a response: more than 250 messages of the largest contents that are composed together."""
 SILENCE_SECONDS: Final = 120
 """A process is killed if it works on the same item for this long, in case its own time limits fail."""
 RETRIES: Final = 3
@@ -196,10 +198,10 @@ class _FrameReader(asyncio.BufferedProtocol):
             if self._is_length:
                 self._buffer = bytearray(LENGTH_OCTETS)
                 self._receive(content)
-            elif size := int.from_bytes(content):
+            elif 0 < (size := int.from_bytes(content)) <= RESPONSE_OCTETS:
                 self._buffer = bytearray(size)
             else:
-                raise msgspec.DecodeError("The process sent an empty frame.")
+                raise msgspec.DecodeError(f"The process announced a response of {size} octets.")
         except (msgspec.DecodeError, IndexError, MemoryError) as error:
             self.ended.set_result(str(error))
 
