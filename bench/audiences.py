@@ -33,6 +33,8 @@ DYNAMIC = 100
 CHANGES = 200
 """Measured changes of one contact."""
 HEADER = "email,name,plan,seats,country,since,vip\n"
+CONTACT_INDEXES = "alter table bare add primary key (project_id, id), add unique (project_id, email_key)"
+EVENT_INDEXES = "alter table bare add primary key (project_id, id); create index on bare (project_id, subject_id, id)"
 CONDITIONS: list[dict[str, Any]] = [
     {"field": "plan", "operator": "eq", "value": "pro"},
     {"field": "seats", "operator": "gte", "value": 50},
@@ -90,19 +92,24 @@ def show(label: str, seconds: float, count: int, reference: str = "", reference_
     print(f"{label:<44} {seconds:8.2f} s {count / seconds:>12,.0f} /s{ratio}", flush=True)
 
 
-def bare_copy(url: str, file: Path) -> float:
-    """Seconds of a COPY of the file into a similar table with a unique index: the reference of the import."""
+def bare_copy(url: str, table: str, indexes: str, folder: Path) -> float:
+    """Seconds of a COPY of the rows of a table into one with the same columns, and of building its `indexes` (SQL): the
+    limit of the import."""
+    file = folder / "rows"
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(
-            "create table bare (email text, name text, plan text, seats int, country text, since date, vip boolean)"
-        )
+        with file.open("wb") as target, connection.cursor().copy(f"copy {table} to stdout") as copy:
+            for piece in copy:
+                target.write(piece)
+        connection.execute(f"create table bare (like {table})")
         began = time.perf_counter()
-        with connection.cursor().copy("copy bare from stdin (format csv, header)") as copy, file.open("rb") as data:
-            while piece := data.read(1 << 20):
-                copy.write(piece)
-        connection.execute("create unique index on bare (lower(email))")
+        with connection.transaction():
+            with connection.cursor().copy("copy bare from stdin") as copy, file.open("rb") as data:
+                while piece := data.read(1 << 20):
+                    copy.write(piece)
+            connection.execute(indexes)
         seconds = time.perf_counter() - began
         connection.execute("drop table bare")
+    file.unlink()
     return seconds
 
 
@@ -267,12 +274,15 @@ async def measure(url: str, pids: dict[str, int], file: Path, count: int) -> Non
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{PORT}", timeout=600) as client:
         await sign_up(client, url, file.parent)
         before = {name: memory(pid) for name, pid in pids.items()}
-        copy_seconds = bare_copy(url, file)
-        show("limit: COPY and a unique index", copy_seconds, count)
         uploaded, seconds, state = await import_file(client, file)
         assert (state["created"], state["failed"]) == (count, 0), state
+        copy_seconds = bare_copy(url, "contacts", CONTACT_INDEXES, file.parent)
+        show("limit: COPY of the contacts, then their indexes", copy_seconds, count)
         show("upload", uploaded, count, "COPY", copy_seconds)
         show("import with events", seconds, count, "COPY", copy_seconds)
+        both_seconds = copy_seconds + bare_copy(url, "events", EVENT_INDEXES, file.parent)
+        show("limit: the same with the events", both_seconds, count)
+        show("the same import, compared with that", seconds, count, "COPY with events", both_seconds)
         insert_seconds = bare_insert(url)
         show("limit: contacts and events by INSERT … SELECT", insert_seconds, count)
         show("the same import, compared with that", seconds, count, "INSERT … SELECT", insert_seconds)

@@ -361,7 +361,7 @@ def test_every_statement_names_its_project():
 
 
 WRITTEN_TABLE = re.compile(
-    r"\b(?:insert\s+into|merge\s+into|delete\s+from|(?<!for )(?<!key )(?<!do )update)\s+(?:only\s+)?([a-z_]+)",
+    r"\b(?:insert\s+into|copy|merge\s+into|delete\s+from|(?<!for )(?<!key )(?<!do )update)\s+(?:only\s+)?([a-z_]+)",
     re.IGNORECASE,
 )
 WRITE_TABLE_OF_OTHERS = {
@@ -676,7 +676,10 @@ USED_BY_TESTS = {
     "postern.kernel.outbound.ssrf.read_networks",
     "postern.platform.events.model.CAMPAIGN_SEND_EVENTS",
 }
-PLAIN_DECORATORS = {"statement", "streamed_statement", "contextmanager", "asynccontextmanager", "cache", "dataclass"}
+PLAIN_DECORATORS = {
+    *("statement", "streamed_statement", "copied_statement"),
+    *("contextmanager", "asynccontextmanager", "cache", "dataclass"),
+}
 """Decorators that do not register what they decorate."""
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from psycopg.sql import Composable
 
 from postern.identity.customers.model import CustomerRow, CustomerStats, IdentityKey, IdentityRequest
-from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement, streamed_statement
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, moment_text, statement, streamed_statement
 from postern.kernel.values import Moment, Record
 
 
@@ -45,25 +45,6 @@ class NewCustomerRow(Record):
     metadata: dict[str, Any] = {}
     roles: list[str] = []
     password_hash: str | None
-
-
-class CustomerExportRow(Record):
-    """A row of the CSV export."""
-
-    id: UUID
-    email: str | None
-    email_verified_at: Moment | None
-    phone: str | None
-    name: str | None
-    external_id: str | None
-    roles: list[str]
-    providers: list[str]
-    last_sign_in_at: Moment | None
-    banned_at: Moment | None
-    ban_expires_at: Moment | None
-    mfa_enabled_at: Moment | None
-    metadata: dict[str, Any]
-    created_at: Moment
 
 
 # None if another row of `customers` has the address or the external id.
@@ -256,12 +237,23 @@ async def search_customers(
 async def count_customers(db: Queries, *, project_id: UUID, where: Composable) -> int: ...
 
 
-@streamed_statement("""
-    select c.id, c.email, c.email_verified_at, c.phone, c.name, c.external_id, c.roles, c.providers,
-           c.last_sign_in_at, c.banned_at, c.ban_expires_at, c.mfa_enabled_at, c.metadata, c.created_at
-    from customers c where c.project_id = %(project_id)s and {where} order by c.id desc
-""")
-def export_customers(tx: Transaction, *, project_id: UUID, where: Composable) -> AsyncIterator[CustomerExportRow]: ...
+# The cells of the CSV export. A ban that has ended is left out.
+@streamed_statement(
+    "select c.id::text, c.email, "
+    + moment_text("c.email_verified_at")
+    + ", c.phone, c.name, c.external_id, array_to_string(c.roles, ' '), array_to_string(c.providers, ' '), "
+    + moment_text("c.last_sign_in_at")
+    + ", case when c.ban_expires_at <= %(now)s then null else "
+    + moment_text("c.banned_at")
+    + " end, "
+    + moment_text("c.mfa_enabled_at")
+    + ", c.metadata, "
+    + moment_text("c.created_at")
+    + " from customers c where c.project_id = %(project_id)s and {where} order by c.id desc"
+)
+def export_customers(
+    tx: Transaction, *, project_id: UUID, where: Composable, now: Moment
+) -> AsyncIterator[list[tuple[Any, ...]]]: ...
 
 
 # Counts customers from the totals in `customer_facets`, one for each combination of verified address, second factor and

@@ -6,12 +6,13 @@ Arrays are newest first, pages have a total (exact without `countLimit`), feeds 
 rejected. Functions for cursors have a parameter `scope`: a text with the name of the list and its filters.
 """
 
+import asyncio
 import base64
 import binascii
 import csv
 import io
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Generic, TypeVar
 from uuid import UUID
@@ -255,6 +256,7 @@ def _signed_content(call: Call, scope: str, payload: bytes) -> bytes:
     return f"{call.account_id if call.project_id == NO_ID else call.project_id}|{scope}|".encode() + payload
 
 
+_FORMULA_STARTS = frozenset("'=+-@\t\r\0")
 _FORMULA = re.compile("'*[=+\\-@\t\r\0]")
 _GUARDED_FORMULA = re.compile("'+[=+\\-@\t\r\0]")
 
@@ -264,7 +266,7 @@ def escape_formula(text: str) -> str:
 
     Texts that already look prefixed get one more apostrophe, so that `unescape_formula` restores every text exactly.
     """
-    return "'" + text if _FORMULA.match(text) else text
+    return "'" + text if text and text[0] in _FORMULA_STARTS and _FORMULA.match(text) else text
 
 
 def unescape_formula(text: str) -> str:
@@ -273,6 +275,8 @@ def unescape_formula(text: str) -> str:
 
 
 def _cell(value: Any) -> str:
+    if type(value) is str:
+        return escape_formula(value)
     if value is None:
         return ""
     if isinstance(value, datetime):
@@ -284,15 +288,21 @@ def _cell(value: Any) -> str:
     return escape_formula(value) if isinstance(value, str) else str(value)
 
 
-async def csv_stream(header: Sequence[str], rows: AsyncIterator[Sequence[Any]]) -> AsyncIterator[bytes]:
-    """Stream a table as CSV in chunks of about 64 KiB, in constant memory. Texts are escaped with `escape_formula`."""
+async def csv_stream(
+    header: Sequence[str], batches: AsyncIterator[list[Item]], cells: Callable[[Item], Iterable[Any]] = iter
+) -> AsyncIterator[bytes]:
+    """Stream a table as CSV, in a chunk for each list of rows. Texts are escaped with `escape_formula`.
+
+    `cells` are the cells of a row; it is called in a thread, so that a large export does not occupy the event loop.
+    """
+
+    def encode(rows: list[Item]) -> bytes:
+        buffer = io.StringIO()
+        csv.writer(buffer, lineterminator="\r\n").writerows([list(map(_cell, cells(row))) for row in rows])
+        return buffer.getvalue().encode()
+
     buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\r\n")
-    writer.writerow([_cell(name) for name in header])
-    async for row in rows:
-        writer.writerow([_cell(cell) for cell in row])
-        if buffer.tell() > 65_536:
-            yield buffer.getvalue().encode()
-            buffer.seek(0)
-            buffer.truncate()
+    csv.writer(buffer, lineterminator="\r\n").writerow(map(_cell, header))
     yield buffer.getvalue().encode()
+    async for rows in batches:
+        yield await asyncio.to_thread(encode, rows)

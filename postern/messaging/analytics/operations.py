@@ -1,6 +1,6 @@
 """HTTP operations of statistics. Their cost does not grow with the number of sends, because they read counters."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Annotated, Any
 from uuid import UUID
@@ -109,9 +109,8 @@ async def export_analytics(call: Call, query: StatisticsQuery) -> HttpResponse:
     """Export the time series as CSV."""
     items = await _series(call, query)
 
-    async def lines() -> AsyncIterator[Sequence[Any]]:
-        for item in items:
-            yield [item.date.isoformat(), *(getattr(item, measure) for measure in MEASURES)]
+    async def lines() -> AsyncIterator[list[list[Any]]]:
+        yield [[item.date.isoformat(), *(getattr(item, measure) for measure in MEASURES)] for item in items]
 
     headers = {"Content-Disposition": 'attachment; filename="analytics.csv"'}
     return HttpResponse(csv_stream(["date", *MEASURES], lines()), media_type="text/csv", headers=headers)

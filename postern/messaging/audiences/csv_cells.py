@@ -63,8 +63,21 @@ def types_of(attributes_of_contacts: Iterable[dict[str, Any]]) -> dict[str, Attr
 
 def can_hold(type: AttributeType | None, value: Any) -> bool:
     """Whether a cell of that type can hold the value, so that an import reads the same value back."""
-    value_type = type_of(value)
-    return value_type is not None and (value_type == type or (type == "string" and value_type == "date"))
+    return type is not None and _HOLDS[type](value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_HOLDS: Final[dict[AttributeType, Callable[[Any], bool]]] = {
+    "string": lambda value: isinstance(value, str) and value != "",
+    "number": _is_number,
+    "boolean": lambda value: isinstance(value, bool),
+    "date": lambda value: isinstance(value, str) and read_moment(value) is not None,
+    "list": lambda value: isinstance(value, list),
+}
+"""Per type, whether a cell of it can hold a value."""
 
 
 def cells_of(types: Mapping[str, AttributeType], attributes: dict[str, Any]) -> list[Any]:
@@ -72,8 +85,13 @@ def cells_of(types: Mapping[str, AttributeType], attributes: dict[str, Any]) -> 
 
     The last cell is an object with the values that no other cell can hold, or None if there are none.
     """
-    remaining = {name: value for name, value in attributes.items() if not can_hold(types.get(name), value)}
-    return [*(None if name in remaining else attributes.get(name) for name in types), remaining or None]
+    cells: list[Any] = [
+        value if (value := attributes.get(name)) is not None and _HOLDS[kind](value) else None
+        for name, kind in types.items()
+    ]
+    if len(types) - cells.count(None) == len(attributes):
+        return [*cells, None]
+    return [*cells, {name: value for name, value in attributes.items() if not can_hold(types.get(name), value)}]
 
 
 _PLAIN_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?")

@@ -721,17 +721,12 @@ def row_of(layout: ColumnLayout, record: CsvRecord, readers: Sequence[tuple[int,
 
 def check_size(attributes: dict[str, Any]) -> None:
     """Raises RowInvalid if attributes exceed a limit or contain a NUL character."""
-    # Serialises only if an estimate of the size comes near the limit.
-    size = 0
-    for name, value in attributes.items():
-        size += 8 + len(name) + (len(value) if isinstance(value, str) else 16)
-        if isinstance(value, str) and "\0" in value:
-            raise RowInvalid(f"The cell of `{name}` contains a NUL character.")
-        if not isinstance(value, str | int | float):
-            size = MAX_ATTRIBUTES_BYTES
-            if b"\\u0000" in to_json(value):
+    encoded = to_json(attributes)
+    if b"\\u0000" in encoded:  # Or a backslash before the text `u0000`.
+        for name, value in attributes.items():
+            if "\0" in value if isinstance(value, str) else b"\\u0000" in to_json(value):
                 raise RowInvalid(f"The cell of `{name}` contains a NUL character.")
-    if size * 6 > MAX_ATTRIBUTES_BYTES and len(to_json(attributes)) > MAX_ATTRIBUTES_BYTES:
+    if len(encoded) > MAX_ATTRIBUTES_BYTES:
         raise RowInvalid(f"The attributes take more than {MAX_ATTRIBUTES_BYTES} bytes.")
     if len(attributes) > ATTRIBUTE_COUNT_LIMIT:
         raise RowInvalid(f"A contact has at most {ATTRIBUTE_COUNT_LIMIT} attributes.")

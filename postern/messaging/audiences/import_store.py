@@ -1,8 +1,10 @@
 """SQL of contact imports and of bulk inserts of contacts."""
 
+from collections.abc import Sequence
+from typing import LiteralString
 from uuid import UUID
 
-from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, copied_statement, statement
 from postern.kernel.values import Moment, Record
 from postern.messaging.audiences.csv_reader import CsvHeader
 from postern.messaging.audiences.model import (
@@ -112,6 +114,62 @@ async def import_rows(
 ) -> ImportedBatch: ...
 
 
+UNSUBSCRIBED_KEYS: LiteralString = """
+    select given.key from given
+    where (select exists (select from unsubscribed_addresses where project_id = %(project_id)s))
+      and exists (
+        select from unsubscribed_addresses u
+        where u.project_id = %(project_id)s and u.digest = sha256(convert_to(given.key, 'UTF8')))
+"""
+
+
+# Those of the normalised addresses `keys` (a JSON array) that have a contact, or were unsubscribed when their contact
+# was deleted. Locks these contacts (for no key update), ordered by id like `store.lock_contacts`.
+@statement(
+    """
+    with given as materialized (select jsonb_array_elements_text(%(keys)s::jsonb) as key), existing as materialized (
+        select email_key from contacts
+        where project_id = %(project_id)s and id = any (array(
+            select id from contacts
+            where project_id = %(project_id)s and email_key = any (array(select key from given))))
+        order by id for no key update
+    )
+    select email_key from existing union
+    """
+    + UNSUBSCRIBED_KEYS
+)
+async def lock_known_keys(tx: Transaction, *, project_id: UUID, keys: Jsonb) -> list[str]: ...
+
+
+# Like `lock_known_keys`, without locks.
+@statement(
+    """
+    with given as materialized (select jsonb_array_elements_text(%(keys)s::jsonb) as key)
+    select email_key from contacts
+    where project_id = %(project_id)s and email_key = any (array(select key from given)) union
+    """
+    + UNSUBSCRIBED_KEYS
+)
+async def known_keys(tx: Transaction, *, project_id: UUID, keys: Jsonb) -> list[str]: ...
+
+
+# Insert contacts that have their times and `unsubscribed` in common. A unique violation means that one of them exists.
+@copied_statement("""
+    copy contacts (project_id, created_at, updated_at, unsubscribed, unsubscribed_at, id, email, email_key, attributes)
+    from stdin
+""")
+async def copy_contacts(
+    tx: Transaction, *, project_id: UUID, constants: Sequence[str | None], rows: Sequence[str]
+) -> None: ...
+
+
+# Insert inferred types for attributes that have no type yet; returns how many of the attributes had none.
+@statement("with" + INSERT_INFERRED_TYPES + "select count(*) from new_attributes")
+async def insert_inferred_types(
+    tx: Transaction, types: InferredAttributeTypes, *, project_id: UUID, now: Moment
+) -> int: ...
+
+
 # The ids of the contacts with these normalised addresses.
 @statement("""
     select id from contacts where project_id = %(project_id)s and email_key = any (%(keys)s::text[])
@@ -180,11 +238,14 @@ async def get_first_chunk(db: Queries, *, project_id: UUID, import_id: UUID, sta
 
 
 # The chunk of the file that contains the byte at `position`; at the end of the file, the last chunk.
-@statement("""
+@statement(
+    """
     select starts_at, data from contact_import_pieces
     where project_id = %(project_id)s and import_id = %(import_id)s and starts_at <= %(position)s
     order by starts_at desc limit 1
-""")
+    """,
+    binary=True,
+)
 async def get_chunk_at(db: Queries, *, project_id: UUID, import_id: UUID, position: int) -> UploadChunk | None: ...
 
 

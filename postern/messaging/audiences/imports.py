@@ -1,13 +1,15 @@
 """Import, preview and export of contacts as CSV, and bulk inserts for other features."""
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 from uuid import UUID
 
 import msgspec
+import psycopg
 from litestar.exceptions import InternalServerException
 
 from postern.kernel.database.statements import Jsonb, Transaction
@@ -18,7 +20,7 @@ from postern.kernel.http.operation import RawRequest, get, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, csv_stream, newest_first
 from postern.kernel.http.problems import Invalid, require_found
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.values import Moment, new_id
+from postern.kernel.values import Moment, new_id, to_json
 from postern.messaging.audiences import import_store, store
 from postern.messaging.audiences.attributes import (
     declare_all,
@@ -79,6 +81,7 @@ from postern.messaging.audiences.model import (
     attribute_error,
 )
 from postern.platform.events import operations as events
+from postern.platform.events.bulk_store import copy_events
 
 CHUNK_BYTES: Final = 1_048_576
 """Bytes of an uploaded file that are stored as one row. The first chunk includes the header (HEADER_BYTES)."""
@@ -475,7 +478,8 @@ async def _export(call: Call) -> AsyncIterator[bytes]:
     async with call.db.transaction() as tx:
         columns = await store.attributes_in_use(tx, project_id=call.project_id, limit=EXPORTED_ATTRIBUTES)
         types: dict[str, AttributeType] = {column.name: column.type for column in columns}
-        async for chunk in csv_stream(header_of(types), _export_rows(tx, call.project_id, types)):
+        rows = store.stream_contacts(tx, project_id=call.project_id)
+        async for chunk in csv_stream(header_of(types), rows, lambda row: (*row[:-1], *cells_of(types, row[-1]))):
             yield chunk
 
 
@@ -493,14 +497,6 @@ def _has_other_meaning(name: str) -> bool:
         or name.casefold() in ("attributes", *EXPORT_COLUMNS)
         or field_of(name) is not None
     )
-
-
-async def _export_rows(
-    tx: Transaction, project_id: UUID, types: Mapping[str, AttributeType]
-) -> AsyncIterator[list[Any]]:
-    async for row in store.stream_contacts(tx, project_id=project_id):
-        fields = [row.id, row.email, row.unsubscribed, row.created, row.updated, row.opened, row.clicked]
-        yield fields + cells_of(types, row.attributes)
 
 
 def rows_from(items: Iterable[tuple[str, dict[str, Any]]]) -> list[ImportRow]:
@@ -543,31 +539,115 @@ async def import_batch(
     now: Moment,
     actor: ChangeActor = SYSTEM,
     types: Mapping[str, AttributeType] | None = None,
+    staged: Sequence["StagedContact"] = (),
 ) -> import_store.ImportedBatch:
-    """Create and update many contacts in one statement, record the events and update audience memberships.
+    """Create and update many contacts, record the events and update audience memberships.
 
     Each address must be unique among `rows`. The caller holds the shared lock (`store.lock_audiences_shared`). With the
     mode `skip`, existing contacts are not changed. Attributes that have no type yet get the one in `types`; if `types`
     is None, that of their first value. Rows whose attributes, merged with those of the contact, would exceed a limit
     are omitted; their lines are in `too_large` of the result.
+
+    With `staged` (`stage(rows)`), new contacts are copied, which takes half the time of the statement that can also
+    update contacts. Use it for thousands of rows.
     """
-    if mode == "upsert":
+    copied, is_locked = await _copy_new(tx, project_id, staged, mode, now, actor, types or {})
+    if copied:
+        copied_keys = {contact.key for contact in copied}
+        rows = [row for row in rows if row.email_key not in copied_keys]
+    if mode == "upsert" and not is_locked:
         await lock_contacts_to_import(tx, project_id, [row.email_key for row in rows])
+    result = import_store.ImportedBatch(created=0, updated=0, event_count=0, ids=[], too_large=[])
+    if rows:
+        bulk = actor.bulk_events(now)
+        result = await import_store.import_rows(
+            tx,
+            bulk,
+            inferred_parameter(types_of(row.attributes for row in rows) if types is None else types),
+            project_id=project_id,
+            rows=Jsonb([_staged(row) for row in rows]),
+            mode=mode,
+            attributes_limit=MAX_ATTRIBUTES_BYTES,
+            attribute_count_limit=ATTRIBUTE_COUNT_LIMIT,
+        )
+        event_names = ("contact.created", "contact.updated", "contact.unsubscribed")
+        await events.react_to_range(tx, project_id, bulk.event_id, event_names, result.event_count)
+    ids = [*(contact.id for contact in copied), *result.ids]
+    await contacts_changed(tx, project_id, ids, now, actor)
+    return msgspec.structs.replace(result, created=result.created + len(copied), ids=ids)
+
+
+class StagedContact(NamedTuple):
+    """A row, with the id and the values that it is copied with if the contact is new. Sorts by the address."""
+
+    key: str
+    row: ImportRow
+    id: UUID
+    contact: str
+    event: str
+
+
+def yield_to_event_loop(number: int) -> None:
+    """Let other threads run, at every 32nd row that a thread processes.
+
+    The event loop sends the batch before in 30 parts. Otherwise it would wait before each for the interpreter's switch
+    interval of 5 ms.
+    """
+    if not number % 32:
+        time.sleep(0)
+
+
+def stage(rows: Iterable[ImportRow]) -> list[StagedContact]:
+    """The rows as `import_batch` copies them: with ids in their order, and sorted by address, so that neighbours share
+    pages of the index."""
+    staged: list[StagedContact] = []
+    for number, row in enumerate(rows):
+        yield_to_event_loop(number)
+        contact_id, email, key = new_id(), row.email, row.email_key
+        # JSON escapes control characters, and an address has none, so that only backslashes are left to escape.
+        contact = f"{contact_id.hex}\t{email}\t{key}\t{to_json(row.attributes).decode()}".replace("\\", r"\\")
+        event = f"{contact_id.hex}\t{to_json({'email': email}).decode()}".replace("\\", r"\\")
+        staged.append(StagedContact(key, row, contact_id, contact, event))
+    staged.sort()
+    return staged
+
+
+async def _copy_new(
+    tx: Transaction,
+    project_id: UUID,
+    staged: Sequence[StagedContact],
+    mode: ImportMode,
+    now: Moment,
+    actor: ChangeActor,
+    types: Mapping[str, AttributeType],
+) -> tuple[list[StagedContact], bool]:
+    """Create the contacts that do not exist, except those whose address unsubscribed, and record their events.
+
+    Returns the new contacts, and whether the existing ones are locked (only with the mode `upsert`).
+    """
+    if not staged:
+        return [], False
+    await store.lock_new_contacts(tx, project_id=project_id)
+    look_up = import_store.lock_known_keys if mode == "upsert" else import_store.known_keys
+    known = set(await look_up(tx, project_id=project_id, keys=Jsonb([contact.key for contact in staged])))
+    new = [contact for contact in staged if contact.key not in known]
+    if not new:
+        return [], True
     bulk = actor.bulk_events(now)
-    result = await import_store.import_rows(
-        tx,
-        bulk,
-        inferred_parameter(types_of(row.attributes for row in rows) if types is None else types),
-        project_id=project_id,
-        rows=Jsonb([_staged(row) for row in rows]),
-        mode=mode,
-        attributes_limit=MAX_ATTRIBUTES_BYTES,
-        attribute_count_limit=ATTRIBUTE_COUNT_LIMIT,
-    )
-    event_names = ("contact.created", "contact.updated", "contact.unsubscribed")
-    await events.react_to_range(tx, project_id, bulk.event_id, event_names, result.event_count)
-    await contacts_changed(tx, project_id, result.ids, now, actor)
-    return result
+    try:
+        async with tx.savepoint():
+            if types:
+                await import_store.insert_inferred_types(tx, inferred_parameter(types), project_id=project_id, now=now)
+            for unsubscribed in (False, True):
+                constants = [str(now), str(now), *(("t", str(now)) if unsubscribed else ("f", None))]
+                lines = [contact.contact for contact in new if contact.row.unsubscribed is unsubscribed]
+                if lines:
+                    await import_store.copy_contacts(tx, project_id=project_id, constants=constants, rows=lines)
+            await copy_events(tx, project_id, bulk, "contact.created", [contact.event for contact in new])
+    except psycopg.errors.UniqueViolation:  # A concurrent transaction created one of them after the lookup.
+        return [], False
+    await events.react_to_range(tx, project_id, bulk.event_id, ("contact.created",), len(new))
+    return new, True
 
 
 def _staged(row: ImportRow) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from psycopg.sql import SQL, Composable
 
-from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement, streamed_statement
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, moment_text, statement, streamed_statement
 from postern.kernel.values import Moment, Record
 from postern.messaging.audiences.model import (
     AttributeType,
@@ -47,19 +47,6 @@ class AudienceReference(Record):
     name: str
     level: int
     depends_on: list[UUID]
-
-
-class ContactExportRow(Record):
-    """A row of the contact export; times are ISO 8601 in UTC."""
-
-    id: UUID
-    email: str
-    attributes: dict[str, Any]
-    unsubscribed: bool
-    created: str
-    updated: str
-    opened: str | None
-    clicked: str | None
 
 
 class AttributeInUse(Record):
@@ -340,16 +327,19 @@ async def set_last_engagement(
 ) -> None: ...
 
 
-# Stream all contacts of a project for the export, oldest first.
-@streamed_statement("""
-    select id, email, attributes, unsubscribed,
-        to_char(created_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created,
-        to_char(updated_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as updated,
-        to_char(last_opened_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as opened,
-        to_char(last_clicked_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as clicked
-    from contacts where project_id = %(project_id)s order by id
-""")
-def stream_contacts(tx: Transaction, *, project_id: UUID) -> AsyncIterator[ContactExportRow]: ...
+# Stream all contacts of a project for the export, oldest first: the cells of the contact's fields, and the attributes.
+@streamed_statement(
+    "select id::text, email, unsubscribed, "
+    + moment_text("created_at")
+    + ", "
+    + moment_text("updated_at")
+    + ", "
+    + moment_text("last_opened_at")
+    + ", "
+    + moment_text("last_clicked_at")
+    + ", attributes from contacts where project_id = %(project_id)s order by id"
+)
+def stream_contacts(tx: Transaction, *, project_id: UUID) -> AsyncIterator[list[tuple[Any, ...]]]: ...
 
 
 # Attributes that contacts have, most frequent first.

@@ -29,7 +29,7 @@ from postern.messaging.audiences.csv_reader import (
     readers_of,
     row_of,
 )
-from postern.messaging.audiences.imports import import_batch
+from postern.messaging.audiences.imports import StagedContact, import_batch, stage, yield_to_event_loop
 from postern.messaging.audiences.membership import ChangeActor, refill_audience
 from postern.messaging.audiences.model import (
     IMPORT_BATCH,
@@ -61,6 +61,8 @@ class ImportBatch(msgspec.Struct):
     """Types of attributes, including those inferred from this batch."""
     inferred: dict[str, AttributeType]
     """Types to declare with this batch, for attributes without a type."""
+    staged: list[StagedContact] = []
+    """The rows as they are copied if they are new."""
     row_count: int = 0
     """Rows of the file, invalid ones included."""
     failed: int = 0
@@ -137,7 +139,7 @@ async def _insert_batch(
     rows = list(batch.rows.values())
     async with world.db.transaction() as tx:
         await store.lock_audiences_shared(tx, project_id=job.project_id)
-        result = await import_batch(tx, job.project_id, rows, job.mode, now, actor, batch.inferred)
+        result = await import_batch(tx, job.project_id, rows, job.mode, now, actor, batch.inferred, batch.staged)
         message = "Merged with the contact's existing attributes, these attributes exceed a limit."
         too_large = [ContactImportError(line=line, message=message) for line in result.too_large]
         errors = sorted([*errors, *batch.errors, *too_large], key=lambda error: error.line)[:IMPORT_ERRORS_KEPT]
@@ -213,7 +215,8 @@ def _parse(
         batch.inferred = infer_columns(layout, records, types)
         batch.types = types | {name: KnownType(kind, inferred=True) for name, kind in batch.inferred.items()}
     readers = readers_of(layout, batch.types)
-    for record in records:
+    for number, record in enumerate(records):
+        yield_to_event_loop(number)
         try:
             _add(batch, row_of(layout, record, readers), mode)
         except RowInvalid as error:
@@ -222,6 +225,7 @@ def _parse(
                 batch.errors.append(ContactImportError(line=record.number, message=str(error)))
     if layout.attributes is not None:
         batch.inferred = types_of(row.attributes for row in batch.rows.values()) | batch.inferred
+    batch.staged = stage(batch.rows.values())
     return batch
 
 

@@ -456,23 +456,10 @@ async def export_campaign_sends(call: Call, id: UUID, status: list[SendStatus] |
     header = ["id", "email", "status", "subject", "variantId", "reason", "sentAt", "deliveredAt", "openedAt"]
     header += ["clickedAt", "bouncedAt", "complainedAt"]
 
-    async def lines() -> AsyncIterator[Sequence[Any]]:
+    async def lines() -> AsyncIterator[list[tuple[Any, ...]]]:
         async with call.db.transaction() as tx:
-            async for row in store.all_sends(tx, project_id=call.project_id, campaign_id=id, status=status_filter):
-                yield [
-                    row.id,
-                    row.recipient,
-                    row.status,
-                    row.subject,
-                    row.variant_id,
-                    row.reason,
-                    row.sent_at,
-                    row.delivered_at,
-                    row.opened_at,
-                    row.clicked_at,
-                    row.bounced_at,
-                    row.complained_at,
-                ]
+            async for rows in store.all_sends(tx, project_id=call.project_id, campaign_id=id, status=status_filter):
+                yield rows
 
     headers = {"Content-Disposition": f'attachment; filename="campaign-{id}.csv"'}
     return HttpResponse(csv_stream(header, lines()), media_type="text/csv", headers=headers)

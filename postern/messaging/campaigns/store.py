@@ -2,11 +2,12 @@
 
 from collections.abc import AsyncIterator
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from psycopg.sql import SQL, Composable
 
-from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement, streamed_statement
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, moment_text, statement, streamed_statement
 from postern.kernel.values import Moment, Record
 from postern.messaging.campaigns.model import CampaignRow, FilledBatch, ProjectCampaignTotals, VariantRow
 from postern.messaging.emails.model import Send
@@ -430,9 +431,23 @@ async def sends(
 ) -> list[Send]: ...
 
 
-# Stream all sends of a campaign, ordered by contact id. `status` is an SQL condition.
-@streamed_statement("""
-    select * from sends where project_id = %(project_id)s and campaign_id = %(campaign_id)s and {status}
+# The cells of the CSV export of a campaign's sends, ordered by contact id. `status` is an SQL condition.
+@streamed_statement(
+    "select id::text, recipient, status, subject, variant_id::text, reason, "
+    + ", ".join(
+        [
+            moment_text("sent_at"),
+            moment_text("delivered_at"),
+            moment_text("opened_at"),
+            moment_text("clicked_at"),
+            moment_text("bounced_at"),
+            moment_text("complained_at"),
+        ]
+    )
+    + """ from sends where project_id = %(project_id)s and campaign_id = %(campaign_id)s and {status}
     order by contact_id
-""")
-def all_sends(tx: Transaction, *, project_id: UUID, campaign_id: UUID, status: Composable) -> AsyncIterator[Send]: ...
+    """
+)
+def all_sends(
+    tx: Transaction, *, project_id: UUID, campaign_id: UUID, status: Composable
+) -> AsyncIterator[list[tuple[Any, ...]]]: ...

@@ -173,31 +173,10 @@ async def export_email_logs(call: Call, filters: LogFilter) -> HttpResponse:
     header += ["contactId", "reason", "scheduledAt", "sentAt", "deliveredAt", "openedAt", "clickedAt", "bouncedAt"]
     header += ["complainedAt"]
 
-    async def csv_rows() -> AsyncIterator[Sequence[Any]]:
+    async def csv_rows() -> AsyncIterator[list[tuple[Any, ...]]]:
         async with call.db.transaction() as tx:
-            async for send in store.stream_log(tx, project_id=call.project_id, where=where):
-                yield [
-                    send.id,
-                    send.created_at,
-                    send.status,
-                    send.sender,
-                    ", ".join(send.to_addresses),
-                    ", ".join(send.cc_addresses or []),
-                    ", ".join(send.bcc_addresses or []),
-                    send.subject,
-                    send.message_id,
-                    ", ".join(send.tags or []),
-                    send.campaign_id,
-                    send.contact_id,
-                    send.reason,
-                    send.scheduled_at,
-                    send.sent_at,
-                    send.delivered_at,
-                    send.opened_at,
-                    send.clicked_at,
-                    send.bounced_at,
-                    send.complained_at,
-                ]
+            async for rows in store.stream_log(tx, project_id=call.project_id, where=where):
+                yield rows
 
     headers = {"Content-Disposition": 'attachment; filename="email-logs.csv"'}
     return HttpResponse(csv_stream(header, csv_rows()), media_type="text/csv", headers=headers)

@@ -2,12 +2,12 @@
 
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
-from typing import LiteralString
+from typing import Any, LiteralString
 from uuid import UUID
 
 from psycopg.sql import Composable
 
-from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement, streamed_statement
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, moment_text, statement, streamed_statement
 from postern.kernel.values import Moment, Record
 from postern.messaging.emails.model import (
     CapturedMail,
@@ -291,8 +291,27 @@ async def ids_containing(
 ) -> list[UUID]: ...
 
 
-@streamed_statement("select s.* from sends s where s.project_id = %(project_id)s and {where} order by s.id desc")
-def stream_log(tx: Transaction, *, project_id: UUID, where: Composable) -> AsyncIterator[Send]: ...
+# The cells of the CSV export of the log.
+@streamed_statement(
+    "select s.id::text, "
+    + moment_text("s.created_at")
+    + """, s.status, s.sender, array_to_string(s.to_addresses, ', '), array_to_string(s.cc_addresses, ', '),
+        array_to_string(s.bcc_addresses, ', '), s.subject, s.message_id, array_to_string(s.tags, ', '),
+        s.campaign_id::text, s.contact_id::text, s.reason, """
+    + ", ".join(
+        [
+            moment_text("s.scheduled_at"),
+            moment_text("s.sent_at"),
+            moment_text("s.delivered_at"),
+            moment_text("s.opened_at"),
+            moment_text("s.clicked_at"),
+            moment_text("s.bounced_at"),
+            moment_text("s.complained_at"),
+        ]
+    )
+    + " from sends s where s.project_id = %(project_id)s and {where} order by s.id desc"
+)
+def stream_log(tx: Transaction, *, project_id: UUID, where: Composable) -> AsyncIterator[list[tuple[Any, ...]]]: ...
 
 
 # The counters of a campaign, or their sums over the whole project if `campaign_id` is None.
@@ -774,17 +793,19 @@ async def suppressions(
 ) -> list[Suppression]: ...
 
 
-@streamed_statement("""
-    select id, address, reason, source, detail, send_id, history, created_at,
-           coalesce(updated_at, created_at) as updated_at
-    from suppressions
+# The cells of the CSV export of the suppressions.
+@streamed_statement(
+    "select address, reason, source, detail, send_id::text, "
+    + moment_text("created_at")
+    + """, id::text from suppressions
     where project_id = %(project_id)s and (%(reasons)s::text[] is null or reason = any (%(reasons)s::text[]))
       and (%(pattern)s::text is null or address like %(pattern)s)
     order by id desc
-""")
+    """
+)
 def stream_suppressions(
     tx: Transaction, *, project_id: UUID, reasons: list[str] | None, pattern: str | None
-) -> AsyncIterator[Suppression]: ...
+) -> AsyncIterator[list[tuple[Any, ...]]]: ...
 
 
 @statement("""

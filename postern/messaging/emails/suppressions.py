@@ -101,12 +101,12 @@ async def export_suppressions(
     pattern = like_pattern(q) if q else None
     reasons: list[str] | None = [reason] if reason else None
 
-    async def csv_rows() -> AsyncIterator[Sequence[Any]]:
+    async def csv_rows() -> AsyncIterator[list[tuple[Any, ...]]]:
         async with call.db.transaction() as tx:
-            async for row in store.stream_suppressions(
+            async for rows in store.stream_suppressions(
                 tx, project_id=call.project_id, reasons=reasons, pattern=pattern
             ):
-                yield [row.address, row.reason, row.source, row.detail, row.send_id, row.created_at, row.id]
+                yield rows
 
     header = ["address", "reason", "source", "detail", "sendId", "createdAt", "id"]
     headers = {"Content-Disposition": 'attachment; filename="suppressions.csv"'}

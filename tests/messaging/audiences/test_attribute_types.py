@@ -117,7 +117,7 @@ async def change_type(project, name, kind):
 
 async def export_row(header, row):
     async def rows():
-        yield row
+        yield [row]
 
     return b"".join([chunk async for chunk in csv_stream(header, rows())])
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from postern.kernel.due import Lane, claim
-from postern.messaging.audiences import csv_reader, work
+from postern.messaging.audiences import csv_reader, import_store, work
 from postern.messaging.audiences.model import ImportFileInvalid
 from postern.protocols.mail.address import AddressInvalid, address_key, parse_address
 from tests.messaging.audiences.test_audiences import PRO, create_audience, member_names
@@ -102,6 +102,40 @@ async def test_upsert_merges_and_skip_keeps_existing_contacts(project, run_due_w
     types = [event["type"] for event in (await project.client.get("/events")).json()["data"]]
     assert types.count("contact.created") == 3
     assert types.count("contact.updated") == 2
+
+
+async def test_any_text_is_imported_in_the_order_of_the_file(project, run_due_work):
+    texts = ["a\tb", "a\\b", "\\.", "\\N", "\\t", 'a "b"', "a\r\nb", "ä € 😀", "\\u0000"]
+    addresses = [f"{letter}@example.com" for letter in "hzaybxcwd"]
+    buffer = io.StringIO()
+    csv.writer(buffer).writerows([("email", "text"), *zip(addresses, texts, strict=True)])
+    assert counts(await import_csv(project, run_due_work, buffer.getvalue())) == {"created": len(texts)}
+    page = (await project.client.get("/contacts")).json()
+    assert [contact["email"] for contact in reversed(page["data"])] == addresses
+    assert [contact["attributes"]["text"] for contact in reversed(page["data"])] == texts
+    created = (await project.client.get("/events?type=contact.created")).json()["data"]
+    assert {event["subjectId"]: event["data"] for event in created} == {
+        contact["id"]: {"email": contact["email"]} for contact in page["data"]
+    }
+
+
+@pytest.mark.parametrize(("mode", "expected"), [("upsert", {"updated": 1}), ("skip", {"skipped": 1})])
+async def test_a_contact_that_is_created_during_an_import_is_not_created_again(
+    project, run_due_work, monkeypatch, mode, expected
+):
+    copy_contacts = import_store.copy_contacts
+
+    async def create_first(tx, **values):
+        await create_contact(project, "b@example.com", attributes={"n": 0})
+        await copy_contacts(tx, **values)
+
+    monkeypatch.setattr(import_store, "copy_contacts", create_first)
+    finished = await import_csv(project, run_due_work, "email,n\na@example.com,1\nb@example.com,2\n", mode)
+    assert counts(finished) == {"created": 1, **expected}
+    numbers = {email: contact["attributes"]["n"] for email, contact in (await by_email(project)).items()}
+    assert numbers == {"a@example.com": 1, "b@example.com": 2 if mode == "upsert" else 0}
+    types = [event["type"] for event in (await project.client.get("/events")).json()["data"]]
+    assert (types.count("contact.created"), types.count("contact.updated")) == (2, 1 if mode == "upsert" else 0)
 
 
 async def test_repeated_addresses_in_a_file_are_merged(project, run_due_work):
