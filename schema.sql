@@ -2619,6 +2619,8 @@ CREATE INDEX contact_imports_due ON public.contact_imports USING btree (project_
 
 CREATE UNIQUE INDEX contacts_email ON public.contacts USING btree (project_id, email_key);
 
+CREATE INDEX contacts_search ON public.contacts USING gin (project_id, email_key public.gin_trgm_ops) WITH (gin_pending_list_limit='16384');
+
 CREATE INDEX contacts_unsubscribed ON public.contacts USING btree (project_id, id) WHERE unsubscribed;
 
 CREATE INDEX customer_identities_customer ON public.customer_identities USING btree (project_id, customer_id);

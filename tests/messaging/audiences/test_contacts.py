@@ -81,7 +81,10 @@ async def test_pages_and_searches(project):
     assert [contact["email"][4] for contact in page["data"]] == ["3", "2", "1"]
     matching = (await project.client.get("/contacts", params={"q": "USER3@"})).json()
     assert [contact["email"] for contact in matching["data"]] == ["user3@example.com"]
-    assert (await project.client.get("/contacts", params={"q": "%"})).json()["total"] == 0
+    for text in ("r3", "3@", "3@EXA", "user3@example.com"):
+        assert (await project.client.get("/contacts", params={"q": text})).json()["total"] == 1
+    for text in ("%", "user_@", "user\\3", "\\", "3@e%", "''"):
+        assert (await project.client.get("/contacts", params={"q": text})).json()["total"] == 0
     assert (await project.client.get("/contacts?unsubscribed=true")).json()["total"] == 4
     assert (await project.client.get("/contacts?unsubscribed=false")).json()["total"] == 3
     assert (await project.client.get("/contacts?page=401")).json()["code"] == "page_too_deep"
