@@ -106,7 +106,7 @@ async def test_upsert_merges_and_skip_keeps_existing_contacts(project, run_due_w
 
 async def test_any_text_is_imported_in_the_order_of_the_file(project, run_due_work):
     texts = ["a\tb", "a\\b", "\\.", "\\N", "\\t", 'a "b"', "a\r\nb", "ä € 😀", "\\u0000"]
-    addresses = [f"{letter}@example.com" for letter in "hzaybxcwd"]
+    addresses = [f"{local}@example.com" for local in "hzaybxcwd"]
     buffer = io.StringIO()
     csv.writer(buffer).writerows([("email", "text"), *zip(addresses, texts, strict=True)])
     assert counts(await import_csv(project, run_due_work, buffer.getvalue())) == {"created": len(texts)}
