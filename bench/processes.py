@@ -21,7 +21,7 @@ class Process(NamedTuple):
 
 def processes() -> dict[int, Process]:
     """All processes of this machine, by id."""
-    found: dict[int, Process] = {}
+    by_id: dict[int, Process] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             fields = (folder / "stat").read_text().rpartition(")")[2].split()
@@ -29,16 +29,16 @@ def processes() -> dict[int, Process]:
         except (OSError, IndexError):  # It has ended.
             continue
         # Counted from the field `state`: the parent, and utime, stime, cutime and cstime.
-        found[int(folder.name)] = Process(int(fields[1]), command, sum(map(int, fields[11:15])) / TICKS)
-    return found
+        by_id[int(folder.name)] = Process(int(fields[1]), command, sum(map(int, fields[11:15])) / TICKS)
+    return by_id
 
 
-def family(pid: int, found: dict[int, Process]) -> Iterator[int]:
+def family(pid: int, by_id: dict[int, Process]) -> Iterator[int]:
     """A process and its descendants."""
     yield pid
-    for child, process in found.items():
+    for child, process in by_id.items():
         if process.parent == pid:
-            yield from family(child, found)
+            yield from family(child, by_id)
 
 
 def part_of(command: str) -> Part:
@@ -53,13 +53,13 @@ def part_of(command: str) -> Part:
     return words[2] if len(words) > 2 and words[1].endswith("/postern") else "other"
 
 
-def seconds_by_part(found: dict[int, Process]) -> dict[Part, float]:
+def seconds_by_part(by_id: dict[int, Process]) -> dict[Part, float]:
     """Processor time so far by part, of this process's descendants; that of this process itself is left out."""
     sums: dict[Part, float] = {}
-    for pid in family(os.getpid(), found):
+    for pid in family(os.getpid(), by_id):
         if pid != os.getpid():
-            part = part_of(found[pid].command)
-            sums[part] = sums.get(part, 0.0) + found[pid].seconds
+            part = part_of(by_id[pid].command)
+            sums[part] = sums.get(part, 0.0) + by_id[pid].seconds
     return sums
 
 

@@ -484,13 +484,15 @@ MODULE_STATE = {
     "kernel/database/statements.py": ["STATEMENTS", "_current_hold", "_limits"],
     "kernel/http/middleware.py": ["REQUESTS"],
     "kernel/values.py": ["_latest"],
-    "protocols/mail/templates/composing.py": ["_addresses", "_contents"],
+    "protocols/mail/templates/composing.py": ["_addresses", "_contents", "_layouts"],
     "security/passwords.py": ["_threads"],
 }
 """Allowed state of modules: what does not depend on an installation (threads, caches of composed content, counters of
 the process, context variables) or is filled at import."""
 CACHED_FUNCTIONS = {
     "identity/customers/imported_hashes.py": ["_seconds_per_unit"],
+    "kernel/database/statements.py": ["_moment"],
+    "kernel/due.py": ["_due_query", "_claim_query", "_maker"],
     "kernel/http/openapi_fields.py": ["_docstrings", "_classes"],
     "kernel/outbound/ssrf.py": ["is_special"],
     "kernel/values.py": ["timestamp"],
@@ -501,11 +503,11 @@ CACHED_FUNCTIONS = {
     "messaging/emails/sites.py": ["_default_table"],
     "platform/billing/rules.py": ["parse_limits"],
     "protocols/mail/address.py": ["_validate_spec"],
-    "protocols/mail/dkim.py": ["load_key", "_folded_names"],
+    "protocols/mail/dkim.py": ["load_key", "_folded_names", "_field_opening"],
     "protocols/mail/mailbox_providers.py": ["mailbox_provider_domains"],
     "protocols/mail/public_suffixes.py": ["_public_suffixes"],
-    "protocols/mail/smtp.py": ["verifying_context", "non_verifying_context"],
-    "protocols/mail/templates/links.py": ["_keyed_hmac"],
+    "protocols/mail/smtp.py": ["_complete_replies", "verifying_context", "non_verifying_context"],
+    "protocols/mail/templates/links.py": ["_keyed_hmac", "unsubscribe_url"],
     "protocols/mail/templates/render_process.py": ["_statm"],
     "security/passwords.py": ["common_passwords"],
     "web/public_pages.py": ["problems", "_guide_titles", "_render_guide"],

@@ -81,8 +81,8 @@ async def test_the_operator_chooses_the_signatures(sender, sink, world, setting,
     sent = await sender.client.post("/emails", MAIL)
     assert (sent.status_code, sent.json()["status"]) == (201, "SENT"), sent.text
     message = sink.messages[-1]
-    found = re.findall(rb"DKIM-Signature:.*?\ba=([a-z0-9-]+);", message.raw, re.DOTALL)
-    assert found == [b"rsa-sha256", b"ed25519-sha256"][:algorithms]
+    used = re.findall(rb"DKIM-Signature:.*?\ba=([a-z0-9-]+);", message.raw, re.DOTALL)
+    assert used == [b"rsa-sha256", b"ed25519-sha256"][:algorithms]
     assert verify_signatures(message, await published_keys(message, world)) == [True] * algorithms
 
 
