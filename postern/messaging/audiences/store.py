@@ -784,9 +784,13 @@ async def matching(
 ) -> list[UUID]: ...
 
 
-# The contacts with these ids that exist, in no particular order.
+# The contacts with these ids that exist, in no particular order. MATERIALIZED: see decision 0106.
 @statement("""
-    select *, project_id as app_id from contacts where project_id = %(project_id)s and id = any (%(ids)s::uuid[])
+    with wanted as materialized (
+        select distinct %(project_id)s::uuid as project_id, id from unnest(%(ids)s::uuid[]) as v (id)
+    )
+    select c.*, c.project_id as app_id from contacts c
+    join wanted on (c.project_id, c.id) = (wanted.project_id, wanted.id)
 """)
 async def contacts_with_ids(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Contact]: ...
 

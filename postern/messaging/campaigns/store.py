@@ -255,8 +255,9 @@ async def count_pending(tx: Transaction, *, project_id: UUID) -> int: ...
 # has reached the frequency cap (`cap` marketing sends, which have lane 1, since `cap_since`) gets a SUPPRESSED send; a
 # campaign started by a TEST key ignores the cap. With `testing`, only contacts of the A/B test's sample are
 # processed, otherwise only the others. `contents` is a list of {variant_id, content_id, subject}.
+# Project and campaign are columns of `members`, so that only rows of these contacts are read, see decision 0106.
 @statement("""
-    with members as materialized (
+    with listed as materialized (
         (select m.contact_id from audience_members m
          where m.project_id = %(project_id)s and m.audience_id = %(audience_id)s
            and m.contact_id > %(cursor)s and m.joined_at <= %(started_at)s and not %(testing)s
@@ -272,19 +273,21 @@ async def count_pending(tx: Transaction, *, project_id: UUID) -> int: ...
            and sample.contact_id > %(cursor)s
          order by sample.contact_id limit %(limit)s)
         order by contact_id limit %(limit)s
+    ), members as materialized (
+        select %(project_id)s::uuid as project_id, %(id)s::uuid as campaign_id, contact_id from listed
     ), chosen as materialized (
-        select members.contact_id, sample.variant_id from members left join campaign_samples sample
+        select members.project_id, members.contact_id, sample.variant_id from members left join campaign_samples sample
             on (sample.project_id, sample.campaign_id, sample.contact_id)
-               = (%(project_id)s, %(id)s, members.contact_id)
+               = (members.project_id, members.campaign_id, members.contact_id)
         where (sample.contact_id is not null) = %(testing)s
     ), recipients as materialized (
         select c.id, c.email, c.unsubscribed, chosen.variant_id, s.address is not null as suppressed,
                not %(is_test)s and recent.count >= %(cap)s as capped
-        from chosen join contacts c on c.project_id = %(project_id)s and c.id = chosen.contact_id
-        left join suppressions s on s.project_id = %(project_id)s and s.address = lower(c.email)
+        from chosen join contacts c on (c.project_id, c.id) = (chosen.project_id, chosen.contact_id)
+        left join suppressions s on (s.project_id, s.address) = (c.project_id, lower(c.email))
         cross join lateral (
             select count(*) as count from sends earlier
-            where earlier.project_id = %(project_id)s and earlier.contact_id = c.id
+            where earlier.project_id = c.project_id and earlier.contact_id = c.id
               and earlier.created_at > %(cap_since)s
               and earlier.lane = 1 and not earlier.test
               and earlier.status not in ('SUPPRESSED', 'FAILED', 'CANCELLED', 'EXPIRED')

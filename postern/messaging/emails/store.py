@@ -434,13 +434,16 @@ async def hold_sends(
 # Let claimed sends wait without an attempt to deliver them. Leaves out claims that are not the latest of their send.
 # The sends must not be in transmission.
 @statement("""
+    with v as materialized (
+        select %(project_id)s::uuid as project_id, *
+        from unnest(%(id)s::uuid[], %(attempt)s::int[], %(due_at)s::timestamptz[], %(scheduled_at)s::timestamptz[],
+                    %(retries_since)s::timestamptz[], %(site)s::text[], %(waits_for)s::text[], %(reason)s::text[])
+            as v (id, attempt, due_at, scheduled_at, retries_since, site, waits_for, reason)
+    )
     update sends as s set due_at = v.due_at, scheduled_at = coalesce(v.scheduled_at, s.scheduled_at),
         retries_since = coalesce(v.retries_since, s.retries_since), site = v.site, waits_for = v.waits_for,
         reason = v.reason, updated_at = %(now)s
-    from unnest(%(id)s::uuid[], %(attempt)s::int[], %(due_at)s::timestamptz[], %(scheduled_at)s::timestamptz[],
-                %(retries_since)s::timestamptz[], %(site)s::text[], %(waits_for)s::text[], %(reason)s::text[])
-        as v (id, attempt, due_at, scheduled_at, retries_since, site, waits_for, reason)
-    where s.project_id = %(project_id)s and (s.id, s.attempt) = (v.id, v.attempt)
+    from v where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt)
 """)
 async def postpone(db: Queries, sends: list[Postponement], *, project_id: UUID, now: Moment) -> None: ...
 
@@ -520,12 +523,15 @@ async def check_before_sending(
 ) -> list[PreSendState]: ...
 
 
-# The states of shared contents and of contacts; deleted contacts are left out.
+# The states of shared contents and of contacts; deleted contacts are left out. MATERIALIZED: see decision 0106.
 @statement("""
+    with contact as materialized (
+        select %(project_id)s::uuid as project_id, id from unnest(%(contact_ids)s::uuid[]) as v (id)
+    )
     select id, state from contents where project_id = %(project_id)s and id = any (%(content_ids)s)
     union all
-    select id, case when unsubscribed then 'UNSUBSCRIBED' else 'SUBSCRIBED' end from contacts
-    where project_id = %(project_id)s and id = any (%(contact_ids)s)
+    select c.id, case when c.unsubscribed then 'UNSUBSCRIBED' else 'SUBSCRIBED' end
+    from contacts c join contact on (c.project_id, c.id) = (contact.project_id, contact.id)
 """)
 async def states_of(
     db: Queries, *, project_id: UUID, content_ids: list[UUID], contact_ids: list[UUID]
@@ -558,8 +564,16 @@ async def count_skipped(
 # `allowed`: the transitions `FROM TO` that are applied; with any other transition, the send keeps its status.
 # `attempts`: rows of the attempt log. A row of a send that does not change is left out, unless it is `always` stored;
 # rows that are stored already do not change.
+# MATERIALIZED keeps the condition on the project away from `sends`, see decision 0106.
 @statement("""
-    with settled as (
+    with v as materialized (
+        select * from jsonb_to_recordset(%(rows)s) as v (
+            project_id uuid, id uuid, attempt int, status text, due_at timestamptz, tries int, pending jsonb, site text,
+            waits_for text, retries_since timestamptz, outcomes jsonb, reason text, ambiguous int, subject text,
+            dated_at timestamptz, sent_at timestamptz, delivered_at timestamptz, delayed_at timestamptz,
+            bounced_at timestamptz, complained_at timestamptz)
+        where project_id = any (%(project_id)s)
+    ), settled as (
         update sends as s set
             status = case when s.status || ' ' || v.status = any (%(allowed)s::text[]) then v.status else s.status end,
             outcomes = case when v.outcomes is null then s.outcomes else coalesce(s.outcomes, '{}') || v.outcomes end,
@@ -573,12 +587,7 @@ async def count_skipped(
             sent_at = coalesce(s.sent_at, v.sent_at), delivered_at = coalesce(s.delivered_at, v.delivered_at),
             delayed_at = coalesce(s.delayed_at, v.delayed_at), bounced_at = coalesce(s.bounced_at, v.bounced_at),
             complained_at = coalesce(s.complained_at, v.complained_at), updated_at = %(now)s
-        from jsonb_to_recordset(%(rows)s) as v (
-            project_id uuid, id uuid, attempt int, status text, due_at timestamptz, tries int, pending jsonb, site text,
-            waits_for text, retries_since timestamptz, outcomes jsonb, reason text, ambiguous int, subject text,
-            dated_at timestamptz, sent_at timestamptz, delivered_at timestamptz, delayed_at timestamptz,
-            bounced_at timestamptz, complained_at timestamptz)
-        where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt) and s.project_id = any (%(project_id)s)
+        from v where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt)
         returning s.id, s.status
     ), logged as (
         insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms,
@@ -602,16 +611,19 @@ async def settle(
 # Store the state of sends that reports have changed. The caller has locked their rows. `begins_attempt` ends the lease
 # of a worker that has claimed the send, so that it does not transmit the message again.
 @statement("""
+    with v as materialized (
+        select * from jsonb_to_recordset(%(rows)s) as v (
+            project_id uuid, id uuid, status text, outcomes jsonb, reason text, due_at timestamptz, sent_at timestamptz,
+            delivered_at timestamptz, delayed_at timestamptz, bounced_at timestamptz, complained_at timestamptz,
+            begins_attempt bool)
+        where project_id = any (%(project_id)s)
+    )
     update sends as s set
         status = v.status, outcomes = v.outcomes, reason = v.reason, due_at = v.due_at, sent_at = v.sent_at,
         delivered_at = v.delivered_at, delayed_at = v.delayed_at, bounced_at = v.bounced_at,
         complained_at = v.complained_at, attempt = s.attempt + v.begins_attempt::int, updated_at = %(now)s,
         site = case when v.due_at is null then null else s.site end
-    from jsonb_to_recordset(%(rows)s) as v (
-        project_id uuid, id uuid, status text, outcomes jsonb, reason text, due_at timestamptz, sent_at timestamptz,
-        delivered_at timestamptz, delayed_at timestamptz, bounced_at timestamptz, complained_at timestamptz,
-        begins_attempt bool)
-    where (s.project_id, s.id) = (v.project_id, v.id) and s.project_id = any (%(project_id)s)
+    from v where (s.project_id, s.id) = (v.project_id, v.id)
 """)
 async def store_reported(tx: Transaction, *, project_id: list[UUID], rows: Jsonb, now: Moment) -> None: ...
 
@@ -963,12 +975,16 @@ async def insert_once(tx: Transaction, sends: list[Send]) -> list[UUID]: ...
 async def lock_frequency_cap(tx: Transaction, *, project_id: UUID) -> str: ...
 
 
-# The number of marketing messages to each contact after `since`, as the frequency cap counts them.
+# The number of marketing messages to each contact after `since`, as the frequency cap counts them. MATERIALIZED: see
+# decision 0106.
 @statement("""
-    select contact.id, recent.count from unnest(%(contact_ids)s::uuid[]) as contact (id)
+    with contact as materialized (
+        select %(project_id)s::uuid as project_id, id from unnest(%(contact_ids)s::uuid[]) as v (id)
+    )
+    select contact.id, recent.count from contact
     cross join lateral (
         select count(*)::int as count from sends s
-        where s.project_id = %(project_id)s and s.contact_id = contact.id and s.created_at > %(since)s
+        where s.project_id = contact.project_id and s.contact_id = contact.id and s.created_at > %(since)s
           and s.lane = 1 and not s.test and s.status not in ('SUPPRESSED', 'FAILED', 'CANCELLED', 'EXPIRED')
     ) as recent
 """)
