@@ -286,16 +286,20 @@ async def list_versions(
 
 # Store the new state of runs; those that another worker has claimed since, or that ended, stay unchanged. `calls`:
 # whether the next thing to do is the call of a WEBHOOK step; `tried`: how many calls of this step have failed.
+# MATERIALIZED: see decision 0106.
 @statement("""
+    with settled as materialized (
+        select %(project_id)s::uuid as project_id, *
+        from unnest(%(id)s::uuid[], %(attempt)s::int[], %(status)s::text[], %(current_step)s::int[],
+                    %(entered_at)s::timestamptz[], %(waiting_for)s::text[], %(calls)s::bool[], %(tried)s::int[],
+                    %(due_at)s::timestamptz[], %(error)s::text[], %(finished_at)s::timestamptz[])
+            as v (id, attempt, status, current_step, entered_at, waiting_for, calls, tried, due_at, error, finished_at)
+    )
     update automation_runs as run set status = settled.status, current_step = settled.current_step,
         entered_at = settled.entered_at, waiting_for = settled.waiting_for, event_id = null, calls = settled.calls,
         tried = settled.tried, due_at = settled.due_at, error = settled.error, finished_at = settled.finished_at
-    from unnest(%(id)s::uuid[], %(attempt)s::int[], %(status)s::text[], %(current_step)s::int[],
-                %(entered_at)s::timestamptz[], %(waiting_for)s::text[], %(calls)s::bool[], %(tried)s::int[],
-                %(due_at)s::timestamptz[], %(error)s::text[], %(finished_at)s::timestamptz[])
-        as settled (id, attempt, status, current_step, entered_at, waiting_for, calls, tried, due_at, error,
-                    finished_at)
-    where run.project_id = %(project_id)s and run.id = settled.id and run.attempt = settled.attempt
+    from settled
+    where (run.project_id, run.id, run.attempt) = (settled.project_id, settled.id, settled.attempt)
       and run.status in ('RUNNING', 'WAITING')
     returning run.id
 """)
@@ -303,12 +307,16 @@ async def update_runs(tx: Transaction, runs: list[RunUpdate], *, project_id: UUI
 
 
 # Lock those runs (for no key update) that still have the given attempt and step, and are not finished; the parameters
-# are parallel lists.
+# are parallel lists. MATERIALIZED: see decision 0106.
 @statement("""
+    with claimed as materialized (
+        select %(project_id)s::uuid as project_id, *
+        from unnest(%(id)s::uuid[], %(attempt)s::int[], %(current_step)s::int[]) as v (run_id, attempt, current_step)
+    )
     select run.id, run.event_id from automation_runs as run
-    join unnest(%(id)s::uuid[], %(attempt)s::int[], %(current_step)s::int[]) as claimed (run_id, attempt, current_step)
-      on (run.id, run.attempt, run.current_step) = (claimed.run_id, claimed.attempt, claimed.current_step)
-    where run.project_id = %(project_id)s and run.status in ('RUNNING', 'WAITING')
+    join claimed on (run.project_id, run.id, run.attempt, run.current_step)
+                  = (claimed.project_id, claimed.run_id, claimed.attempt, claimed.current_step)
+    where run.status in ('RUNNING', 'WAITING')
     order by id for no key update of run
 """)
 async def lock_runs(

@@ -134,8 +134,15 @@ async def insert_deliveries_of_range(
 
 
 # Store the results of attempts; `verdicts`, `id` and `attempt` are parallel lists. A delivery that was claimed or
-# replayed since is not changed.
+# replayed since is not changed. MATERIALIZED: see decision 0106.
 @statement("""
+    with verdict as materialized (
+        select %(project_id)s::uuid as project_id, *
+        from unnest(%(id)s::uuid[], %(attempt)s::int[], %(status)s::text[], %(due_at)s::timestamptz[],
+                    %(attempted)s::bool[], %(response_status)s::int[], %(response_body)s::text[],
+                    %(response_ms)s::float8[], %(error_message)s::text[])
+            as v (id, attempt, status, due_at, attempted, response_status, response_body, response_ms, error_message)
+    )
     update webhook_deliveries as delivery set
         status = verdict.status, due_at = verdict.due_at,
         tried = delivery.tried + verdict.attempted::int, attempts = delivery.attempts + verdict.attempted::int,
@@ -146,11 +153,8 @@ async def insert_deliveries_of_range(
         response_ms = case when verdict.attempted then verdict.response_ms else delivery.response_ms end,
         error_message = case when verdict.attempted or verdict.status = 'FAILED' then verdict.error_message
                              else delivery.error_message end
-    from unnest(%(id)s::uuid[], %(attempt)s::int[], %(status)s::text[], %(due_at)s::timestamptz[],
-                %(attempted)s::bool[], %(response_status)s::int[], %(response_body)s::text[], %(response_ms)s::float8[],
-                %(error_message)s::text[])
-        as verdict (id, attempt, status, due_at, attempted, response_status, response_body, response_ms, error_message)
-    where delivery.project_id = %(project_id)s and delivery.id = verdict.id and delivery.attempt = verdict.attempt
+    from verdict
+    where (delivery.project_id, delivery.id, delivery.attempt) = (verdict.project_id, verdict.id, verdict.attempt)
 """)
 async def record_results(
     tx: Transaction,
