@@ -12,7 +12,7 @@ from enum import Enum, auto
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import Any, ClassVar
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from postern.kernel.config import Settings
 from postern.kernel.http.middleware import ReadOnlyTask
@@ -139,6 +139,39 @@ class ConnectionLimits:
             self._schedule_sweep(loop)
 
 
+class _ResponseTransport:
+    """The transport of one response: writes the head together with the first part of the body, which saves a system
+    call, and the client one wake-up. The head of a response of unknown length is written at once."""
+
+    def __init__(self, cycle: RequestResponseCycle) -> None:
+        self._transport = cycle.transport
+        self._cycle: RequestResponseCycle | None = cycle
+        """None once uvicorn has written the head: otherwise the two would keep each other until the next garbage
+        collection."""
+        self._head = b""
+        """The head while it waits for the body."""
+
+    def write(self, data: bytes) -> None:
+        cycle = self._cycle
+        if cycle is not None and cycle.response_started:
+            self._cycle = None
+            # uvicorn has set the length of the body that follows. It writes none for HEAD.
+            if cycle.expected_content_length and cycle.scope["method"] != "HEAD":
+                self._head = data
+                return
+        if self._head:
+            data, self._head = self._head + data, b""
+        self._transport.write(data)
+
+    def close(self) -> None:
+        if self._head:
+            self.write(b"")
+        self._transport.close()
+
+    def is_closing(self) -> bool:
+        return self._transport.is_closing()
+
+
 class LimitedProtocol(HttpToolsProtocol):
     """An HTTP connection with limits. Use a subclass from `limited_protocol`."""
 
@@ -228,6 +261,8 @@ class LimitedProtocol(HttpToolsProtocol):
             return
         self._enter(Phase.BODY)
         super().on_headers_complete()
+        if isinstance(self.cycle, RequestResponseCycle):
+            self.cycle.transport = _ResponseTransport(self.cycle)  # type: ignore[assignment]
 
     def on_body(self, body: bytes) -> None:
         """Pass a part of the body to the application. Closes the connection if too much arrives after the response."""

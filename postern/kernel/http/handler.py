@@ -15,10 +15,10 @@ from uuid import UUID
 
 import msgspec
 import structlog
-from litestar import Response
-from litestar.connection import ASGIConnection
-from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
+from litestar import Request
+from litestar.handlers import HTTPRouteHandler
 from litestar.response import Stream
+from litestar.types import ASGIApp, Receive, Scope, Send
 
 from postern.kernel.http.call import (
     ANONYMOUS,
@@ -62,6 +62,8 @@ PROJECT_RATE_WINDOW = timedelta(seconds=1)
 
 MAX_VALUE_CHARACTERS = 4_096
 """A longer value of a query parameter or header is rejected."""
+JSON = "application/json"
+WITHOUT_CONTENT = (204, 304)
 EMPTY_BODY_LENGTH = 2
 """The length in bytes of `{}`, which many clients send as an empty body."""
 
@@ -87,47 +89,56 @@ class BodyInvalid(BadRequest):
 
 
 def handler_of(operation: Operation[Any, Any]) -> HTTPRouteHandler:
-    """The Litestar route of an operation."""
-    bind = bind_arguments(operation)
-    # A public GET may have effects, such as counting an open or signing a person in. A GET that needs a permission
-    # writes at most an entry of the audit log, in one transaction, so it can be cancelled when the client disconnects.
-    only_reads = operation.method == "GET" and operation.needs is not None
+    """The Litestar route of an operation. Litestar finds the route and handles exceptions; the route's middleware does
+    the rest itself, because Litestar's own handling of arguments and responses would cost more CPU time than all of it
+    (docs/decisions/0102-what-a-request-costs.md)."""
+    serve = _application_of(operation)
 
-    async def handle(request: RawRequest) -> Response[Any]:
-        call: Call = request.scope["postern_call"]  # type: ignore[typeddict-item]
-        if only_reads:
-            request.scope["postern_read_only_task"].begin()  # type: ignore[typeddict-item]
-        value = await operation.function(**await bind(request, call))
-        return respond(operation, call, value)
+    def serve_instead(app: ASGIApp) -> ASGIApp:
+        del app  # Litestar's own handling of the route.
+        return serve
+
+    async def handle() -> None:
+        raise AssertionError("The middleware of the route responds.")
 
     handle.__name__ = operation.name
-    return GuardedHandler(
+    return HTTPRouteHandler(
         re.sub(r"{(\w+)}", r"{\1:str}", operation.path),
         http_method=operation.method,  # pyright: ignore[reportArgumentType] - a valid method
         opt={"operation": operation, "needs": operation.needs},
         request_max_body_size=operation.body_limit,
-        guards=[admit],
+        middleware=[serve_instead],
         status_code=200,
         name=f"{operation.method} {operation.path}",
     )(handle)
 
 
-class GuardedHandler(HTTPRouteHandler):
-    """A route that passes itself to its guard. Litestar would copy the handler, which costs more than the guard."""
+def _application_of(operation: Operation[Any, Any]) -> ASGIApp:
+    """The ASGI application that responds to a request to an operation."""
+    bind = bind_arguments(operation)
+    # A public GET may have effects, such as counting an open or signing a person in. A GET that needs a permission
+    # writes at most an entry of the audit log, in one transaction, so it can be cancelled when the client disconnects.
+    only_reads = operation.method == "GET" and operation.needs is not None
 
-    async def authorize_connection(self, connection: ASGIConnection[Any, Any, Any, Any]) -> None:
-        for guard in self.resolve_guards():
-            await guard(connection, self)  # pyright: ignore[reportGeneralTypeIssues]
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        request: RawRequest = Request(scope, receive, send)
+        call = await admit(request, operation)
+        if only_reads:
+            scope["postern_read_only_task"].begin()  # type: ignore[typeddict-item]
+        value = await operation.function(**await bind(request, call))
+        await respond(operation, call, value, request)
+
+    return serve
 
 
 # Admission: the credential, permission and rate limit.
 
 
-async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
-    """The guard of all routes: checks credential, e-mail verification, permission and rate limit, and stores a Call in
-    the scope. Raises Unauthenticated, Forbidden, ProjectMissing, TooManyRequests, or Invalid for a malformed visitor
-    address."""
-    operation: Operation[Any, Any] = handler.opt["operation"]
+async def admit(connection: RawRequest, operation: Operation[Any, Any]) -> Call:
+    """Check credential, e-mail verification, permission and rate limit of a request, and return its Call.
+
+    Raises Unauthenticated, Forbidden, ProjectMissing, TooManyRequests, or Invalid for a malformed visitor address.
+    """
     state, scope = connection.app.state, connection.scope
     world = state.world
     project_id = as_id(connection.path_params[operation.project_parameter]) if operation.project_parameter else None
@@ -149,7 +160,7 @@ async def admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRou
         rate = rate_of(world, caller)
         headers["RateLimit-Policy"] = rate.policy
         headers["RateLimit"] = world.limiter.take(rate, str(project_id or caller.account_id))
-    scope["postern_call"] = Call(  # type: ignore[typeddict-unknown-key]
+    return Call(
         world=world,
         db=world.db,
         caller=caller,
@@ -215,9 +226,7 @@ def rate_of(world: Any, caller: Caller) -> RateLimit:
     return RateLimit("project", quota, PROJECT_RATE_WINDOW)
 
 
-def _take_compatible_request(
-    connection: ASGIConnection[Any, Any, Any, Any], world: Any, caller: Caller, api: CompatibleApi
-) -> dict[str, str]:
+def _take_compatible_request(connection: RawRequest, world: Any, caller: Caller, api: CompatibleApi) -> dict[str, str]:
     """Take one request from the project's rate limit. Returns the API's headers for it, which error responses have too.
     Raises TooManyRequests."""
     scope: Any = connection.scope
@@ -234,7 +243,7 @@ def _take_compatible_request(
 
 async def _read_caller(
     readers: Sequence[Any],
-    connection: ASGIConnection[Any, Any, Any, Any],
+    connection: RawRequest,
     world: Any,
     project_id: UUID | None,
     origin: Origin,
@@ -434,30 +443,47 @@ def _nested_too_deeply() -> BodyInvalid:
 # The response.
 
 
-def respond(operation: Operation[Any, Any], call: Call, value: Any) -> Response[Any]:
-    """The response for the value that an operation returned, with the headers of `call`.
+async def respond(operation: Operation[Any, Any], call: Call, value: Any, request: RawRequest) -> None:
+    """Send the response for the value that an operation returned, with the headers of `call`.
 
     Adds `Link` if a list has more records, and `ETag` for a record with `updated_at`.
     """
-    headers = call.headers
+    headers, send = call.headers, request.send
     if isinstance(value, HttpResponse):
         headers.update(value.headers or {})
-        response_class = Response if isinstance(value.content, bytes | str) else Stream
-        return response_class(value.content, status_code=value.status, media_type=value.media_type, headers=headers)  # type: ignore[arg-type]
+        if isinstance(value.content, bytes | str):
+            content = value.content.encode() if isinstance(value.content, str) else value.content
+            await _send(send, value.status, value.media_type, headers, content)
+        else:
+            stream = Stream(value.content, status_code=value.status, media_type=value.media_type, headers=headers)
+            await stream.to_asgi_response(app=None, request=request)(request.scope, request.receive, send)
+        return
     if value is None:
-        return Response(b"", status_code=operation.status, media_type="application/json", headers=headers)
-    if isinstance(value, LinkedList):
+        await _send(send, operation.status, JSON, headers, b"")
+        return
+    updated_at = None
+    if isinstance(value, Page | Feed | LinkedList):
         if value.next_cursor:
             headers["Link"] = f'<{_next_link(call, value.next_cursor)}>; rel="next"'
-        value = value.items
-    elif isinstance(value, Page | Feed):
-        if value.next_cursor:
-            headers["Link"] = f'<{_next_link(call, value.next_cursor)}>; rel="next"'
-    elif isinstance(updated_at := getattr(value, "updated_at", None), Moment):
-        content = to_json(value)
+        if isinstance(value, LinkedList):
+            value = value.items
+    else:
+        updated_at = getattr(value, "updated_at", None)
+    content = to_json(value)
+    if isinstance(updated_at, Moment):
         headers["ETag"] = etag(updated_at, content)
-        return Response(content, status_code=operation.status, media_type="application/json", headers=headers)
-    return Response(to_json(value), status_code=operation.status, media_type="application/json", headers=headers)
+    await _send(send, operation.status, JSON, headers, content)
+
+
+async def _send(send: Send, status: int, media_type: str, headers: Mapping[str, str], content: bytes) -> None:
+    """Send a complete response. 204 and 304 have no content (RFC 9110 §15)."""
+    fields = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
+    if status not in WITHOUT_CONTENT:
+        full_type = f"{media_type}; charset=utf-8" if media_type.startswith("text/") else media_type
+        fields.append((b"content-type", full_type.encode("latin-1")))
+        fields.append((b"content-length", b"%d" % len(content)))
+    await send({"type": "http.response.start", "status": status, "headers": fields})
+    await send({"type": "http.response.body", "body": content, "more_body": False})
 
 
 def _next_link(call: Call, cursor: str) -> str:

@@ -100,6 +100,7 @@ class HttpMiddleware:
         self._world = world
         self._cross_origin = cross_origin
         self._mounted_path, self._mounted_app = mounted
+        self._metrics: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -167,9 +168,18 @@ class HttpMiddleware:
             handler: Any = scope.get("route_handler")
             operation = handler.opt.get("operation") if handler is not None else None
             name = operation.name if operation is not None else "unknown"
-            REQUESTS.labels(name, status).inc()
-            SECONDS.labels(name).observe(time.perf_counter() - started)
+            count, seconds = self._metrics_of(name, status)
+            count.inc()
+            seconds.observe(time.perf_counter() - started)
             log.debug("request", operation=name, status=status, ms=round((time.perf_counter() - started) * 1000, 1))
+
+    def _metrics_of(self, operation: str, status: int) -> tuple[Counter, Histogram]:
+        """The metrics of an operation's responses with this status. `labels` would find them anew for each request."""
+        metrics = self._metrics.get((operation, status))
+        if metrics is None:
+            metrics = REQUESTS.labels(operation, status), SECONDS.labels(operation)
+            self._metrics[operation, status] = metrics
+        return metrics
 
     def _must_use_tls(self, scope: Scope) -> bool:
         """Whether this server serves HTTPS, and a request from another machine does not use it."""

@@ -383,9 +383,7 @@ async def read_key(world: "World", token: str, project_id: UUID | None, origin: 
         return None
     if not looks_like_key(token):
         raise CredentialInvalid
-    key: ApiKeyWithProject | None = await world.batcher(look_up_keys, max_concurrent=2)(
-        world.secrets.digest("api-key", token)
-    )
+    key: ApiKeyWithProject | None = await world.batcher(look_up_keys)(world.secrets.digest("api-key", token))
     now = world.clock()
     if key is None or (key.expires_at is not None and key.expires_at <= now):
         raise CredentialInvalid
