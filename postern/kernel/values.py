@@ -71,6 +71,8 @@ DisplayName = Annotated[
 
 NO_ID = UUID(int=0)
 """The id that no record has; malformed ids are parsed as this one."""
+CANONICAL_ID_LENGTH = 36
+"""Characters of a UUID with hyphens (RFC 9562 §4); msgspec also reads the form without them."""
 
 
 class KeywordOnly(type(msgspec.Struct)):
@@ -196,11 +198,13 @@ def new_id() -> UUID:
 
 def as_id(text: object) -> UUID:
     """Parse a UUID in canonical form, in any letter case. Returns NO_ID for anything else; raises nothing."""
-    try:
-        parsed = UUID(str(text))
-    except ValueError:
+    text = str(text)
+    if len(text) != CANONICAL_ID_LENGTH:
         return NO_ID
-    return parsed if str(parsed) == str(text).lower() else NO_ID
+    try:
+        return msgspec.convert(text, UUID)  # Faster than UUID(text), and accepts no other punctuation.
+    except msgspec.ValidationError:
+        return NO_ID
 
 
 @lru_cache(4_096)  # Rows of one response often share timestamps.

@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
+BASE62_PAIRS = tuple(first + second for first in BASE62 for second in BASE62)
 MASTER_KEY_BYTES = 32
 SEAL_VERSION = b"\x01"
 KEY_FILE = "master.key"
@@ -165,11 +166,9 @@ def looks_like_key(key: str) -> bool:
 
 
 def _checksum(body: str) -> str:
-    number, text = zlib.crc32(body.encode("utf-8", "replace")), ""
-    for _ in range(6):
-        number, digit = divmod(number, 62)
-        text = BASE62[digit] + text
-    return text
+    high, low = divmod(zlib.crc32(body.encode("utf-8", "replace")), len(BASE62_PAIRS))
+    high, middle = divmod(high, len(BASE62_PAIRS))
+    return BASE62_PAIRS[high] + BASE62_PAIRS[middle] + BASE62_PAIRS[low]
 
 
 def _base64url(data: bytes) -> str:
