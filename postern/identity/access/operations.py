@@ -51,8 +51,6 @@ from postern.platform.audit import operations as audit
 if TYPE_CHECKING:
     from postern.world import World
 
-CONCURRENT_STATEMENTS = 2
-"""Maximum number of SQL statements that look up the data of checks, which one process runs concurrently."""
 CHECK_CALLERS: frozenset[Kind] = frozenset((*SERVER_KINDS, "customer"))
 
 
@@ -211,7 +209,7 @@ async def check_access(call: Call, data: AccessCheck) -> AccessDecision:
     the steps after the one that decided.
     """
     customer_id, organization_id = _customer_id(call, data, ""), _organization_id(data)
-    look_up = call.world.batcher(access_facts_of, max_concurrent=CONCURRENT_STATEMENTS)
+    look_up = call.world.batcher(access_facts_of)
     return _decision(
         data,
         await look_up(AccessLookup(call.project_id, data.permission, customer_id, organization_id)),
@@ -229,7 +227,7 @@ async def check_access(call: Call, data: AccessCheck) -> AccessDecision:
     example={"checks": [{"permission": "posts:read"}, {"permission": "posts:write"}]},
 )
 async def check_access_batch(call: Call, data: AccessCheckBatch) -> AccessDecisions:
-    """Perform up to 50 checks at one point in time. The results are in the order of the request."""
+    """Perform up to 100 checks at one point in time. The results are in the order of the request."""
     paths = [f"/checks/{index}" for index in range(len(data.checks))]
     customer_ids = [_customer_id(call, check, path) for check, path in zip(data.checks, paths, strict=True)]
     organization_ids = [_organization_id(check) for check in data.checks]
