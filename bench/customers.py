@@ -1,6 +1,10 @@
-"""Measurements of customers: sign-ins compared with the argon2 limit, refreshes, and reads with a million customers.
+"""Measurements of customers: sign-ins compared with the argon2 limit, access checks, refreshes, reads with a million
+customers.
 
-Run: python -m bench.customers [sign-in] [tokens] [million]
+Run: python -m bench.customers [sign-in] [checks] [tokens] [million]
+
+sign-in and checks go through the whole application and print the CPU time of each by process: the API with all its
+threads, PostgreSQL, and the load generator.
 
 PostgreSQL (durable), the API and the load share the machine, so only the ratios are meaningful.
 """
@@ -9,6 +13,7 @@ import asyncio
 import itertools
 import json
 import os
+import statistics
 import sys
 import tempfile
 import time
@@ -23,13 +28,16 @@ import psycopg
 import uvloop
 from argon2 import PasswordHasher
 
+from bench.direct import cpu_seconds_of
 from bench.emails import Server, percentile, post
+from bench.load import generate_load
 from postern.kernel.database.embedded import run_embedded
 from postern.kernel.database.migrations import migrate
 
 SECONDS = 8.0
 CONNECTIONS = 32
 CUSTOMERS = 64
+ROUNDS = 3
 MILLION = 1_000_000
 PASSWORD = "a long password of all customers"
 HASHER = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
@@ -126,26 +134,71 @@ def sign_in_request(project: str, address: str) -> bytes:
     )
 
 
-def sign_in(server: Server) -> list[tuple[str, str]]:
+def measure_load(
+    server: Server, database: int, request_of: Callable[[int], bytes], connections: int, seconds: float
+) -> tuple[float, str]:
+    """Generate load; returns responses per second, and these with percentiles and the CPU time of each by process.
+
+    `database` is the process id of PostgreSQL.
+    """
+    api = server.running[0].pid
+    before = cpu_seconds_of(api), cpu_seconds_of(database), time.process_time()
+    load = generate_load(server.port, request_of, connections=connections, seconds=seconds)
+    rate, times, statuses = uvloop.run(load)
+    after = cpu_seconds_of(api), cpu_seconds_of(database), time.process_time()
+    assert set(statuses) == {200}, statuses
+    cpu = [(end - start) / len(times) * 1_000_000 for start, end in zip(before, after, strict=True)]
+    p50, p95 = percentile(times, 0.5), percentile(times, 0.95)
+    figures = f"{rate:,.1f}/s, p50 {p50:.1f} ms, p95 {p95:.1f} ms; CPU time of each: API {cpu[0]:,.0f} us"
+    return rate, f"{figures}, PostgreSQL {cpu[1]:,.0f} us, load {cpu[2]:,.0f} us"
+
+
+def sign_in(server: Server, database: int) -> list[tuple[str, str]]:
+    """Sign-ins and the argon2 limit, measured in turns."""
     project, _, addresses = import_customers(server, CUSTOMERS)
+    requests = [sign_in_request(project, address) for address in addresses]
+    rows: list[tuple[str, str]] = []
+    ratios, before = [], argon2_limit()
+    for _ in range(ROUNDS):
+        rate, figures = measure_load(server, database, requests.__getitem__, CONNECTIONS, SECONDS)
+        after = argon2_limit()
+        limit = (before + after) / 2
+        ratios.append(rate / limit)
+        rows.append(("argon2id verifications, all cores", f"{limit:,.1f}/s, {os.cpu_count()} threads"))
+        rows.append(("password sign-ins", f"{figures}; {rate / limit:.2f} of the limit"))
+        before = after
+    return [*rows, ("password sign-ins, median", f"{statistics.median(ratios):.2f} of the limit")]
 
-    async def action(connection: Connection, number: int) -> None:
-        status, body = await connection.send(sign_in_request(project, addresses[number]))
-        assert status == 200, body
 
-    before = argon2_limit()
-    rate, times = uvloop.run(repeat(server.port, CONNECTIONS, SECONDS, action))
-    limit = (before + argon2_limit()) / 2
-    figures = f"{rate:,.1f}/s, p50 {percentile(times, 0.5):.0f} ms, {rate / limit:.2f} of the limit"
-    return [("argon2id verifications, all cores", f"{limit:,.1f}/s"), ("password sign-ins", figures)]
+def checks(server: Server, database: int) -> list[tuple[str, str]]:
+    """Access checks with a secret key, and reads with an access token, which check that token."""
+    project, key, addresses = import_customers(server, CUSTOMERS)
+    base = f"/projects/{project}"
+    sessions = uvloop.run(create_sessions(server.port, project, addresses[:CONNECTIONS], times=1))
+    role = {"key": "editor", "name": "Editor", "permissions": ["posts:*"]}
+    server.call("POST", f"{base}/access/permissions", {"key": "posts:write"}, key)
+    server.call("POST", f"{base}/access/roles", role, key)
+    bodies = [{"permission": "posts:write", "customerId": session["customer"]["id"]} for session in sessions]
+    server.call("PATCH", f"{base}/customers/{bodies[0]['customerId']}/roles", {"roles": ["editor"]}, key)
+    check_requests = [post(f"{base}/access/check", key, body) for body in bodies]
+    read_requests = [get(f"{base}/auth/me", session["accessToken"]) for session in sessions]
+    rows: list[tuple[str, str]] = []
+    for name, requests in (
+        ("access checks", check_requests),
+        ("checks of an access token (GET auth/me)", read_requests),
+    ):
+        for connections in (8, CONNECTIONS):
+            _, figures = measure_load(server, database, requests.__getitem__, connections, SECONDS / 2)
+            rows.append((f"{name}, {connections} connections", figures))
+    return rows
 
 
-async def create_sessions(port: int, project: str, addresses: list[str]) -> list[dict[str, Any]]:
-    """Sign in five times with each address; returns the responses."""
+async def create_sessions(port: int, project: str, addresses: list[str], *, times: int = 5) -> list[dict[str, Any]]:
+    """Sign in `times` times with each address; returns the responses."""
     sessions: list[dict[str, Any]] = []
     for number, address in enumerate(addresses):
         async with Connection(port, number) as connection:
-            for _ in range(5):
+            for _ in range(times):
                 status, body = await connection.send(sign_in_request(project, address))
                 assert status == 200, body
                 sessions.append(json.loads(body))
@@ -322,15 +375,18 @@ def _reachable(folder: str) -> Path:
 
 
 def main() -> None:
-    parts = set(sys.argv[1:]) or {"sign-in", "tokens", "million"}
+    parts = set(sys.argv[1:]) or {"sign-in", "checks", "tokens", "million"}
     with tempfile.TemporaryDirectory(prefix="postern-bench-") as folder, run_embedded(_reachable(folder)) as database:
         url = database.url("postgres")
         migrate(url)
         server = Server(Path(folder), url)
         server.start("api")
+        database_id = database.pid
+        assert database_id is not None
         try:
             for name, measure in (
-                ("sign-in", lambda: sign_in(server)),
+                ("sign-in", lambda: sign_in(server, database_id)),
+                ("checks", lambda: checks(server, database_id)),
                 ("tokens", lambda: tokens(server)),
                 ("million", lambda: million(server, url)),
             ):
