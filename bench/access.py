@@ -81,14 +81,21 @@ from generate_series(1, %(organizations)s) n;
 """
 
 
-def fill(url: str, project_id: UUID, customers: int) -> None:
+def fill(
+    url: str,
+    project_id: UUID,
+    customers: int,
+    organizations: int = ORGANIZATIONS,
+    roles: int = ROLES,
+    permissions: int = PERMISSIONS,
+) -> None:
     """Insert the records of the project."""
     values = {
         "project": project_id,
         "customers": customers,
-        "organizations": ORGANIZATIONS,
-        "roles": ROLES,
-        "permissions": PERMISSIONS,
+        "organizations": organizations,
+        "roles": roles,
+        "permissions": permissions,
         "features": FEATURES,
     }
     with psycopg.connect(url, autocommit=True, cursor_factory=psycopg.ClientCursor) as connection:

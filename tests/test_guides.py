@@ -73,6 +73,7 @@ WITHOUT_BLOCKS = {
     "findings.md": "a list generated from the code",
     "events.md": "a list generated from the code",
     "install.md": "needs tools of several systems: tests/packages and script/try-install do so",
+    "comparison.md": "needs other programs: bench/peers starts them",
     "growing.md": "starts processes on several machines: bench/chaos_cluster.py does so",
 }
 ONE_LANGUAGE = {

@@ -6,85 +6,110 @@ listmonk  a campaign with bench/newsletter.html: Postern signed with RSA and Ed2
           which does not sign
 relay     the same newsletter: a campaign of Postern; messages submitted by SMTP to Postern, to Postfix with OpenDKIM
           and to Haraka, all signed with RSA-2048
+access    access checks: OpenFGA with its records in memory and in PostgreSQL
+identity  sign-ins and tokens: Keycloak with PostgreSQL
 
 In each round every side is started anew, measured and stopped. Processor time is that of both cores, with the database
-and without the sink and the load. A ratio is the median of the rounds. A program that is missing is named with what to
-install, and left out; the exit status is 1 if nothing could be compared.
+and without the sink and the load. A ratio is the median of the ratios of the rounds. A program that is missing is named
+with what to install, and left out; the exit status is 1 if nothing could be compared.
 """
 
 import argparse
 import statistics
+import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from bench.peers import listmonk, postern, relay
+from bench.peers import access, identity, listmonk, postern, relay
 from bench.peers.running import Failed, Measurement, PeerMissing, stop_on_sigterm
 
-Measure = Callable[[], Measurement]
-HTML: Final = Path(__file__).parents[1].joinpath("newsletter.html")
+Measure = Callable[[], Mapping[str, Measurement]]
+"""Measures one side; returns a measurement for each kind of work."""
+NEWSLETTER: Final = Path(__file__).parents[1] / "newsletter.html"
 
 
 class Comparison(NamedTuple):
     """What is measured in turns: the sides of Postern and those of other programs, by name."""
 
-    unit: str
     ours: Mapping[str, Measure]
     theirs: Mapping[str, Measure]
 
 
-def campaigns(messages: int) -> Iterator[Comparison]:
-    ours = {f"Postern, {name}": partial(postern.campaign, messages, name) for name in postern.SIGNATURES}
-    theirs = {"listmonk, unsigned": partial(listmonk.campaign, messages, HTML.read_text())}
-    yield Comparison("messages", ours, theirs)
+def of_kind(kind: str, measure: Callable[..., Measurement], *arguments: object) -> Measure:
+    """A side that does one kind of work."""
+    return lambda: {kind: measure(*arguments)}
 
 
-def relays(messages: int) -> Iterator[Comparison]:
+def campaigns(messages: int) -> Comparison:
+    message = partial(of_kind, "messages")
+    ours = {f"Postern, {name}": message(postern.campaign, messages, name) for name in postern.SIGNATURES}
+    theirs = {"listmonk, unsigned": message(listmonk.campaign, messages, NEWSLETTER.read_text())}
+    return Comparison(ours, theirs)
+
+
+def relays(messages: int) -> Comparison:
+    message = partial(of_kind, "messages")
     ours = {
-        "Postern, campaign, RSA": partial(postern.campaign, messages, "RSA"),
-        "Postern, submitted by SMTP, RSA": partial(relay.submission, messages),
+        "Postern, campaign, RSA": message(postern.campaign, messages, "RSA"),
+        "Postern, submitted by SMTP, RSA": message(relay.submission, messages, "RSA"),
     }
     theirs = {
-        "Postfix and OpenDKIM": partial(relay.postfix_with_opendkim, messages),
-        "Haraka": partial(relay.haraka, messages),
+        "Postfix and OpenDKIM, RSA": message(relay.postfix_with_opendkim, messages),
+        "Haraka, RSA": message(relay.haraka, messages),
     }
-    yield Comparison("messages", ours, theirs)
+    return Comparison(ours, theirs)
 
 
-PARTS: Final[Mapping[str, Callable[[int], Iterator[Comparison]]]] = {"listmonk": campaigns, "relay": relays}
+def access_checks(_: int) -> Comparison:
+    check = partial(of_kind, "access checks")
+    theirs = {f"OpenFGA, {engine}": check(access.openfga, engine) for engine in ("memory", "postgres")}
+    return Comparison({"Postern": check(access.postern)}, theirs)
 
 
-def in_turns(comparison: Comparison, rounds: int) -> Mapping[str, list[Measurement]]:
-    """Measure all sides in each round, Postern first; a side that fails is left out of the following rounds."""
+def identities(_: int) -> Comparison:
+    return Comparison({"Postern": identity.postern}, {"Keycloak": identity.keycloak})
+
+
+PARTS: Final[Mapping[str, Callable[[int], Comparison]]] = {
+    "listmonk": campaigns,
+    "relay": relays,
+    "access": access_checks,
+    "identity": identities,
+}
+Results = Mapping[tuple[str, str], list[Measurement]]
+"""The measurements of all rounds, by side and kind of work."""
+
+
+def in_turns(comparison: Comparison, rounds: int) -> Results:
+    """Measure all sides in each round, Postern first. A side that fails is left out of the following rounds."""
     sides = {**comparison.ours, **comparison.theirs}
-    results: dict[str, list[Measurement]] = {name: [] for name in sides}
+    results: dict[tuple[str, str], list[Measurement]] = {}
     for number in range(1, rounds + 1):
         for name in list(sides):
             try:
                 measured = sides[name]()
-            except (PeerMissing, Failed) as reason:
+            except (PeerMissing, Failed, AssertionError, OSError, subprocess.CalledProcessError) as reason:
                 print(f"{name} is left out: {reason}", flush=True)
                 del sides[name]
                 continue
-            results[name].append(measured)
-            print(f"  round {number}: {described(name, comparison.unit, [measured])}", flush=True)
-    return {name: measurements for name, measurements in results.items() if measurements}
+            for kind, measurement in measured.items():
+                results.setdefault((name, kind), []).append(measurement)
+                print(f"  round {number}: {described(name, kind, [measurement])}", flush=True)
+    return results
 
 
-def described(name: str, unit: str, measurements: Sequence[Measurement]) -> str:
+def described(name: str, kind: str, measurements: Sequence[Measurement]) -> str:
     """One line: the medians of the rate and of the processor time by part."""
     rate = statistics.median(measured.rate for measured in measurements)
-    parts = list(dict.fromkeys(part for measured in measurements for part in measured.microseconds))
-    used = {
-        part: statistics.median(measured.microseconds.get(part, 0.0) for measured in measurements) for part in parts
-    }
     total = statistics.median(measured.total for measured in measurements)
-    by_part = ", ".join(f"{part} {microseconds:,.0f}" for part, microseconds in used.items())
-    remarks = ", ".join(dict.fromkeys(measured.remark for measured in measurements if measured.remark))
-    line = f"{name:<34} {rate:>8,.0f} {unit}/s  {total:>7,.0f} µs each ({by_part})"
-    return f"{line}  {remarks}" if remarks else line
+    parts = dict.fromkeys(part for measured in measurements for part in measured.microseconds)
+    used = [(part, statistics.median(m.microseconds.get(part, 0.0) for m in measurements)) for part in parts]
+    by_part = ", ".join(f"{part} {microseconds:,.0f}" for part, microseconds in used)
+    remarks = "; ".join(dict.fromkeys(measured.remark for measured in measurements))
+    return f"{name:<32} {kind:<24} {rate:>8,.1f}/s {total:>8,.0f} µs each ({by_part}); {remarks}"
 
 
 def ratios(ours: Sequence[Measurement], theirs: Sequence[Measurement]) -> str:
@@ -99,13 +124,17 @@ def compare(comparison: Comparison, rounds: int) -> bool:
     """Measure and print one comparison; returns whether there is a ratio."""
     results = in_turns(comparison, rounds)
     print("\nmedians")
-    for name, measurements in results.items():
-        print(f"  {described(name, comparison.unit, measurements)}")
-    pairs = [(mine, other) for mine in comparison.ours for other in comparison.theirs if {mine, other} <= {*results}]
-    for mine, other in pairs:
-        print(f"  {mine} / {other}: {ratios(results[mine], results[other])}")
+    for (name, kind), measurements in results.items():
+        print(f"  {described(name, kind, measurements)}")
+    print("\nratios, ours to theirs")
+    compared = False
+    for (mine, kind), measurements in results.items():
+        for other in comparison.theirs:
+            if mine in comparison.ours and (other, kind) in results:
+                print(f"  {kind}, {mine} / {other}: {ratios(measurements, results[other, kind])}")
+                compared = True
     print(flush=True)
-    return bool(pairs)
+    return compared
 
 
 def main() -> int:
@@ -117,11 +146,7 @@ def main() -> int:
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     stop_on_sigterm()
-    compared = [
-        compare(comparison, options.rounds)
-        for part in options.parts or PARTS
-        for comparison in PARTS[part](options.messages)
-    ]
+    compared = [compare(PARTS[part](options.messages), options.rounds) for part in options.parts or PARTS]
     return 0 if any(compared) else 1
 
 

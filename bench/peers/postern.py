@@ -1,15 +1,20 @@
-"""The side of Postern: a campaign with the newsletter."""
+"""The side of Postern: a campaign with the newsletter, and a server for requests."""
 
+import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 import psycopg
 
 from bench.campaigns import newsletter, running
 from bench.chaos_campaign import campaign_to, id_of
-from bench.emails import relay_environment, verified_domain
-from bench.peers.running import Measurement, counting_sink, measure_at
+from bench.emails import Server, relay_environment, verified_domain
+from bench.peers.running import Measurement, Seconds, counting_sink, measure_at, scratch, seconds_of
 from bench.processes import processes, seconds_by_part
+from postern.kernel.database.embedded import run_embedded
+from postern.kernel.database.migrations import migrate
 
 SIGNATURES: Final = {
     "RSA and Ed25519": None,
@@ -23,6 +28,21 @@ def parts() -> dict[str, float]:
     """The processor time of Postern's processes and its database so far. The sink is measured apart."""
     seconds = seconds_by_part(processes())
     return {part: used for part, used in seconds.items() if part not in ("sink", "other")}
+
+
+@contextmanager
+def served() -> Iterator[tuple[Server, str, Seconds]]:
+    """`postern serve` with an API process for each core; yields the server, its database, and their processor time."""
+    with scratch() as folder, run_embedded(folder / "data") as database:
+        url = database.url()
+        migrate(url)
+        server = Server(folder, url)
+        try:
+            process = server.start("serve", f"--api-processes={os.cpu_count()}")
+            assert database.pid
+            yield server, url, seconds_of(Postern=process.pid, PostgreSQL=database.pid)
+        finally:
+            server.stop()
 
 
 def campaign(count: int, signatures: str) -> Measurement:

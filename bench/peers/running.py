@@ -98,17 +98,16 @@ def started(
     *,
     ready: Callable[[], bool],
     environment: Mapping[str, str] | None = None,
-    as_root: bool = False,
     stop: signal.Signals = signal.SIGTERM,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A program that runs during the block, with its output in `folder/NAME.log`. Raises Failed if it does not start.
 
-    If this is root, it runs under an account without privileges, except with `as_root`. At the end it gets the signal
-    `stop`, and SIGKILL if it does not end within 20 seconds.
+    If this is root, it runs under an account without privileges. At the end its process group gets the signal `stop`,
+    and SIGKILL if it does not end within 20 seconds.
     """
     name = Path(str(command[0])).name
     log = folder / f"{name}.log"
-    account = None if as_root else account_for(folder / "none")
+    account = account_for(folder / "none")
     with log.open("wb") as output:
         process = subprocess.Popen(
             [str(word) for word in command],
@@ -130,14 +129,14 @@ def started(
             time.sleep(0.05)
         yield process
     finally:
-        if process.poll() is None:
-            process.send_signal(stop)
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, stop)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(20)
+        # A program may have left children behind.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def run_as_peer(command: Sequence[object], folder: Path, **environment: str) -> str:
@@ -159,6 +158,12 @@ def run_as_peer(command: Sequence[object], folder: Path, **environment: str) -> 
     if done.returncode:
         raise Failed(f"{command[0]} ended with {done.returncode}: {done.stdout[-400:]}")
     return done.stdout
+
+
+def own(path: Path, folder: Path) -> None:
+    """Give a file in a folder of `scratch` to the account under which peers run."""
+    if account := account_for(folder / "none"):
+        os.chown(path, account.user, account.group)
 
 
 def last_lines(log: Path) -> str:
