@@ -78,9 +78,11 @@ class Server:
         self.running: list[subprocess.Popen[bytes]] = []
 
     def start(self, part: str, *options: str) -> subprocess.Popen[bytes]:
-        """Start `postern PART`. Waits until an API responds."""
+        """Start `postern PART`. Waits until an API responds. What `postern serve` prints at its start is left out."""
         command = [str(Path(sys.executable).with_name("postern")), part, *options]
-        process = subprocess.Popen(command, env=self.environment)
+        process = subprocess.Popen(
+            command, env=self.environment, stdout=subprocess.DEVNULL if part == "serve" else None
+        )
         self.running.append(process)
         if part in ("api", "serve"):
             self._wait_until_healthy(process)

@@ -103,38 +103,46 @@ def in_turns(comparison: Comparison, rounds: int) -> Results:
 
 def described(name: str, kind: str, measurements: Sequence[Measurement]) -> str:
     """One line: the medians of the rate and of the processor time by part."""
-    rate = statistics.median(measured.rate for measured in measurements)
-    total = statistics.median(measured.total for measured in measurements)
     parts = dict.fromkeys(part for measured in measurements for part in measured.microseconds)
     used = [(part, statistics.median(m.microseconds.get(part, 0.0) for m in measurements)) for part in parts]
     by_part = ", ".join(f"{part} {microseconds:,.0f}" for part, microseconds in used)
     remarks = "; ".join(dict.fromkeys(measured.remark for measured in measurements))
-    return f"{name:<32} {kind:<24} {rate:>8,.1f}/s {total:>8,.0f} µs each ({by_part}); {remarks}"
+    return f"{name}, {kind}: {figures(measurements)} ({by_part}); {remarks}"
 
 
-def ratios(ours: Sequence[Measurement], theirs: Sequence[Measurement]) -> str:
-    """Ours to theirs: the medians of the ratios of each round."""
+def figures(measurements: Sequence[Measurement]) -> str:
+    """The medians of the rate and of the processor time."""
+    rate = statistics.median(measured.rate for measured in measurements)
+    total = statistics.median(measured.total for measured in measurements)
+    return f"{rate:,.0f}/s, {total:,.0f} µs"
+
+
+def ratios(ours: Sequence[Measurement], theirs: Sequence[Measurement]) -> tuple[float, float]:
+    """Ours to theirs, of the rate and of the processor time: the medians of the ratios of each round."""
     rounds = list(zip(ours, theirs, strict=False))
     rate = statistics.median(mine.rate / other.rate for mine, other in rounds)
-    used = statistics.median(mine.total / other.total for mine, other in rounds)
-    return f"rate {rate:.2f}, processor time {used:.2f}"
+    return rate, statistics.median(mine.total / other.total for mine, other in rounds)
 
 
 def compare(comparison: Comparison, rounds: int) -> bool:
     """Measure and print one comparison; returns whether there is a ratio."""
     results = in_turns(comparison, rounds)
-    print("\nmedians")
+    print("\nMedians:\n")
     for (name, kind), measurements in results.items():
-        print(f"  {described(name, kind, measurements)}")
-    print("\nratios, ours to theirs")
-    compared = False
-    for (mine, kind), measurements in results.items():
-        for other in comparison.theirs:
-            if mine in comparison.ours and (other, kind) in results:
-                print(f"  {kind}, {mine} / {other}: {ratios(measurements, results[other, kind])}")
-                compared = True
+        print(f"- {described(name, kind, measurements)}")
+    print("\n| work | Postern | other program | ratio | CPU ratio |\n|---|---|---|---|---|")
+    pairs = [
+        (mine, other, kind)
+        for mine, kind in results
+        for other in comparison.theirs
+        if mine in comparison.ours and (other, kind) in results
+    ]
+    for mine, other, kind in pairs:
+        ours, theirs = results[mine, kind], results[other, kind]
+        rate, used = ratios(ours, theirs)
+        print(f"| {kind} | {mine}: {figures(ours)} | {other}: {figures(theirs)} | {rate:.2f} | {used:.2f} |")
     print(flush=True)
-    return compared
+    return bool(pairs)
 
 
 def main() -> int:

@@ -147,6 +147,15 @@ def realm() -> dict[str, Any]:
         "publicClient": False,
         "standardFlowEnabled": False,
         "directAccessGrantsEnabled": True,
+        # Keycloak tells a client only about tokens whose audience contains it.
+        "protocolMappers": [
+            {
+                "name": "audience",
+                "protocol": "openid-connect",
+                "protocolMapper": "oidc-audience-mapper",
+                "config": {"included.client.audience": CLIENT["client_id"], "access.token.claim": "true"},
+            }
+        ],
     }
     return {
         "realm": "bench",

@@ -101,7 +101,7 @@ class Listmonk:
             'max_open = 25\nmax_idle = 25\nmax_lifetime = "300s"\n'
         )
 
-    def install(self, people: int) -> None:
+    def install(self, recipients: int) -> None:
         """Create the tables, an account for the API, and a list with this number of subscribers."""
         account = {"USER": "bench", "PASSWORD": secrets.token_urlsafe(16), "API_USER": "bench-api"}
         printed = run_as_peer(
@@ -114,7 +114,9 @@ class Listmonk:
             raise Failed(f"listmonk --install printed no API token: {printed[-200:]}")
         self.token = f"token bench-api:{token[1]}"
         rows = io.StringIO()
-        csv.writer(rows).writerows((uuid.uuid4(), f"user{n}@example.org", f"User {n}") for n in range(1, people + 1))
+        csv.writer(rows).writerows(
+            (uuid.uuid4(), f"user{n}@example.org", f"User {n}") for n in range(1, recipients + 1)
+        )
         with psycopg.connect(self.database, autocommit=True) as connection:
             connection.execute(
                 "insert into lists (uuid, name, type, optin) values (gen_random_uuid(), 'All', 'private', 'single')"
@@ -126,11 +128,11 @@ class Listmonk:
                 "insert into subscriber_lists (subscriber_id, list_id, status) select s.id, l.id, 'confirmed' "
                 "from subscribers s, lists l where l.name = 'All' and s.email like 'user%@example.org'"
             )
-            for name, value in self._settings(people).items():
+            for name, value in self._settings(recipients).items():
                 connection.execute("update settings set value = %s where key = %s", [json.dumps(value), name])
             connection.execute("vacuum analyze")
 
-    def _settings(self, people: int) -> dict[str, object]:
+    def _settings(self, recipients: int) -> dict[str, object]:
         server = {
             "enabled": True,
             "host": "127.0.0.1",
@@ -155,7 +157,7 @@ class Listmonk:
             "app.concurrency": CONCURRENCY,
             "app.batch_size": BATCH,
             # After this number of messages a worker pauses for a second. Twice its share: none does.
-            "app.message_rate": max(100, 2 * people // CONCURRENCY),
+            "app.message_rate": max(100, 2 * recipients // CONCURRENCY),
             "app.message_sliding_window": False,
             "privacy.individual_tracking": True,
             "privacy.disable_tracking": False,

@@ -3,10 +3,11 @@
 import asyncio
 import base64
 import os
-import signal
-from concurrent.futures import Future, ThreadPoolExecutor
+import shutil
+from concurrent.futures import Future
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Thread
 from typing import Final
 
 import psycopg
@@ -116,16 +117,19 @@ async def submit(port: int, count: int, message: bytes, key: str | None) -> None
 def pass_on(sink: Sink, count: int, port: int, seconds: Seconds, key: str | None = None) -> Measurement:
     """Submit messages to a server and measure them at the sink. The processor time of the load is not counted."""
     message, done = composed(), Future[None]()
-    with ThreadPoolExecutor(1) as thread:
 
-        def begin() -> None:
-            nonlocal done
-            done = thread.submit(uvloop.run, submit(port, count, message, key))
+    def load() -> None:
+        try:
+            done.set_result(uvloop.run(submit(port, count, message, key)))
+        except BaseException as error:
+            done.set_exception(error)
 
-        def failed() -> BaseException | None:
-            return done.exception() if done.done() else None
+    def failure() -> BaseException | None:
+        return done.exception() if done.done() else None
 
-        return measure_at(sink, count, seconds, begin, lambda: done.result(), failed)
+    # A daemon: if the server no longer answers, it is not waited for.
+    thread = Thread(target=load, daemon=True)
+    return measure_at(sink, count, seconds, thread.start, done.result, failure)
 
 
 def submission(count: int, signatures: str = "RSA") -> Measurement:
@@ -210,9 +214,10 @@ def haraka(count: int) -> Measurement:
             "config/me": "bench.example\n",
             "plugins/accept_all.js": HARAKA_PLUGIN.replace("SINK", str(sink.port)),
         }
+        shutil.copytree(package / "config", folder / "config")
+        (folder / "plugins").mkdir()
         for name, text in files.items():
             path = folder / name
-            path.parent.mkdir(exist_ok=True)
             path.write_text(text)
         private_key(folder / "config/dkim.private.key", folder)
         (folder / "queue").mkdir()
@@ -220,7 +225,7 @@ def haraka(count: int) -> Measurement:
         for path in (folder / "queue", folder / "config"):
             own(path, folder)
         command = [node, package / "bin/haraka", "-c", folder]
-        with started(command, folder, ready=lambda: listens(port), stop=signal.SIGTERM) as process:
+        with started(command, folder, ready=lambda: listens(port)) as process:
             return pass_on(sink, count, port, seconds_of(Haraka=process.pid))
 
 
