@@ -26,6 +26,7 @@ import pytest
 
 from postern.kernel.config import Settings
 from postern.kernel.database import embedded
+from tests.commands import run_command
 from tests.peers.ports import reserved_port
 from tests.peers.smtp_sink import certificate, client_context
 
@@ -109,15 +110,7 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 
 def command(folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run `postern WORDS` with these environment variables in addition."""
-    return subprocess.run(
-        [sys.executable, "-m", "postern", *words],
-        env=environment(folder, **more),
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=WAIT_SECONDS,
-    )
+    return run_command(*words, environment=environment(folder, **more))
 
 
 def start(folder: Path, *words: str, **more: str) -> StartedServer:
@@ -499,9 +492,9 @@ def test_an_invalid_setting_gives_one_sentence(base_folder: Path, settings: dict
     Regression test of N3, N4 (tests/defects.md).
     """
     folder = base_folder / f"bad-{uuid4().hex}"
-    server = start(folder, **settings)
-    assert server.process.wait(WAIT_SECONDS) == 78
-    printed = server.printed()
+    refused = command(folder, "serve", **settings)
+    assert (refused.returncode, refused.stdout) == (78, "")
+    printed = refused.stderr
     assert (printed.count("\n"), printed.startswith("postern: "), setting_name in printed) == (1, True, True), printed
     assert not (folder / "postgres").exists()
 
@@ -563,9 +556,9 @@ def test_an_invalid_master_key_file_is_rejected(base_folder: Path) -> None:
         folder = base_folder / f"damaged-{number}"
         folder.mkdir()
         (folder / "master.key").write_text(text)
-        server = start(folder)
-        assert server.process.wait(WAIT_SECONDS) == 78
-        assert (server.printed().count("\n"), "master" in server.printed()) == (1, True), server.printed()
+        refused = command(folder, "serve")
+        assert (refused.returncode, refused.stdout) == (78, "")
+        assert (refused.stderr.count("\n"), "master" in refused.stderr) == (1, True), refused.stderr
 
 
 def test_a_different_master_key_is_rejected(base_folder: Path) -> None:
@@ -575,9 +568,9 @@ def test_a_different_master_key_is_rejected(base_folder: Path) -> None:
         server.wait_until_ready()
     finally:
         server.stop()
-    server = start(folder, POSTERN_SECRET="another secret than the one in the folder")
-    assert server.process.wait(WAIT_SECONDS) == 78
-    printed = server.printed()
+    refused = command(folder, "serve", POSTERN_SECRET="another secret than the one in the folder")
+    assert (refused.returncode, refused.stdout) == (78, "")
+    printed = refused.stderr
     assert (printed.count("\n"), "another master key" in printed, "Traceback" in printed) == (1, True, False), printed
 
 

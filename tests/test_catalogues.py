@@ -3,12 +3,14 @@
 They are generated in a separate process, because tests define problems, too.
 """
 
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 from postern.app import OPERATIONS
+from tests.commands import run_command
 from tests.contract import catalogue_errors, contract, name_of, read_catalogue
 
 
@@ -44,9 +46,7 @@ def test_every_operation_refers_to_an_existing_test():
 
 
 def test_the_contract_lists_permission_and_test():
-    printed = subprocess.run(
-        [sys.executable, "-m", "postern", "contract"], capture_output=True, text=True, check=True, timeout=120
-    ).stdout
+    printed = run_command("contract", environment=os.environ).stdout
     rows = [line.split() for line in printed.splitlines()]
     assert rows[0] == ["OPERATION", "NEEDS", "TEST"]
     assert rows[-1][:2] == [str(len(OPERATIONS)), "operations,"]

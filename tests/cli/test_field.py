@@ -1,20 +1,15 @@
 """`postern field` prints one value of a JSON document, or the reason why it cannot."""
 
+import os
 import subprocess
-import sys
 
 import pytest
 
+from tests.commands import run_command
+
 
 def run(document: str, path: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "postern", "field", path],
-        input=document,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    return run_command("field", path, environment=os.environ, stdin=document)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,6 @@ import asyncio
 import json
 import os
 import re
-import subprocess
-import sys
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 
@@ -24,6 +22,7 @@ from postern.messaging.emails.site_operations import RELEASED_AGAIN_AFTER
 from postern.messaging.emails.sites import SHARE_LEASE, USED_SECONDS, Sites, read_shaping, renew_shares, sites
 from postern.protocols.mail.transports import shaping
 from postern.protocols.mail.transports.shaping import SiteKey
+from tests.commands import run_command
 from tests.messaging.emails.test_direct import MAIL, entry, sender
 from tests.peers.loopback_internet import loopback_internet
 from tests.peers.smtp_sink import Behaviour, Sink
@@ -707,9 +706,7 @@ def command(database_url, tmp_path):
 
     def run(arguments, status):
         environment = {**os.environ, "DATABASE_URL": database_url, "POSTERN_DATA": str(tmp_path)}
-        done = subprocess.run(
-            [sys.executable, "-m", "postern", *arguments], env=environment, capture_output=True, text=True, check=False
-        )
+        done = run_command(*arguments, environment=environment)
         assert done.returncode == status, done.stderr
         return done
 

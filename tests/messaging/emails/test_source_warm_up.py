@@ -5,8 +5,6 @@ import itertools
 import json
 import os
 import random
-import subprocess
-import sys
 from collections import Counter
 from datetime import UTC, date, datetime, timedelta
 
@@ -24,6 +22,7 @@ from postern.messaging.emails.work import SENDS, deliver_batch
 from postern.messaging.reputation.model import SourceWarmUp
 from postern.messaging.reputation.source_warm_up import DeclaredWarmUp, row_of
 from postern.protocols.mail.transports.transport import Envelope
+from tests.commands import run_command
 from tests.messaging.campaigns.test_campaigns import get_campaign
 from tests.messaging.campaigns.test_stopping import claim_due, create_sends
 from tests.messaging.emails.test_direct import sender
@@ -334,8 +333,8 @@ async def test_the_command_shows_where_each_address_stands(sender, sink, world, 
             "POSTERN_TRANSPORT": "direct",
             "POSTERN_SOURCES": world.settings.sources,
         }
-        command = [sys.executable, "-m", "postern", "sources", *arguments]
-        done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True, check=True)
+        done = run_command("sources", *arguments, environment={**os.environ, **variables})
+        assert done.returncode == 0, done.stderr
         return done.stdout
 
     rows = {line.split()[0]: line.split() for line in run().splitlines()}

@@ -1,13 +1,11 @@
 """Tampering with the audit log is detected, also by `postern audit verify`."""
 
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from postern.platform.audit.operations import verify_chain
+from tests.commands import run_command
 
 CHANGES = {
     "an entry altered": "update audit_log set action = 'customer.praised' where chain_id = %s and seq = 2",
@@ -45,8 +43,7 @@ async def test_the_command_finds_the_chain_that_was_altered(project, new_project
 
     def run(*arguments):
         environment = {**os.environ, "DATABASE_URL": database_url, "POSTERN_DATA": str(tmp_path)}
-        command = [str(Path(sys.executable).with_name("postern")), "audit", "verify", *arguments]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
+        return run_command("audit", "verify", *arguments, environment=environment)
 
     intact_chain = run("--project", other.id)
     assert (intact_chain.returncode, "intact" in intact_chain.stdout) == (0, True), intact_chain.stderr
