@@ -22,7 +22,7 @@ from psycopg.sql import SQL, Identifier
 from postern import world as world_module
 from postern.app import HOOKS, WORK, make_app
 from postern.kernel.config import Settings
-from postern.kernel.database.embedded import EmbeddedPostgres, run_embedded
+from postern.kernel.database.embedded import EmbeddedPostgres, reachable_temporary_folder, run_embedded
 from postern.kernel.database.migrations import migrate
 from postern.kernel.database.statements import Database, open_database
 from postern.kernel.due import drain
@@ -147,6 +147,24 @@ def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
 def moto() -> Iterator[MotoServer]:
     """Amazon SES for this process; tests begin with `reset`."""
     with moto_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def base_folder() -> Iterator[Path]:
+    """A folder for the data folders of started servers, which the account of the embedded database can enter."""
+    folder = Path(tempfile.mkdtemp(prefix="boot-", dir=reachable_temporary_folder()))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def first(base_folder: Path) -> Iterator[Any]:
+    """A StartedServer of tests/test_boot.py, which the tests of all modules share that do not stop it."""
+    from tests.test_boot import first_server
+
+    with first_server(base_folder) as server:
         yield server
 
 

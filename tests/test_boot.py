@@ -11,10 +11,9 @@ import socket
 import ssl
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,6 @@ import psycopg
 import pytest
 
 from postern.kernel.config import Settings
-from postern.kernel.database import embedded
 from tests.commands import run_command
 from tests.peers.ports import reserved_port
 from tests.peers.smtp_sink import certificate, client_context
@@ -128,24 +126,17 @@ def start(folder: Path, *words: str, **more: str) -> StartedServer:
     return StartedServer(process, folder, output)
 
 
-@pytest.fixture(scope="module")
-def base_folder() -> Iterator[Path]:
-    """The folder for the data folders of the servers."""
-    base_folder = Path(tempfile.mkdtemp(prefix="boot-", dir=embedded.reachable_temporary_folder()))
-    base_folder.chmod(0o755)
-    yield base_folder
-    shutil.rmtree(base_folder)
-
-
-@pytest.fixture(scope="module")
-def first(base_folder: Path) -> Iterator[StartedServer]:
-    """A server on a new data folder, shared by the tests that do not stop it."""
+@contextmanager
+def first_server(base_folder: Path) -> Iterator[StartedServer]:
+    """A server on a new data folder, with SMTP ports."""
     crt, key = map(str, certificate("localhost"))
     ports = {"POSTERN_SUBMISSION_PORT": "0", "POSTERN_SUBMISSIONS_PORT": "0"}
     server = start(base_folder / "first", POSTERN_TLS_CERTIFICATE=crt, POSTERN_TLS_KEY=key, **ports)
     server.wait_until_ready()
-    yield server
-    server.stop()
+    try:
+        yield server
+    finally:
+        server.stop()
 
 
 @pytest.fixture
@@ -355,6 +346,10 @@ def test_bootstrap_works_with_a_running_server(first: StartedServer) -> None:
 
 
 def test_bootstrap_and_migrate_work_without_a_server(base_folder: Path) -> None:
+    """A later start prints no credentials, but the commands for regaining access, which exist.
+
+    Regression test of N7 (tests/defects.md).
+    """
     folder = base_folder / "alone"
     server = start(folder)
     try:
@@ -368,6 +363,11 @@ def test_bootstrap_and_migrate_work_without_a_server(base_folder: Path) -> None:
         server.wait_until_ready()
         assert_bootstrapped({**bootstrap, "baseUrl": server.url}, server.url)
         assert "POSTERN_KEY" not in server.printed(), "only the first start creates an account"
+        eventually(lambda: "No password or key?" in server.printed(), server)
+        subcommands = re.findall(r"`postern ([^`]+)`", server.printed())
+        assert {"sign-in-link", "keys create", "developers reset-password"} <= set(subcommands)
+        for subcommand in subcommands:
+            assert command(folder, *subcommand.split(), "--help").returncode == 0
     finally:
         server.stop()
 

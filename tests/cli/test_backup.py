@@ -10,9 +10,7 @@ import psycopg
 import pytest
 
 from tests.peers.postgres_server import INSTALL, installed, postgres_server
-from tests.test_boot import WAIT_SECONDS, StartedServer, assert_bootstrapped, base_folder, command, first, start
-
-__all__ = ["base_folder", "first"]
+from tests.test_boot import WAIT_SECONDS, StartedServer, assert_bootstrapped, command, start
 
 
 def test_a_restore_brings_back_the_backed_up_data(first: StartedServer, base_folder: Path) -> None:

@@ -17,9 +17,7 @@ import pytest
 
 from postern.cli.client import describe_event
 from postern.cli.demo import contacts_csv, find_link, recipients_csv
-from tests.test_boot import ROOT, WAIT_SECONDS, StartedServer, base_folder, command, environment, first
-
-__all__ = ["base_folder", "first"]
+from tests.test_boot import ROOT, WAIT_SECONDS, StartedServer, command, environment
 
 
 @pytest.fixture(scope="module")

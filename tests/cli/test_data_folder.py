@@ -16,15 +16,11 @@ from tests.test_boot import (
     WAIT_SECONDS,
     StartedServer,
     assert_bootstrapped,
-    base_folder,
     command,
     environment,
     eventually,
-    first,
     is_ready,
 )
-
-__all__ = ["base_folder", "first"]
 
 
 @dataclass

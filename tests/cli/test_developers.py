@@ -4,15 +4,12 @@ import json
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.test_boot import WAIT_SECONDS, StartedServer, base_folder, command, first, start
-
-__all__ = ["base_folder", "first"]
+from tests.test_boot import WAIT_SECONDS, StartedServer, command
 
 NEW_PASSWORD = "an entirely new password"
 
@@ -103,26 +100,3 @@ def test_keys_create_prints_a_key_of_an_existing_project(first, credentials, htt
     ):
         refused = command(first.folder, "keys", "create", *arguments)
         assert (refused.returncode, refused.stderr.count("Traceback")) == (78, 0), refused.stderr
-
-
-def test_a_later_start_names_the_commands_for_regaining_access(first):
-    """A start with an existing account prints no credentials, but the commands for regaining access, which exist.
-
-    Regression test of N7 (tests/defects.md).
-    """
-    first.process.terminate()
-    first.process.wait(WAIT_SECONDS)
-    restarted = start(first.folder)
-    try:
-        deadline = time.monotonic() + WAIT_SECONDS
-        while "No password or key?" not in restarted.printed():
-            assert restarted.process.poll() is None, restarted.printed()
-            assert time.monotonic() < deadline, restarted.printed()
-            time.sleep(0.1)
-        subcommands = re.findall(r"`postern ([^`]+)`", restarted.printed())
-        assert {"sign-in-link", "keys create", "developers reset-password"} <= set(subcommands)
-        for subcommand in subcommands:
-            assert command(first.folder, *subcommand.split(), "--help").returncode == 0
-    finally:
-        restarted.process.terminate()
-        restarted.process.wait(WAIT_SECONDS)
