@@ -17,6 +17,7 @@ from uuid import uuid4
 import httpx
 import hypothesis
 import pytest
+from httpx._transports import default
 from psycopg.sql import SQL, Identifier
 
 from postern import world as world_module
@@ -41,7 +42,7 @@ from tests.contract import catalogue_errors, check_response, read_exercised, wri
 from tests.event_data import data_errors
 from tests.peers.dns_zone import PATIENT, DnsZone, dns_zone
 from tests.peers.moto_server import MotoServer, moto_server
-from tests.remembered import RememberingHasher, rsa_key, with_key
+from tests.remembered import RememberingHasher, rsa_key, ssl_context, with_key
 from tests.workers import in_another_process
 
 # Without a deadline, because the time of an example depends on the load of the machine. The examples of a commit are
@@ -59,6 +60,7 @@ _HASHER = passwords._hasher
 passwords._hasher = RememberingHasher(_HASHER)
 domain_keys.generate_rsa = with_key(dkim._pem)
 certificates.new_key = rsa_key
+default.create_ssl_context = ssl_context
 
 SERVER = pytest.StashKey[Any]()
 PASSED: set[str] = set()

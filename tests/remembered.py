@@ -2,13 +2,18 @@
 
 A tenth of the processor time of the tests went into hashes of the same few passwords, and as much into RSA keys.
 What is computed and stored is unchanged: real hashes with the parameters of the service, real keys of 2048 bits.
+A client of httpx takes 24 ms to parse the certificates of all public authorities, and a test that waits for a server
+makes one for each request.
 """
 
+import os
+import ssl
 from collections.abc import Callable
 from functools import cache
 from itertools import count
 from typing import Any
 
+import httpx
 from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
@@ -68,3 +73,13 @@ def with_key(function: Callable[[RSAPrivateKey], bytes]) -> Callable[[], bytes]:
     """A function that applies `function` to the next key, and remembers the results."""
     remembered = cache(function)
     return lambda: remembered(rsa_key())
+
+
+@cache
+def _context(_: tuple[str | None, ...], **options: Any) -> ssl.SSLContext:
+    return httpx.create_ssl_context(**options)
+
+
+def ssl_context(**options: Any) -> ssl.SSLContext:
+    """What `httpx.create_ssl_context` returns for these options and the present environment, made once."""
+    return _context(tuple(map(os.environ.get, ("SSL_CERT_FILE", "SSL_CERT_DIR"))), **options)
