@@ -210,7 +210,7 @@ def test_a_long_line_of_delimiters_takes_linear_time():
     def parse(hyphens: str) -> None:
         parse_message(f"Content-Type: multipart/mixed; boundary={'-' * 190}\r\n\r\n{hyphens}".encode())
 
-    assert_linear(parse, "-" * 2_000_000, "-" * 4_000_000)
+    assert_linear(parse, "-" * 500_000, "-" * 4_000_000)
 
 
 @pytest.mark.parametrize("encoding", ["base64", "BASE64 ; x", "quoted-printable", "8bit", "binary", ""])
