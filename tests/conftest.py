@@ -7,12 +7,12 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import httpx
@@ -63,6 +63,7 @@ domain_keys.generate_rsa = with_key(dkim._pem)
 certificates.new_key = rsa_key
 default.create_ssl_context = ssl_context
 
+T = TypeVar("T")
 SERVER = pytest.StashKey[Any]()
 PASSED: set[str] = set()
 """The ids of the tests that passed in this process."""
@@ -91,20 +92,37 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["POSTERN_TEST_RUN"] = folder
 
 
-LONG_TESTS = ("tests/packages/test_image.py", "tests/web/test_dashboard_pages.py", "tests/test_chaos")
-"""The beginnings of the ids of tests that take minutes."""
+FIRST_IN_ONE_PROCESS = ("tests/packages/test_image.py", "tests/test_chaos")
+FIRST_IN_THE_OTHERS = ("tests/web/test_dashboard_pages.py", "tests/test_guides.py", "tests/sdk/test_tutorial_next.py")
+"""The beginnings of the ids of tests that take long. Containers are made once, and so in one process."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the tests that take minutes first, so that at the end no process waits long for the other.
+    processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    items[:] = in_order(items, processes, key=lambda item: item.nodeid)
 
-    The first of them start containers, the next browsers, which wait for one another if they are in two processes.
+
+def in_order(items: Sequence[T], processes: int, key: Callable[[T], str]) -> list[T]:
+    """The tests in an order in which each process begins with long ones, so that all processes end at the same time.
+
+    With `--dist worksteal`, each process gets an equal part of the list, and later what others have not begun.
     """
-
-    def rank(item: pytest.Item) -> int:
-        return next((n for n, start in enumerate(LONG_TESTS) if item.nodeid.startswith(start)), len(LONG_TESTS))
-
-    items.sort(key=rank)
+    first: list[list[T]] = [[] for _ in range(processes)]
+    others, rest = first[1:] or first, list[T]()
+    for item in items:
+        if key(item).startswith(FIRST_IN_ONE_PROCESS):
+            first[0].append(item)
+        elif key(item).startswith(FIRST_IN_THE_OTHERS):
+            min(others, key=len).append(item)
+        else:
+            rest.append(item)
+    ordered: list[T] = []
+    for number, part in enumerate(first):
+        size = (len(items) - len(ordered)) // (processes - number)
+        number_of_short = max(0, size - len(part))
+        ordered += [*part, *rest[:number_of_short]]
+        del rest[:number_of_short]
+    return [*ordered, *rest]
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
