@@ -89,6 +89,7 @@ def test_pipx_installs_the_command(packages, tmp_path):
         **os.environ,
         **folders,
         "PIPX_DEFAULT_BACKEND": "pip",
+        "PIP_NO_COMPILE": "1",
         "PIP_CONSTRAINT": versions,
     }
     installed_by_pipx = subprocess.run(
