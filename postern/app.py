@@ -5,8 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from litestar import Litestar, Response
+from litestar import Response
 from litestar.datastructures import State
+from litestar.handlers import HTTPRouteHandler
 
 from postern import instance
 from postern.compat.postmark import operations as postmark_operations
@@ -68,6 +69,7 @@ from postern.kernel.http.handler import handler_of
 from postern.kernel.http.middleware import HttpMiddleware
 from postern.kernel.http.operation import Operation, RawRequest, operations_of
 from postern.kernel.http.responses import error_response_of_api
+from postern.kernel.http.routing import AllRoutes, FastLitestar
 from postern.messaging.analytics import operations as analytics
 from postern.messaging.assets import operations as assets
 from postern.messaging.audiences import attributes, contacts, imports
@@ -261,18 +263,19 @@ def work_for(settings: Settings) -> list[Work[Any]]:
 
 
 class Application(HttpMiddleware):
-    """The ASGI application. It takes almost a second to build, so tests build one and switch its world (the settings,
-    database, clock and so on; see `World`)."""
+    """The ASGI application. It takes some tenths of a second to build, so tests build one and switch its world (the
+    settings, database, clock and so on; see `World`)."""
 
     def __init__(self, world: World, dashboard_folder: Path) -> None:
         pages = [*public_pages.routes(), *instance.routes(OPERATIONS, WORK), *inbox_pages.routes()]
         pages += certificates.routes()
         pages += dashboard_files.routes(dashboard_folder)
         self._dashboard_paths = DashboardPaths(OPERATIONS)
-        self._routes = Litestar(
+        handlers = [*(handler_of(operation) for operation in [*OPERATIONS, *COMPATIBLE_OPERATIONS]), *pages]
+        self._routes = FastLitestar(
             route_handlers=[
-                *(handler_of(operation) for operation in [*OPERATIONS, *COMPATIBLE_OPERATIONS]),
-                *pages,
+                AllRoutes(handler for handler in handlers if isinstance(handler, HTTPRouteHandler)),
+                *(router for router in pages if not isinstance(router, HTTPRouteHandler)),
             ],
             exception_handlers={Exception: _error_response},  # pyright: ignore[reportArgumentType]
             state=State({"world": world, "readers": CREDENTIAL_READERS}),

@@ -7,6 +7,7 @@ below a build id, a hash of all of them, so that browsers may keep them forever:
 import gzip
 import hashlib
 import secrets
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -69,16 +70,23 @@ class DashboardNotBuilt(Missing):
     """This installation has no dashboard: its files are missing. Install a release, or build them from `web/`."""
 
 
-class BuildFile(Struct, frozen=True):
-    """A file of the build. `compressed` is its content after gzip; None if that would not be smaller."""
+class BuildFile(Struct, frozen=True, dict=True):
+    """A file of the build."""
 
     media_type: str
     content: bytes
-    compressed: bytes | None
+
+    @cached_property
+    def compressed(self) -> bytes | None:
+        """The content after gzip, at the first request for it; None if that would not be smaller."""
+        if not self.media_type.startswith(COMPRESSED_TYPES):
+            return None
+        compressed = gzip.compress(self.content, GZIP_LEVEL, mtime=0)
+        return compressed if len(compressed) < len(self.content) else None
 
 
 class DashboardBuild:
-    """The built files of a folder, which are read and compressed once."""
+    """The built files of a folder, which are read once."""
 
     def __init__(self, folder: Path) -> None:
         """Read the files below `folder`. Without an index.html there is no dashboard."""
@@ -90,7 +98,7 @@ class DashboardBuild:
             if path.is_file() and path != page and path.suffix in MEDIA_TYPES:
                 name, content = path.relative_to(folder).as_posix(), path.read_bytes()
                 digest.update(b"%d %b %d " % (len(name), name.encode(), len(content)) + content)
-                self._files[name] = _build_file(MEDIA_TYPES[path.suffix], content)
+                self._files[name] = BuildFile(MEDIA_TYPES[path.suffix], content)
         self.id = digest.hexdigest()[:BUILD_ID_LENGTH]
         self._page = html.replace(RELATIVE_URL_START, f'="{PATH}/build/{self.id}/')
         """The page without its nonce; empty if there is no dashboard."""
@@ -109,7 +117,7 @@ class DashboardBuild:
         if file is None:
             raise NotFound
         headers, content = {**FILE_HEADERS, "Content-Type": file.media_type}, file.content
-        if file.compressed is not None and _accepts_gzip(accept_encoding):
+        if _accepts_gzip(accept_encoding) and file.compressed is not None:
             headers["Content-Encoding"], content = "gzip", file.compressed
         return Response(content, headers=headers)
 
@@ -129,11 +137,6 @@ def routes(folder: Path) -> list[Any]:
         return build.file(build_id, path.removeprefix("/"), request.headers.get("accept-encoding", ""))
 
     return [dashboard, dashboard_file]
-
-
-def _build_file(media_type: str, content: bytes) -> BuildFile:
-    compressed = gzip.compress(content, GZIP_LEVEL, mtime=0) if media_type.startswith(COMPRESSED_TYPES) else content
-    return BuildFile(media_type, content, compressed if len(compressed) < len(content) else None)
 
 
 def _accepts_gzip(accept_encoding: str) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from types import NoneType, UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin
+from typing import Any, Final, TypeVar, Union, get_args, get_origin
 from uuid import UUID
 
 import msgspec
@@ -19,6 +19,7 @@ from litestar import Request
 from litestar.handlers import HTTPRouteHandler
 from litestar.response import Stream
 from litestar.types import ASGIApp, Receive, Scope, Send
+from litestar.utils.signature import ParsedSignature
 
 from postern.kernel.http.call import (
     ANONYMOUS,
@@ -102,7 +103,7 @@ def handler_of(operation: Operation[Any, Any]) -> HTTPRouteHandler:
         raise AssertionError("The middleware of the route responds.")
 
     handle.__name__ = operation.name
-    return HTTPRouteHandler(
+    return OperationHandler(
         re.sub(r"{(\w+)}", r"{\1:str}", operation.path),
         http_method=operation.method,  # pyright: ignore[reportArgumentType] - a valid method
         opt={"operation": operation, "needs": operation.needs},
@@ -111,6 +112,22 @@ def handler_of(operation: Operation[Any, Any]) -> HTTPRouteHandler:
         status_code=200,
         name=f"{operation.method} {operation.path}",
     )(handle)
+
+
+async def _handle() -> None:
+    """Has the signature of the functions of all routes of operations."""
+
+
+_PARSED_SIGNATURE: Final = ParsedSignature.from_fn(_handle, {})
+
+
+class OperationHandler(HTTPRouteHandler):
+    """The route of an operation."""
+
+    @property
+    def parsed_fn_signature(self) -> ParsedSignature:
+        """Litestar would parse the signature of each function: a sixth of the time to build the application."""
+        return _PARSED_SIGNATURE
 
 
 def _application_of(operation: Operation[Any, Any]) -> ASGIApp:

@@ -40,11 +40,15 @@ class DashboardPaths:
             if is_own or _is_for_developers(operation):
                 parts = re.split(r"{\w+}", operation.path.removeprefix(API_PATH))
                 patterns.setdefault(operation.method, []).append("[^/]+".join(map(re.escape, parts)))
-        self._patterns = {method: re.compile("|".join(paths)) for method, paths in patterns.items()}
+        self._expressions = {method: "|".join(paths) for method, paths in patterns.items()}
+        self._patterns: dict[str, re.Pattern[str]] = {}
+        """The compiled expressions of the methods that were requested."""
 
     def target_of(self, method: str, path: str) -> str | None:
         """The path in the API for a request to `path`; None if there is no such operation for the dashboard."""
         target = path.removeprefix(API_PATH)
+        if method not in self._patterns and method in self._expressions:
+            self._patterns[method] = re.compile(self._expressions[method])
         if method not in self._patterns or not self._patterns[method].fullmatch(target):
             return None
         return path if path in self._own else target
