@@ -79,7 +79,7 @@ async def _revoke(name: str) -> None:
     from postern.cli.developers import open_server_world
     from postern.messaging.certificates import store
     from postern.messaging.certificates.authority import authority_of
-    from postern.protocols.acme.client import AcmeFailed
+    from postern.protocols.acme.model import AcmeFailed
 
     async with open_server_world() as world:
         rows = [row for row in await store.certificates_of_name(world.db, name=name) if row.chain is not None]

@@ -3,20 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from uuid import UUID
 
 import msgspec
-import webauthn
-from webauthn.authentication.verify_authentication_response import VerifiedAuthentication
-from webauthn.helpers.exceptions import WebAuthnException
-from webauthn.helpers.structs import (
-    AuthenticatorSelectionCriteria,
-    PublicKeyCredentialDescriptor,
-    ResidentKeyRequirement,
-    UserVerificationRequirement,
-)
-from webauthn.registration.verify_registration_response import VerifiedRegistration
 
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
@@ -28,6 +18,12 @@ from postern.security.passkey_store import PasskeyRow
 from postern.security.secrets import new_token
 from postern.security.subjects import Subject
 
+# The library is imported at the first use of a passkey: that takes a tenth of the start of a process.
+if TYPE_CHECKING:
+    from webauthn.authentication.verify_authentication_response import VerifiedAuthentication
+    from webauthn.helpers.structs import UserVerificationRequirement
+    from webauthn.registration.verify_registration_response import VerifiedRegistration
+
 PASSKEYS_LIMIT = 20
 """Maximum number of passkeys of a developer or customer."""
 PASSKEY_CHALLENGE_LIFE = timedelta(minutes=5)
@@ -35,8 +31,8 @@ PASSKEY_CHALLENGE_LIFE = timedelta(minutes=5)
 CREDENTIAL_BYTES_LIMIT = 16_384
 """Maximum bytes of the browser's response as JSON."""
 PasskeyName = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
-VERIFICATION_ERRORS = (WebAuthnException, ValueError, KeyError, TypeError, AttributeError)
-"""Exceptions that the library raises for invalid or malformed responses."""
+VERIFICATION_ERRORS = (ValueError, KeyError, TypeError, AttributeError)
+"""Exceptions that the library raises for malformed responses, besides its own."""
 
 CHALLENGE_ID_EXAMPLE = "01980f6e-9d3a-7c41-9d5b-0f0e5a3b2c1d"
 NEW_PASSKEY_EXAMPLE = {
@@ -133,8 +129,10 @@ class RelyingParty(Record):
     """Whether the authenticator must verify its user (PIN, fingerprint, face), which makes a passkey two factors."""
 
     @property
-    def user_verification(self) -> UserVerificationRequirement:
+    def user_verification(self) -> "UserVerificationRequirement":
         """The WebAuthn option for `needs_user_verification`."""
+        from webauthn.helpers.structs import UserVerificationRequirement
+
         return (
             UserVerificationRequirement.REQUIRED
             if self.needs_user_verification
@@ -147,7 +145,7 @@ class VerifiedPasskey:
     """A valid response of the browser for a new passkey, which is not stored yet."""
 
     challenge: Challenge[PasskeyRegistrationPayload]
-    verified: VerifiedRegistration
+    verified: "VerifiedRegistration"
     name: str
 
 
@@ -157,7 +155,7 @@ class VerifiedAssertion:
 
     challenge: Challenge[PasskeySignInPayload]
     row: PasskeyRow
-    verified: VerifiedAuthentication
+    verified: "VerifiedAuthentication"
 
     @property
     def subject_id(self) -> UUID:
@@ -180,6 +178,13 @@ async def begin_registration(
 
     Raises TooManyPasskeys.
     """
+    import webauthn
+    from webauthn.helpers.structs import (
+        AuthenticatorSelectionCriteria,
+        PublicKeyCredentialDescriptor,
+        ResidentKeyRequirement,
+    )
+
     passkeys = await _require_capacity(tx, subject)
     challenge = new_token(43)
     options = webauthn.generate_registration_options(
@@ -207,6 +212,9 @@ async def verify_registration(call: Call, subject_id: UUID, party: RelyingParty,
 
     Raises CodeInvalid if the challenge has expired or belongs to another subject, and Invalid for an invalid response.
     """
+    import webauthn
+    from webauthn.helpers.exceptions import WebAuthnException
+
     challenge = await _require_challenge(call, PasskeyRegistrationPayload, data.challenge_id, data.credential)
     if challenge.subject_id != subject_id:
         raise CodeInvalid
@@ -218,7 +226,7 @@ async def verify_registration(call: Call, subject_id: UUID, party: RelyingParty,
             expected_origin=party.origins,
             require_user_verification=party.needs_user_verification,
         )
-    except VERIFICATION_ERRORS:
+    except (WebAuthnException, *VERIFICATION_ERRORS):
         raise Invalid.at("/credential", "This is not a valid response to the challenge.", "passkey_invalid") from None
     return VerifiedPasskey(challenge, verified, data.name)
 
@@ -253,6 +261,8 @@ async def begin_sign_in(call: Call, party: RelyingParty) -> PasskeyOptions:
 
     Any customer of `call.project_id` can use them or, if `call.project_id` is NO_ID, any developer.
     """
+    import webauthn
+
     challenge = new_token(43)
     options = webauthn.generate_authentication_options(
         rp_id=party.id,
@@ -271,6 +281,9 @@ async def verify_sign_in(call: Call, party: RelyingParty, data: PasskeySignIn) -
     Raises CodeInvalid if the challenge has expired or was used, and Invalid if the response is larger than 16 KiB.
     Call `consume_assertion` to complete the sign-in.
     """
+    import webauthn
+    from webauthn.helpers.exceptions import WebAuthnException
+
     challenge = await _require_challenge(call, PasskeySignInPayload, data.challenge_id, data.credential)
     row = await _find_passkey(call, data.credential)
     if row is None:
@@ -285,7 +298,7 @@ async def verify_sign_in(call: Call, party: RelyingParty, data: PasskeySignIn) -
             credential_current_sign_count=row.sign_count,
             require_user_verification=party.needs_user_verification,
         )
-    except VERIFICATION_ERRORS:
+    except (WebAuthnException, *VERIFICATION_ERRORS):
         return None
     return VerifiedAssertion(challenge, row, verified)
 
@@ -352,6 +365,8 @@ async def _require_challenge(call: Call, kind: type[P], challenge_id: str, crede
 
 async def _find_passkey(call: Call, credential: dict[str, Any]) -> PasskeyRow | None:
     """Return the passkey with the credential id in a response, or None if there is none or its user handle differs."""
+    import webauthn
+
     response = credential.get("response")
     handle = response.get("userHandle") if isinstance(response, dict) else None  # pyright: ignore[reportUnknownMemberType]
     try:

@@ -5,11 +5,9 @@ from datetime import timedelta
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from litestar import Request, Response, get
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 from minijinja import safe
 
 from postern.kernel.http.problems import Problem
@@ -17,6 +15,9 @@ from postern.kernel.http.responses import NotFound
 from postern.kernel.values import to_json
 from postern.web.dashboard_files import PATH
 from postern.web.pages import as_response, page, wants_page
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 RawRequest = Request[Any, Any, Any]
 SECURITY_TEXT_LIFE = timedelta(days=180)
@@ -131,6 +132,8 @@ def guide_folder() -> Path:
 @cache
 def _render_guide(name: str) -> str:
     """Render a guide as HTML. Headings get anchors, and links between guides refer to their pages."""
+    from markdown_it import MarkdownIt
+
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     text = (guide_folder() / f"{name}.md").read_text("utf-8")
     # Comments in guides are for editors.
@@ -144,7 +147,7 @@ def _render_guide(name: str) -> str:
     return markdown.renderer.render(tokens, markdown.options, {})
 
 
-def _rewrite_link(token: Token) -> None:
+def _rewrite_link(token: "Token") -> None:
     target = str(token.attrGet("href") or "") if token.type == "link_open" else ""
     path, hash_, anchor = target.partition("#")
     if path.endswith(".md") and "/" not in path:

@@ -13,9 +13,10 @@ from postern.kernel.outbound.ssrf import CachedLookup
 from postern.kernel.values import new_id
 from postern.messaging.certificates import store
 from postern.messaging.certificates.model import AcmeAccount, StoredCertificate
-from postern.protocols.acme.client import AcmeClient, AcmeFailed, AcmeResponse, ExternalAccount, new_private_key
+from postern.protocols.acme.model import AcmeFailed, AcmeResponse, ExternalAccount, new_private_key
 
 if TYPE_CHECKING:
+    from postern.protocols.acme.client import AcmeClient
     from postern.world import World
 
 RESPONSE_BYTES: Final = 262_144
@@ -74,8 +75,10 @@ class CertificateAuthority:
             tx.mark_due("certificates")
         return exists
 
-    async def client(self, account: AcmeAccount) -> AcmeClient:
+    async def client(self, account: AcmeAccount) -> "AcmeClient":
         """The client of the account, which is registered if it is not yet. Raises AcmeFailed."""
+        from postern.protocols.acme.client import AcmeClient
+
         world, settings = self._world, self._world.settings
         client = self._clients.get(account.id)
         if client is None:

@@ -17,7 +17,7 @@ from postern.messaging.certificates.names import may_have_certificate
 from postern.messaging.domains.model import DomainMissing
 from postern.messaging.domains.operations import require_domain
 from postern.messaging.domains.rules import TRACKING_LABEL
-from postern.protocols.acme.client import CHALLENGE_PATH, TOKEN
+from postern.protocols.acme.model import CHALLENGE_PATH, TOKEN
 
 ALLOWED_PATH = "/.well-known/postern/tls-allowed"
 """The path that a proxy requests before it obtains a certificate for a name by itself."""

@@ -52,9 +52,8 @@ from postern.messaging.certificates.model import (
 from postern.messaging.certificates.names import address_problem, may_have_certificate, own_names
 from postern.messaging.domains.rules import TRACKING_LABEL
 from postern.platform.events.operations import make_event, record_all
-from postern.protocols.acme.client import (
+from postern.protocols.acme.model import (
     CHALLENGE_PATH,
-    AcmeClient,
     AcmeFailed,
     AcmeOrder,
     as_utc,
@@ -65,6 +64,7 @@ from postern.protocols.acme.client import (
 from postern.protocols.mail.public_suffixes import registered_domain
 
 if TYPE_CHECKING:
+    from postern.protocols.acme.client import AcmeClient
     from postern.world import World
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
@@ -278,7 +278,7 @@ class CertificateAttempt:
         interval = max(RENEW_AT_SHARE * (certificate.expires_at - certificate.issued_at), RENEWAL_PAUSE)
         return math.ceil(2 * DOMAIN_WINDOW / interval)
 
-    async def _order(self, client: AcmeClient) -> AcmeOrder:
+    async def _order(self, client: "AcmeClient") -> AcmeOrder:
         """The order in progress, or a new one, which is stored together with its key."""
         certificate = self.certificate
         if certificate.order_url is not None:
@@ -289,7 +289,7 @@ class CertificateAttempt:
         await self._save(order_url=order.url, order_key=sealed)
         return order
 
-    async def _advance(self, client: AcmeClient, order: AcmeOrder) -> bool:
+    async def _advance(self, client: "AcmeClient", order: AcmeOrder) -> bool:
         """Do the next step of an order. Returns whether it has ended; raises AcmeFailed if it failed."""
         match order.status:
             case "pending":
@@ -308,7 +308,7 @@ class CertificateAttempt:
                 pass  # The authority is still working.
         return False
 
-    async def _answer_challenge(self, client: AcmeClient, order: AcmeOrder) -> None:
+    async def _answer_challenge(self, client: "AcmeClient", order: AcmeOrder) -> None:
         challenge = await client.http_challenge(order)
         if challenge.status == "failed":
             raise AcmeFailed(challenge.problem or "The certificate authority refused the name.")

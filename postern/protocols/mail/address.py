@@ -7,7 +7,6 @@ from typing import Final
 
 import idna
 import msgspec
-from email_validator import EmailNotValidError, EmailSyntaxError, validate_email
 
 from postern.kernel.http.problems import BadRequest, ProblemError
 
@@ -277,6 +276,8 @@ _PLACEHOLDER_LOCAL = "a"
 
 @lru_cache(maxsize=65_536)
 def _validate_spec(spec: str) -> tuple[str, str]:
+    from email_validator import EmailNotValidError, EmailSyntaxError, validate_email
+
     if spec.startswith('"'):
         raise AddressInvalid("Quoted local parts are not supported; write the address without quotes.")
     try:

@@ -11,7 +11,6 @@ from email.message import Message
 from email.utils import getaddresses
 
 import msgspec
-from flufl.bounce import all_failures
 
 from postern.protocols.mail.received import MessagePart, ReceivedMessage
 
@@ -197,6 +196,8 @@ def _recipients_by_flufl(message: ReceivedMessage, text: str) -> list[str]:
 
     It gets only four header fields and the text, whose length is limited, because its parser has no limits.
     """
+    from flufl.bounce import all_failures
+
     copy = Message()
     for name in ("From", "To", "Subject", "X-Mailer"):
         copy[name] = message.field(name.lower()).translate(_LINE_BREAKS)[:200]

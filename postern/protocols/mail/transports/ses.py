@@ -8,9 +8,8 @@ import time
 from base64 import b64encode
 from collections.abc import AsyncIterator, Callable
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import httpx
 import msgspec
 
 from postern.kernel.untrusted_json import JsonRefused, read_untrusted_json
@@ -33,6 +32,9 @@ from postern.protocols.mail.transports.transport import (
     reject_all,
     same_results,
 )
+
+if TYPE_CHECKING:
+    import httpx
 
 LARGEST_REQUEST = 40 * 1024 * 1024
 """Maximum octets of a message in base64; SES accepts 40 MB."""
@@ -232,6 +234,8 @@ class RequestQueue(ConnectionPool):
         scope: str,
     ) -> None:
         """See SesTransport."""
+        import httpx
+
         url = httpx.URL(account.url)
         port = url.port or (443 if url.scheme == "https" else 80)
         label = f"{url.host}:{port}"
@@ -246,7 +250,9 @@ class RequestQueue(ConnectionPool):
         """The number of running requests."""
         self._closed = False
 
-    def _new_client(self) -> httpx.AsyncClient:
+    def _new_client(self) -> "httpx.AsyncClient":
+        import httpx
+
         return httpx.AsyncClient(
             verify=self._context,
             trust_env=False,  # The outbound client reads no proxy settings either.
@@ -279,6 +285,8 @@ class RequestQueue(ConnectionPool):
                 await self._client.aclose()
 
     async def _send(self, envelope: Envelope, message: bytes, hooks: DeliveryHooks) -> DeliveryOutcome:
+        import httpx
+
         started = time.perf_counter()
         body = RequestBody(await self._encode(envelope, message), hooks)
         response: SesResponse | None = None
@@ -304,6 +312,8 @@ class RequestQueue(ConnectionPool):
         return _signed_request(self._account, envelope, message, self._now())
 
     async def _post(self, body: "RequestBody") -> "SesResponse":
+        import httpx
+
         request = self._client.build_request(
             "POST", self._account.url + SEND_PATH, headers=body.request.headers, content=body.chunks()
         )
@@ -486,8 +496,10 @@ def _retry_after(response: SesResponse, default: timedelta | None) -> timedelta 
     return min(timedelta(seconds=int(text)), LONGEST_RETRY_AFTER)
 
 
-def _describe(error: httpx.HTTPError) -> str:
+def _describe(error: "httpx.HTTPError") -> str:
     """What happened to the connection, in words."""
+    import httpx
+
     if isinstance(error, httpx.ConnectTimeout):
         return "The connection was not made in time."
     if isinstance(error, httpx.TimeoutException):
