@@ -499,6 +499,19 @@ def test_an_invalid_setting_gives_one_sentence(base_folder: Path, settings: dict
     assert not (folder / "postgres").exists()
 
 
+def test_an_invalid_setting_stops_the_existing_database_again(base_folder: Path) -> None:
+    """The settings of a server that was started before are checked while its database starts."""
+    folder = base_folder / "reconfigured"
+    server = start(folder)
+    server.wait_until_ready()
+    assert server.stop() == 0
+    server = start(folder, POSTERN_PLAN_LIMITS="free: everything")
+    assert server.process.wait(WAIT_SECONDS) == 78
+    printed = server.printed()
+    assert (printed.count("\n"), "POSTERN_PLAN_LIMITS" in printed) == (1, True), printed
+    assert not (folder / "postgres" / "postmaster.pid").exists()
+
+
 def https_status(port: int, path: str) -> int:
     """The status of a request over TLS, whose certificate is not checked; 0 if nobody answers."""
     context = ssl._create_unverified_context()

@@ -12,14 +12,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import psycopg
-from psycopg import ProgrammingError
-from psycopg.conninfo import conninfo_to_dict
-
 from postern.cli import CannotRun
 from postern.kernel.config import Settings
 from postern.kernel.database.embedded import EmbeddedPostgres, FolderInUseError, hold_lock_file
-from postern.security.secrets import KEY_FILE
 
 LOCK_FILE = "postern.lock"
 """Locked by `postern serve` as long as it runs."""
@@ -153,6 +148,8 @@ def has_embedded_database(folder: Path) -> bool:
 
 def has_schema(url: str) -> bool:
     """Whether the database at `url` was ever migrated."""
+    import psycopg
+
     with psycopg.connect(url) as connection:
         row = connection.execute("select to_regclass('schema_migrations') is not null").fetchone()
     return bool(row and row[0])
@@ -166,6 +163,8 @@ def require_schema(url: str) -> None:
 
 def require_master_key(settings: Settings) -> None:
     """Raise CannotRun if there is no master key: a newly created one could not decrypt what the database contains."""
+    from postern.security.secrets import KEY_FILE
+
     if not settings.secret and not (settings.data / KEY_FILE).exists():
         raise CannotRun(
             f"There is no master key in the data folder {settings.data}. Set POSTERN_DATA to the folder that has the "
@@ -175,6 +174,9 @@ def require_master_key(settings: Settings) -> None:
 
 def database_name(url: str) -> str:
     """Name and host of a database, without the password that its URL may contain."""
+    from psycopg import ProgrammingError
+    from psycopg.conninfo import conninfo_to_dict
+
     try:
         parts = conninfo_to_dict(url)
     except ProgrammingError:

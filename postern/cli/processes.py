@@ -1,13 +1,14 @@
 """Run one API process, one worker process or one SMTP process.
 
-`postern serve` starts `python -m postern.cli.processes` with `api DESCRIPTOR [DESCRIPTOR]`, with `worker`, or with
-`smtp NAME=DESCRIPTOR …`. A DESCRIPTOR is the number of the file descriptor of a listening socket: the first one of
-`api` is for HTTP, the second one for HTTPS; NAME is the name of the SMTP listener. Importing this module loads the
-whole application.
+`postern serve` starts `python -m postern.cli.child` with `api DESCRIPTOR [DESCRIPTOR] [report=DESCRIPTOR]`, with
+`worker`, or with `smtp NAME=DESCRIPTOR …`. A DESCRIPTOR is the number of the file descriptor of a listening socket: the
+first one of `api` is for HTTP, the second one for HTTPS; NAME is the name of the SMTP listener. `report` is a pipe, to
+which the process writes a SettingsReport. Importing this module loads the whole application.
 """
 
 import asyncio
 import gc
+import json
 import os
 import resource
 import signal
@@ -15,7 +16,7 @@ import socket
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import msgspec
 import structlog
@@ -25,13 +26,14 @@ from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
 
 from postern.app import HOOKS, make_app, work_for
-from postern.cli import CannotRun, report_expected_errors
-from postern.cli.checks import check_settings
+from postern.cli import GC_THRESHOLD, CannotRun, report_expected_errors
+from postern.cli.checks import check_settings, describe_mail_and_ports
+from postern.cli.child import SettingsReport
 from postern.cli.mail_servers import MailServers
 from postern.cli.ports import BACKLOG, HTTPS_VARIABLES, SMTP_VARIABLES, open_port
 from postern.instance import HEARTBEAT_INTERVAL, HEARTBEAT_TIMEOUT, wait_for_database
 from postern.instance_store import heartbeat, remove_worker
-from postern.kernel.config import Settings, read_settings
+from postern.kernel.config import SettingInvalid, Settings, read_settings
 from postern.kernel.due import Worker
 from postern.kernel.http.connections import limited_protocol
 from postern.kernel.http.https_listener import HANDSHAKES, HttpsServer
@@ -45,12 +47,14 @@ from postern.messaging.certificates.work import plan_certificates
 from postern.messaging.emails.retention import RETENTION_EVERY, delete_expired
 from postern.messaging.inbound.retention import delete_expired_inbound
 from postern.platform.accounts.deletion import delete_stale_sign_ups
+from postern.security.secrets import WrongMasterKey, load_master_key
 from postern.world import World, open_world
 
+RENDERING_DELAY_SECONDS = 1.0
+"""How long after the start of a process its render processes are started, if no message needs them before. At once,
+they would compete with the start of the other processes for the processors."""
 RESERVED_FILES = 500
 """File descriptors of an API process for all purposes other than client connections."""
-GC_THRESHOLD = 20_000
-"""Net allocations of objects after which Python's cyclic garbage collector runs (gc.set_threshold)."""
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
@@ -98,7 +102,7 @@ def run_api(
                 await served.reload()
                 reloading = asyncio.create_task(served.keep_reloading())
                 server = HttpsServer(config, https_socket, served.context)
-            await world.rendering.start()
+            _start_rendering_soon(world)
             _relax_garbage_collection()
 
             def stop() -> None:
@@ -165,7 +169,7 @@ def run_worker(settings: Settings, url: str, *, parent: ParentPipe | None = None
         async with open_world(settings, url, HOOKS) as world:
             await wait_for_database(world, _log_database_error)
             worker = Worker(world, work_for(settings))
-            await world.rendering.start()
+            _start_rendering_soon(world)
             _relax_garbage_collection()
             _stop_on_signals(worker.stop, parent)
             background_tasks = asyncio.gather(_send_heartbeats(world), _clean_up(world), _plan_certificates(world))
@@ -202,7 +206,7 @@ def run_smtp(
         fitting = msgspec.structs.replace(settings, smtp_connections=min(settings.smtp_connections, possible))
         async with open_world(fitting, url, HOOKS) as world:
             await wait_for_database(world, _log_database_error)
-            await world.rendering.start()
+            _start_rendering_soon(world)
             _relax_garbage_collection()
             _stop_on_signals(world.stopping.set, parent)
             await MailServers(world).run(sockets, world.stopping, settings.drain)
@@ -221,15 +225,19 @@ def run_smtp(
     uvloop.run(run(sockets))
 
 
-def _relax_garbage_collection() -> None:
-    """Exclude the loaded application from cyclic garbage collection, and run the collector less often.
+def _start_rendering_soon(world: World) -> None:
+    """Start the render processes after RENDERING_DELAY_SECONDS, so that the first message need not wait for them."""
+    asyncio.get_running_loop().call_later(
+        RENDERING_DELAY_SECONDS, lambda: world.run_in_background(world.rendering.start())
+    )
 
-    With the interpreter's default threshold of 700, the collector takes a tenth of the time of a worker that sends a
-    thousand messages at once.
-    """
-    gc.collect()
+
+def _relax_garbage_collection() -> None:
+    """Exclude the loaded application, which has no garbage, from cyclic garbage collection, and run the collector less
+    often."""
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD, 20, 50)
+    gc.enable()
 
 
 def _log_database_error(error: str) -> None:
@@ -291,11 +299,27 @@ def _stop_on_signals(stop: Callable[[], None], parent: ParentPipe | None) -> Non
         loop.add_reader(descriptor, on_parent_message)
 
 
+def _report_settings(settings: Settings, descriptor: int) -> None:
+    """Check the settings and the master key, and write the result to a pipe. If something is invalid, the parent then
+    ends this process."""
+    try:
+        check_settings(settings)
+        load_master_key(settings.secret, settings.data)
+        report = SettingsReport(mail_and_ports=describe_mail_and_ports(settings))
+    except (SettingInvalid, WrongMasterKey) as error:
+        report = SettingsReport(error=str(error))
+    with open(descriptor, "w", encoding="utf-8") as pipe:
+        json.dump(asdict(report), pipe)
+
+
 def main() -> None:
-    """Run `api DESCRIPTOR [DESCRIPTOR]`, `worker` or `smtp NAME=DESCRIPTOR …` until the parent process ends."""
+    """Run `api DESCRIPTOR [DESCRIPTOR] [report=DESCRIPTOR]`, `worker` or `smtp NAME=DESCRIPTOR …` until the parent
+    process ends."""
     process_type, *sockets = sys.argv[1:]
     with report_expected_errors():
         settings, parent = read_settings(), ParentPipe()
+        if sockets and sockets[-1].startswith("report="):
+            _report_settings(settings, int(sockets.pop().removeprefix("report=")))
         url = parent.database_url()
         if process_type == "api":
             descriptors = [int(number) for number in sockets]

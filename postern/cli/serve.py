@@ -1,7 +1,6 @@
 """`postern serve`, `api`, `worker`, `smtp`, `migrate` and `health`: run the whole server or one of its processes,
 migrate the database, and check whether the server responds."""
 
-import asyncio
 from typing import Annotated
 
 import typer
@@ -29,10 +28,9 @@ def serve(api_processes: ApiProcesses = 1, workers: Workers = 1) -> None:
     Environment variables: POSTERN_HOST (127.0.0.1), POSTERN_PORT (8025), POSTERN_DATA, DATABASE_URL. Ctrl-C finishes
     running requests and work, then stops all processes.
     """
-    from postern.cli.supervisor import run_processes
-    from postern.kernel.config import read_settings
+    from postern.cli.supervisor import run_server
 
-    raise typer.Exit(asyncio.run(run_processes(read_settings(), api_processes=api_processes, workers=workers)))
+    raise typer.Exit(run_server(api_processes=api_processes, workers=workers))
 
 
 def api() -> None:

@@ -16,6 +16,7 @@ from postern.cli import CannotRun
 if TYPE_CHECKING:
     from postern.messaging.emails.model import InstanceSite
     from postern.messaging.emails.site_control import SiteOperation
+    from postern.world import Hooks
 
 SITES_SHOWN = 1_000
 """Maximum number of sites that are printed, those with the most waiting messages first."""
@@ -93,6 +94,7 @@ def _operate(operation: "SiteOperation", site: str, project: str | None, **value
 
     `values` are the arguments of `site_control.operate`. Raises CannotRun if there is no such site.
     """
+    from postern.app import HOOKS
     from postern.messaging.emails import site_control
 
     try:
@@ -103,7 +105,7 @@ def _operate(operation: "SiteOperation", site: str, project: str | None, **value
     async def change(db: Any) -> int:
         return await site_control.operate(db, operation, site, project_id, now=_now(), **values)
 
-    count = _with_database(change)
+    count = _with_database(change, HOOKS)
     if not count:
         by = f" by the project {project}" if project else ""
         raise CannotRun(f"No mail was sent to {site!r}{by}. See `postern sites`.")
@@ -122,15 +124,17 @@ async def _read_sites(db: Any) -> "list[InstanceSite]":
     return await site_control.sites_of_instance(db, _now(), SITES_SHOWN)
 
 
-def _with_database(call: Any) -> Any:
-    """Open the server's database, and return the result of the async function `call`, which is called with it."""
-    from postern.app import HOOKS
+def _with_database(call: Any, hooks: "Hooks | None" = None) -> Any:
+    """Open the server's database, and return the result of the async function `call`, which is called with it.
+
+    A change that records events needs the `hooks`. Their import takes most of the time of a command.
+    """
     from postern.cli.data_folder import connect_database, require_schema
     from postern.kernel.config import read_settings
     from postern.kernel.database.statements import open_database
 
     async def run(url: str) -> Any:
-        async with open_database(url, size=2, hooks=HOOKS) as db:
+        async with open_database(url, size=2, hooks=hooks) as db:
             return await call(db)
 
     with connect_database(read_settings()) as (url, _):

@@ -36,7 +36,6 @@ def show(json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = Fal
 
 
 def _states() -> "list[SourceState]":
-    from postern.app import HOOKS
     from postern.cli.data_folder import connect_database, require_schema
     from postern.kernel.config import read_settings
     from postern.kernel.database.statements import open_database
@@ -46,7 +45,7 @@ def _states() -> "list[SourceState]":
     settings = read_settings()
 
     async def read(url: str) -> "list[SourceState]":
-        async with open_database(url, size=2, hooks=HOOKS) as db:
+        async with open_database(url, size=2) as db:
             return await source_states(db, settings, system_clock())
 
     with connect_database(settings) as (url, _):

@@ -1,34 +1,32 @@
 """`postern serve`: the process that starts the database, API processes, workers and the SMTP server, restarts them, and
 stops them.
 
-This process owns the listening sockets and the lock of the data folder. If an API process dies, only the requests that
+This process owns the listening sockets and the lock of the data folder. It starts quickly, because it does not import
+the application: the first API process checks the settings for it. If an API process dies, only the requests that
 it was answering are lost. Each child reads a pipe from this process: if this process is killed, the children finish
 their work and exit.
 """
 
 import asyncio
+import json
 import os
 import signal
 import socket
 import sys
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from importlib import import_module
 from time import monotonic
+from typing import Any
 
 import msgspec
-import psycopg
-import structlog
 
 from postern.cli import EXIT_CANNOT_RUN, CannotRun
+from postern.cli.child import SettingsReport
 from postern.cli.data_folder import ServerState, ended_unexpectedly, lock_data_folder, write_server_state
 from postern.cli.ports import HTTPS_VARIABLES, SMTP_VARIABLES, open_port
-from postern.kernel.config import Settings
+from postern.kernel.config import Settings, read_settings
 from postern.kernel.database.embedded import EmbeddedPostgres
-from postern.kernel.database.migrations import migrate
-from postern.kernel.log import set_up_logs
-from postern.security.secrets import Secrets, check_master_key_of, load_master_key
 
 RESTART_SECONDS = 0.2, 5.0
 """Delay before a child that died is restarted: the shortest, and the longest after repeated deaths."""
@@ -39,13 +37,23 @@ KILL_GRACE_SECONDS = 5.0
 """How long after the drain timeout a child that has not exited is killed."""
 PORT_WAIT_SECONDS = 5.0
 """How long to wait for a port in use if the last server was killed: its children may still listen on the port."""
-log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+def _log_warning(settings: Settings, event: str, **values: Any) -> None:
+    """Log a warning. The library is imported now, because its import takes longer than to start the children."""
+    import structlog
+
+    from postern.kernel.log import set_up_logs
+
+    set_up_logs(settings.log_format, settings.log_level)
+    structlog.get_logger(__name__).warning(event, **values)
 
 
 @dataclass
 class ChildProcess:
     """An API process, a worker or the SMTP server, which is restarted whenever it dies, until `stop`."""
 
+    settings: Settings
     name: str
     arguments: list[str]
     environment: dict[str, str]
@@ -61,20 +69,23 @@ class ChildProcess:
     then usually the configuration."""
     started_at: float = field(default_factory=monotonic)
 
-    async def start(self) -> None:
+    async def start(self, report: int | None = None) -> None:
         """Start the process, which loads the application and then waits for the database's URL.
 
-        A restart sends the URL of the last `connect` again.
+        A restart sends the URL of the last `connect` again. `report` is the descriptor of a pipe to which an API
+        process writes a SettingsReport.
         """
+        inherited_fds = self.inherited_fds if report is None else (*self.inherited_fds, report)
         self.started_at = monotonic()
         self.process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
-            "postern.cli.processes",
+            "postern.cli.child",
             *self.arguments,
+            *([] if report is None else [f"report={report}"]),
             stdin=asyncio.subprocess.PIPE,
             env=self.environment,
-            pass_fds=self.inherited_fds,
+            pass_fds=inherited_fds,
             # A new session, so that Ctrl-C in the terminal signals only the supervisor, which stops the children.
             start_new_session=True,
         )
@@ -100,7 +111,7 @@ class ChildProcess:
                 raise CannotRun(f"The {self.name} cannot run; its error message is above.")
             if monotonic() - self.started_at > STABLE_SECONDS:
                 self.pause = RESTART_SECONDS[0]
-            log.warning("process_died", process=self.name, code=code, again_in_seconds=self.pause)
+            _log_warning(self.settings, "process_died", process=self.name, code=code, again_in_seconds=self.pause)
             await asyncio.sleep(self.pause)
             self.pause = min(self.pause * 2, RESTART_SECONDS[1])
             if self.should_run:
@@ -116,7 +127,7 @@ class ChildProcess:
         try:
             await asyncio.wait_for(self.process.wait(), seconds)
         except TimeoutError:
-            log.warning("process_killed", process=self.name, after_seconds=seconds)
+            _log_warning(self.settings, "process_killed", process=self.name, after_seconds=seconds)
             with suppress(ProcessLookupError):
                 self.process.kill()
             await self.process.wait()
@@ -131,31 +142,73 @@ class ProcessGroup:
     children: list[ChildProcess]
     embedded: EmbeddedPostgres | None
     """The embedded database; None if DATABASE_URL is set."""
+    mail_and_ports: str = ""
+    """Describes the transports and the ports; empty until `start` has returned."""
 
     async def start(self) -> str:
         """Start the database and the children, apply pending migrations, and write STATE_FILE to the data folder.
 
         Returns the database's URL. The settings and the master key are checked before the children get the URL, so that
-        an error is printed only once. Raises SettingInvalid, WrongMasterKey, MigrationError, EmbeddedError and
-        psycopg.OperationalError.
+        an error is printed only once, and before a new database is created; an existing one starts meanwhile. Raises
+        CannotRun, WrongMasterKey, MigrationError, EmbeddedError and psycopg.OperationalError.
         """
-        for child in self.children:
-            await child.start()
-        # Imported in a thread while the children load, because it imports much of the application.
-        checks = await asyncio.to_thread(import_module, "postern.cli.checks")
-        checks.check_settings(self.settings)
-        master_key = load_master_key(self.settings.secret, self.settings.data)
-        url = self.settings.database_url
-        if self.embedded is not None:
-            url = await asyncio.to_thread(self.embedded.start)
-        assert url
-        await asyncio.to_thread(partial(migrate, url, max_wait=self.settings.database_wait))
-        await asyncio.to_thread(check_master_key_of, url, Secrets(master_key))
+        report = await self._start_children()
+        if self.embedded is not None and not self.embedded.has_cluster:
+            await self._read_report(report)
+            url = await self._start_database()
+        else:
+            # Both are waited for, because a start that still runs in its thread could not be stopped.
+            checked, started = await asyncio.gather(
+                self._read_report(report), self._start_database(), return_exceptions=True
+            )
+            for result in (checked, started):
+                if isinstance(result, BaseException):
+                    raise result
+            url = str(started)
+        await asyncio.to_thread(self._prepare_database, url)
         base_url = self.settings.public_url
         write_server_state(self.settings.data, ServerState(pid=os.getpid(), database_url=url, base_url=base_url))
         for child in self.children:
             child.connect(url)
         return url
+
+    async def _start_children(self) -> asyncio.StreamReader:
+        """Start the children. Returns the reading end of the pipe for the SettingsReport of the first API process."""
+        reading, writing = os.pipe()
+        report = asyncio.StreamReader()
+        protocol = asyncio.StreamReaderProtocol(report)
+        await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, os.fdopen(reading, "rb"))
+        try:
+            for number, child in enumerate(self.children):
+                await child.start(None if number else writing)
+        finally:
+            os.close(writing)
+        return report
+
+    async def _read_report(self, report: asyncio.StreamReader) -> None:
+        """Wait for the SettingsReport. Raises CannotRun if something is invalid, or if the API process ended before."""
+        text = await report.read()
+        if not text:
+            raise CannotRun(f"The {self.children[0].name} ended before it had checked the settings.")
+        result = SettingsReport(**json.loads(text))
+        if result.error:
+            raise CannotRun(result.error)
+        self.mail_and_ports = result.mail_and_ports
+
+    async def _start_database(self) -> str:
+        if self.embedded is not None:
+            return await asyncio.to_thread(self.embedded.start)
+        assert self.settings.database_url
+        return self.settings.database_url
+
+    def _prepare_database(self, url: str) -> None:
+        """Apply pending migrations, and compare the master key with that of the database."""
+        from postern.kernel.database.migrations import migrate
+        from postern.security.secrets import Secrets, check_master_key_of, load_master_key
+
+        master_key = load_master_key(self.settings.secret, self.settings.data)
+        migrate(url, max_wait=self.settings.database_wait)
+        check_master_key_of(url, Secrets(master_key))
 
     async def stop(self) -> None:
         """Stop listening, let the children finish their work, then stop the database."""
@@ -167,13 +220,17 @@ class ProcessGroup:
             await asyncio.to_thread(self.embedded.stop)
 
 
+def run_server(*, api_processes: int = 1, workers: int = 1) -> int:
+    """Read the settings and run the server until a signal; see `run_processes`. Raises SettingInvalid, too."""
+    return asyncio.run(run_processes(read_settings(), api_processes=api_processes, workers=workers))
+
+
 async def run_processes(settings: Settings, *, api_processes: int, workers: int) -> int:
     """Run the server until SIGINT, SIGTERM or SIGHUP, finish running requests and work, and return the exit code 0.
 
     Raises CannotRun if the port cannot be opened or a process cannot run, FolderInUseError if another server uses the
     data folder, and the errors of `ProcessGroup.start`.
     """
-    set_up_logs(settings.log_format, settings.log_level)
     stopping = _stop_on_signals()
     with lock_data_folder(settings.data):
         listener = await _listen(settings, settings.host, settings.port, "POSTERN_HOST and POSTERN_PORT")
@@ -259,12 +316,13 @@ async def _print_ready(processes: ProcessGroup, url: str) -> None:
         await asyncio.sleep(0.05)
     for child in processes.children:
         child.has_been_ready = True
-    checks = import_module("postern.cli.checks")
-    ready = f"Postern is ready at {settings.public_url} (Ctrl-C stops it).\n{checks.describe_mail_and_ports(settings)}"
+    ready = f"Postern is ready at {settings.public_url} (Ctrl-C stops it).\n{processes.mail_and_ports}"
     print(f"{ready}\n{ACCESS_HINT}" if credentials is None else credentials.welcome(ready), flush=True)
 
 
 def _is_first_start(url: str) -> bool:
+    import psycopg
+
     with psycopg.connect(url, autocommit=True) as connection:
         return connection.execute("select 1 from accounts limit 1").fetchone() is None
 
@@ -307,15 +365,17 @@ def _children(
     api_descriptors = [listener.fileno(), *([https_listener.fileno()] if https_listener else [])]
     if https_listener:
         environment["POSTERN_HTTPS_PORT"] = str(settings.https_port)
+    # The first API process describes these ports, which the operating system chose if they were set to 0.
+    environment |= {f"POSTERN_{name.upper()}_PORT": str(port) for name, port in settings.mail_ports.items()}
     children = [
-        ChildProcess("API process", ["api", *map(str, api_descriptors)], environment, tuple(api_descriptors))
+        ChildProcess(settings, "API process", ["api", *map(str, api_descriptors)], environment, tuple(api_descriptors))
         for _ in range(api_processes)
     ]
-    children += [ChildProcess("worker", ["worker"], environment) for _ in range(workers)]
+    children += [ChildProcess(settings, "worker", ["worker"], environment) for _ in range(workers)]
     if mail_listeners:
         descriptors = {name: mail_listener.fileno() for name, mail_listener in mail_listeners.items()}
         arguments = ["smtp", *(f"{name}={number}" for name, number in descriptors.items())]
-        children.append(ChildProcess("SMTP server", arguments, environment, tuple(descriptors.values())))
+        children.append(ChildProcess(settings, "SMTP server", arguments, environment, tuple(descriptors.values())))
     return children
 
 

@@ -20,11 +20,12 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, Never, TypedDict
+from typing import IO, TYPE_CHECKING, Never, TypedDict
 from urllib.parse import quote
 
-import psycopg
-from psycopg.sql import SQL, Composed, Identifier
+if TYPE_CHECKING:
+    import psycopg
+    from psycopg.sql import Composed
 
 USER = "postern"
 DATABASE = "postern"
@@ -122,6 +123,11 @@ class EmbeddedPostgres:
                 await asyncio.to_thread(self._restart)
 
     @property
+    def has_cluster(self) -> bool:
+        """Whether the data folder has a cluster, which `start` then does not create."""
+        return (self.cluster / "PG_VERSION").exists()
+
+    @property
     def pid(self) -> int | None:
         """The server's process id while it runs, else None."""
         running = self._process is not None and self._process.poll() is None
@@ -133,12 +139,16 @@ class EmbeddedPostgres:
 
     def create_database(self, name: str, *, template: str = "template1") -> str:
         """Create a database as a copy of `template`, which must have no connections, and return its URL."""
+        from psycopg.sql import SQL, Identifier
+
         create_statement = SQL("create database {} template {} strategy file_copy")
         self._administer(create_statement.format(Identifier(name), Identifier(template)))
         return self.url(name)
 
     def drop_database(self, name: str) -> None:
         """Drop a database, if it exists, and terminate its connections."""
+        from psycopg.sql import SQL, Identifier
+
         self._administer(SQL("drop database if exists {} with (force)").format(Identifier(name)))
 
     def dump_schema(self, database: str = DATABASE) -> str:
@@ -150,7 +160,7 @@ class EmbeddedPostgres:
 
     def _prepare(self) -> None:
         """Create the cluster if there is none. Raises EmbeddedError if it cannot be created or used by this version."""
-        if not (self.cluster / "PG_VERSION").exists():
+        if not self.has_cluster:
             self._initialize()
         cluster_version = (self.cluster / "PG_VERSION").read_text().strip()
         if cluster_version != (own_version := major_version()):
@@ -252,16 +262,20 @@ class EmbeddedPostgres:
         self._launch()
 
     def _create_own_database(self) -> None:
+        from psycopg.sql import SQL, Identifier
+
         with self._connect() as connection:
             exists = connection.execute("select 1 from pg_database where datname = %s", [DATABASE]).fetchone()
             if not exists:
                 connection.execute(SQL("create database {}").format(Identifier(DATABASE)))
 
-    def _administer(self, statement: Composed) -> None:
+    def _administer(self, statement: "Composed") -> None:
         with self._connect() as connection:
             connection.execute(statement)
 
-    def _connect(self) -> psycopg.Connection:
+    def _connect(self) -> "psycopg.Connection":
+        import psycopg
+
         return psycopg.connect(self.url("postgres"), autocommit=True)
 
     def _log_end(self) -> str:

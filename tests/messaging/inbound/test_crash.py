@@ -29,7 +29,7 @@ CLIENT_SECONDS = 120
 @contextmanager
 def inbound_process(folder: Path, url: str, listener: socket.socket) -> Iterator[subprocess.Popen[bytes]]:
     """An SMTP process for received mail, as `postern serve` starts it."""
-    command = [sys.executable, "-m", "postern.cli.processes", "smtp", f"inbound={listener.fileno()}"]
+    command = [sys.executable, "-m", "postern.cli.child", "smtp", f"inbound={listener.fileno()}"]
     environment = {**os.environ, "POSTERN_DATA": str(folder), "POSTERN_INBOUND_PORT": "25"}
     process = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment, pass_fds=[listener.fileno()])
     assert process.stdin

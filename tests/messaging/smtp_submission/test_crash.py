@@ -26,7 +26,7 @@ CONTENT = message(Idempotency_Key="order-1").as_bytes(policy=message().policy.cl
 @contextmanager
 def smtp_process(folder: Path, url: str, listener: socket.socket) -> Iterator[subprocess.Popen[bytes]]:
     """An SMTP process as `postern serve` starts it."""
-    command = [sys.executable, "-m", "postern.cli.processes", "smtp", f"submission={listener.fileno()}"]
+    command = [sys.executable, "-m", "postern.cli.child", "smtp", f"submission={listener.fileno()}"]
     environment = {**os.environ, "POSTERN_DATA": str(folder), "POSTERN_DRAIN": "30"}
     process = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment, pass_fds=[listener.fileno()])
     assert process.stdin
