@@ -4997,7 +4997,7 @@ class AsyncAccess:
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.AccessDecisions:
-        """Perform up to 50 checks at one point in time.
+        """Perform up to 100 checks at one point in time.
 
         The results are in the order of the request.
 

@@ -4987,7 +4987,7 @@ class Access:
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.AccessDecisions:
-        """Perform up to 50 checks at one point in time.
+        """Perform up to 100 checks at one point in time.
 
         The results are in the order of the request.
 

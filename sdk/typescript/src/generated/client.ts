@@ -2317,7 +2317,7 @@ export interface AccessApi {
    */
   check(params: AccessCheck, options?: RequestOptions): Promise<AccessDecision>;
   /**
-   * Perform up to 50 checks at one point in time
+   * Perform up to 100 checks at one point in time
    *
    * The results are in the order of the request.
    *
