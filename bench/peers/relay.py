@@ -10,7 +10,6 @@ from pathlib import Path
 from threading import Thread
 from typing import Final
 
-import psycopg
 import uvloop
 
 from bench.campaigns import newsletter, running
@@ -136,13 +135,14 @@ def submission(count: int, signatures: str = "RSA") -> Measurement:
     """Postern's port for submission, in two processes (`smtp` and `worker`) beside the API."""
     port = free_port()
     with counting_sink() as sink:
-        environment = {**relay_environment(sink.port), "POSTERN_SUBMISSION_PORT": str(port)}
+        environment = {
+            **relay_environment(sink.port),
+            "POSTERN_SUBMISSION_PORT": str(port),
+            "POSTERN_DKIM": SIGNATURES[signatures],
+        }
         with running(**environment) as (server, url):
             project, key, token = server.project()
             verified_domain(url, server, project, token)
-            if statement := SIGNATURES[signatures]:
-                with psycopg.connect(url, autocommit=True) as connection:
-                    connection.execute(statement, [project])
             for part in ("smtp", "worker"):
                 server.start(part)
             wait_until_open("127.0.0.1", port)
