@@ -13,9 +13,7 @@ import pytest
 from typer.main import get_command
 
 from postern.cli import COMMANDS, make_command
-from tests.test_boot import ROOT, base_folder, environment, first
-
-__all__ = ["base_folder", "first"]
+from tests.test_boot import ROOT, environment
 
 SERVER_MODULES = {"litestar", "uvicorn", "psycopg", "structlog", "cryptography", "dns", "lxml", "postern.app"}
 """What no command needs that calls the API or prints a text."""

@@ -517,17 +517,12 @@ class ExplainingQueries(Queries):
         async with self.db.connection() as self.on:
             yield self
 
-    @asynccontextmanager
-    async def cursor(self):
-        async with self.on.cursor() as self.real_cursor:
-            yield self
-
-    async def execute(self, query, values):
+    async def execute(self, query, values, **options):
         async with self.on.transaction(force_rollback=True):
             explained = await self.on.execute(SQL("explain (analyze, format json) ") + query, values)
             (plan,) = await explained.fetchone()
         self._collect(plan[0]["Plan"])
-        return await self.real_cursor.execute(query, values)
+        return await self.on.execute(query, values, **options)
 
     def _collect(self, node):
         self.nodes.append(node)

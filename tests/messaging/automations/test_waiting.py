@@ -5,7 +5,7 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
-from psycopg.sql import SQL, Composable
+from psycopg.sql import Composable
 
 from postern.kernel import due
 from postern.kernel.database.statements import STATEMENTS
@@ -15,7 +15,7 @@ from postern.messaging.automations.work import WORK
 
 WAITING_RUNS = 20_000
 ADVANCING, CALLING = WORK
-EXPLAIN = SQL("explain (analyze, format json) ")
+EXPLAIN = b"explain (analyze, format json) "
 
 
 class ExplainingConnection:
@@ -29,7 +29,8 @@ class ExplainingConnection:
         yield self
 
     async def execute(self, query, values):
-        query = query if isinstance(query, Composable) else SQL(query)
+        query = query.as_bytes() if isinstance(query, Composable) else query
+        query = query.encode() if isinstance(query, str) else query
         (plan,) = await (await self._connection.execute(EXPLAIN + query, values)).fetchone()
         self._count(plan[0]["Plan"])
         return await self._connection.execute(query, values)
