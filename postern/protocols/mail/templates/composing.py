@@ -96,7 +96,7 @@ class MessageDraft(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     from_name: str | None = None
     """The sender's display name as a template, rendered with the same values as the content."""
     is_bulk: bool = False
-    """Whether it is bulk mail, which is composed with the layout of its content, or else with a faster text encoding."""
+    """Whether it is bulk mail, composed with the layout of its content, or else with a faster encoding."""
     unsigned_headers: list[str] = []
     """Header fields, in lower case, that DKIM signatures do not cover because a server replaces them."""
 
