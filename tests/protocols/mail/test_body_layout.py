@@ -157,6 +157,14 @@ def test_other_values_are_composed_one_by_one(value):
     assert compose(request, NOW) == composed_one_by_one(request)
 
 
+def test_the_address_of_the_server_may_contain_any_word():
+    tracking = TrackingOptions(base="https://mail.acme.example/SLOT", key=b"k" * 32)
+    request = ComposeRequest(
+        CONTENTS["links"], composing.msgspec.structs.replace(draft({"name": "Ada"}), tracking=tracking)
+    )
+    assert parts_of(compose(request, NOW).message) == parts_of(composed_one_by_one(request).message)
+
+
 def test_transactional_messages_keep_their_encoding():
     request = ComposeRequest(CONTENTS["values"], draft({"name": "Ada"}))
     draft_of_one = composing.msgspec.structs.replace(request.draft, is_bulk=False)

@@ -30,9 +30,12 @@ from postern.protocols.mail.templates.links import (
     LINKS_LIMIT,
     TooManyLinksRendered,
     TrackedTemplate,
+    click_href,
+    leads_to_tracking,
     open_url,
     pixel,
     sign_link,
+    signed_unsubscribe_url,
     unsubscribe_url,
 )
 from postern.protocols.mail.templates.template import (
@@ -314,26 +317,28 @@ def _link_pieces(marked: str, tracked: TrackedTemplate, tracking: TrackingOption
             before, after = pixel(open_url(tracking.base, _HERE)).split(_HERE)
             yield from (before, SendId(), after)
     elif kind == "U":
-        before, between, after = escape(f"{tracking.base}/t/u/{_HERE}?s={_HERE}").split(_HERE)
+        before, between, after = escape(signed_unsubscribe_url(tracking.base, _HERE, _HERE)).split(_HERE)
         yield from (f'"{before}', SendId(), between, UnsubscribeSignature(), f'{after}"')
     elif kind == "L":
         url, encoded, written = tracked.targets[int(content)]
-        if tracking.clicks and not url.startswith(f"{tracking.base}/t/"):
-            yield from (f'"{tracking.base}/t/c/', SendId(), f"?u={encoded}&amp;s=", ClickSignature(url), '"')
+        if tracking.clicks and not leads_to_tracking(url, tracking.base):
+            before, between, after = click_href(tracking.base, _HERE, encoded, _HERE).split(_HERE)
+            yield from (f'"{before}', SendId(), between, ClickSignature(url), f'{after}"')
         else:
             yield written
     else:
         raise NotSeparable
 
 
-_HERE: Final = "SLOT"
+_HERE: Final = "\ue007"
+"""Stands for a slot in a URL: a private-use character, which no URL has."""
 
 
 def _unsubscribe_link(tracking: TrackingOptions, kind: OutputFormat) -> tuple[Piece, ...]:
     """The variable `unsubscribe_url` as it is rendered."""
-    texts = f"{tracking.base}/t/u/", "?s="
-    before, between = map(_escaped, texts) if kind is OutputFormat.HTML else texts
-    return before, SendId(), between, UnsubscribeSignature()
+    url = signed_unsubscribe_url(tracking.base, _HERE, _HERE)
+    before, between, after = (_escaped(url) if kind is OutputFormat.HTML else url).split(_HERE)
+    return before, SendId(), between, UnsubscribeSignature(), after
 
 
 def _split(template: str, source: SeparableSource, tracked: TrackedTemplate | None = None) -> Iterator[Piece]:

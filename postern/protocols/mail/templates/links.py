@@ -84,7 +84,22 @@ def open_url(base: str, send_id: str) -> str:
 @lru_cache(maxsize=16)
 def unsubscribe_url(base: str, send_id: str, key: bytes) -> str:
     """The URL that unsubscribes the recipient of a send (RFC 8058), cached because a message has it several times."""
-    return f"{base}/t/u/{send_id}?s={sign_link(key, UNSUBSCRIBE, send_id)}"
+    return signed_unsubscribe_url(base, send_id, sign_link(key, UNSUBSCRIBE, send_id))
+
+
+def signed_unsubscribe_url(base: str, send_id: str, signature: str) -> str:
+    """The URL of `unsubscribe_url` with this signature."""
+    return f"{base}/t/u/{send_id}?s={signature}"
+
+
+def click_href(base: str, send_id: str, encoded: str, signature: str) -> str:
+    """The value of a click link's href. `encoded` is the percent-encoded URL, so only the ampersand needs escaping."""
+    return f"{base}/t/c/{send_id}?u={encoded}&amp;s={signature}"
+
+
+def leads_to_tracking(url: str, base: str) -> bool:
+    """Whether a URL is one of this module's, which stays as it is."""
+    return url.startswith(f"{base}/t/")
 
 
 class TrackedLink(NamedTuple):
@@ -130,14 +145,13 @@ class TrackedTemplate(msgspec.Struct, frozen=True, kw_only=True):
         pieces = rendered.split(self.marker)
         if len(pieces) // 2 > LINKS_LIMIT + 1:
             raise TooManyLinksRendered
-        tracking_prefix = f"{base}/t/"
         for position in range(1, len(pieces), 2):
             kind, content = pieces[position][:1], pieces[position][1:]
             if kind == "P":
                 pieces[position] = pixel(open_url(base, send_id)) if opens else ""
             elif kind == "L":
                 url, encoded, written = self.targets[int(content)]
-                is_tracked = clicks and not url.startswith(tracking_prefix)
+                is_tracked = clicks and not leads_to_tracking(url, base)
                 pieces[position] = f'"{_click(base, send_id, key, url, encoded)}"' if is_tracked else written
             elif kind == "U":
                 pieces[position] = content if unsubscribe is None else f'"{escape(unsubscribe)}"'
@@ -319,15 +333,15 @@ def unmask(masked: str, tags: Sequence[str]) -> str:
 
 
 def _click(base: str, send_id: str, key: bytes, url: str, encoded: str) -> str:
-    """The value of a click link's href; only the ampersand needs escaping."""
-    return f"{base}/t/c/{send_id}?u={encoded}&amp;s={sign_link(key, CLICK, send_id, url)}"
+    """The signed value of a click link's href."""
+    return click_href(base, send_id, encoded, sign_link(key, CLICK, send_id, url))
 
 
 def _rendered_href(written: str, base: str, send_id: str, key: bytes) -> str:
     """The replacement of a rendered attribute value, with quotes: tracked if it is an http or https URL."""
     # Line ends inside a rendered value are kept and percent-encoded.
     url = decode_attribute(written[1:-1]).strip(_BLANK)
-    if not _is_web(url) or url.startswith(f"{base}/t/"):
+    if not _is_web(url) or leads_to_tracking(url, base):
         return written
     encoded = quote(url, safe="", errors="replace")
     return f'"{_click(base, send_id, key, url, encoded)}"' if _is_short(url, encoded) else written
