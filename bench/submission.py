@@ -40,18 +40,11 @@ async def submit(port: int, key: str | None, seconds: float) -> tuple[float, lis
     commands = b"MAIL FROM:<a@acme.example>\r\nRCPT TO:<ada@example.com>\r\nDATA\r\n"
 
     async def repeat() -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        await expect(reader, b"220")
-        writer.write(b"EHLO bench.example\r\n")
-        await expect(reader, b"250")
-        if key is not None:
-            writer.write(b"AUTH PLAIN " + base64.b64encode(f"\0apikey\0{key}".encode()) + b"\r\n")
-            await expect(reader, b"235")
+        reader, writer = await connect(port, key)
         while time.perf_counter() < ends:
             began = time.perf_counter()
             writer.write(commands)
-            for code in (b"250", b"250", b"354"):
-                await expect(reader, code)
+            await expect(reader, b"250", b"250", b"354")
             writer.write(CONTENT.encode() + b".\r\n")
             await expect(reader, b"250")
             times.append(time.perf_counter() - began)
@@ -62,13 +55,26 @@ async def submit(port: int, key: str | None, seconds: float) -> tuple[float, lis
     return len(times) / (time.perf_counter() - began), times
 
 
-async def expect(reader: asyncio.StreamReader, code: bytes) -> None:
-    """Read a reply. Raises AssertionError if it has another code."""
-    while True:
-        line = await reader.readline()
-        assert line.startswith(code), line
-        if line[3:4] == b" ":
-            return
+async def connect(port: int, key: str | None) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Open an SMTP connection to loopback, with AUTH PLAIN if there is a key. Raises AssertionError if that fails."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    await expect(reader, b"220")
+    writer.write(b"EHLO bench.example\r\n")
+    await expect(reader, b"250")
+    if key is not None:
+        writer.write(b"AUTH PLAIN " + base64.b64encode(f"\0apikey\0{key}".encode()) + b"\r\n")
+        await expect(reader, b"235")
+    return reader, writer
+
+
+async def expect(reader: asyncio.StreamReader, *codes: bytes) -> None:
+    """Read a reply for each code. Raises AssertionError if one has another code."""
+    for code in codes:
+        while True:
+            line = await reader.readline()
+            assert line.startswith(code), line
+            if line[3:4] == b" ":
+                break
 
 
 def rate(server: Server, port: int, api_id: int, smtp_id: int) -> list[tuple[str, str]]:

@@ -1,7 +1,6 @@
 """Mail servers that sign and deliver what is submitted to them: Postfix with OpenDKIM, Haraka, and Postern's port."""
 
 import asyncio
-import base64
 import os
 import shutil
 from concurrent.futures import Future
@@ -29,6 +28,7 @@ from bench.peers.running import (
     seconds_of,
     started,
 )
+from bench.submission import connect, expect
 from postern.protocols.mail.address import parse_address
 from postern.protocols.mail.dkim import generate_rsa
 from postern.protocols.mail.mime import Message, compose
@@ -85,22 +85,8 @@ async def submit(port: int, count: int, message: bytes, key: str | None) -> None
     """
     numbers = iter(range(count))
 
-    async def expect(reader: asyncio.StreamReader, *codes: bytes) -> None:
-        for code in codes:
-            while True:
-                line = await reader.readline()
-                assert line.startswith(code), line
-                if line[3:4] == b" ":
-                    break
-
     async def send() -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        await expect(reader, b"220")
-        writer.write(b"EHLO bench.example\r\n")
-        await expect(reader, b"250")
-        if key is not None:
-            writer.write(b"AUTH PLAIN " + base64.b64encode(f"\0apikey\0{key}".encode()) + b"\r\n")
-            await expect(reader, b"235")
+        reader, writer = await connect(port, key)
         for number in numbers:
             writer.write(b"MAIL FROM:<news@acme.example>\r\nRCPT TO:<user%d@example.org>\r\nDATA\r\n" % number)
             await expect(reader, b"250", b"250", b"354")
