@@ -37,7 +37,8 @@ export function useAttributes(): { attributes: ContactAttribute[]; types: Types;
   const query = useQuery({
     queryKey: ["contacts", projectId, "attributes"],
     queryFn: ({ signal }) => readAll(api(projectId).contacts.attributes.list({ limit: CHUNK }, { signal }), CHUNK),
-    staleTime: 60_000,
+    // An import that is still running brings new ones, and may end while another page is shown.
+    staleTime: 0,
   });
   const attributes = useMemo(() => [...(query.data ?? [])].sort((a, b) => a.name.localeCompare(b.name)), [query.data]);
   const types = useMemo(() => new Map(attributes.map((each) => [each.name, each.type])), [attributes]);
