@@ -110,3 +110,21 @@ async def test_a_task_that_is_cancelled_while_it_returns_its_connection_does_not
     barrier = asyncio.Barrier(world.db.size)
     async with asyncio.timeout(20):
         await asyncio.gather(*(use_all(barrier) for _ in range(world.db.size)))
+
+
+async def test_statements_one_after_the_other_use_one_connection(world):
+    """Each connection plans statements for itself, so a process uses few of its connections as long as that is
+    enough."""
+    barrier = asyncio.Barrier(4)
+
+    async def use_connection():
+        async with world.db.connection() as connection:
+            await barrier.wait()
+            return connection.info.backend_pid
+
+    assert len(set(await asyncio.gather(*(use_connection() for _ in range(4))))) == 4
+    used = set()
+    for _ in range(8):
+        async with world.db.connection() as connection:
+            used.add(connection.info.backend_pid)
+    assert len(used) == 1

@@ -53,6 +53,13 @@ T = TypeVar("T")
 POOL_WAIT = timedelta(seconds=5)
 """How long a request waits for a connection before it fails with 503."""
 
+KEEPALIVE_SECONDS = 120
+"""After this time without use, the operating system checks every now and then whether a connection still exists."""
+
+PREPARE_AFTER = 1
+"""How often a connection runs a statement before it prepares it. PostgreSQL plans a prepared statement five more times
+before it keeps a plan."""
+
 ROW_ERRORS = (psycopg.DataError, psycopg.IntegrityError)
 """Errors that are caused by the values of a statement, not by the state of the database server."""
 
@@ -249,6 +256,15 @@ class DatabasePool(AsyncConnectionPool[PoolConnection]):
             # extra task of `shield` is not needed.
             await super().putconn(conn)
 
+    async def _get_ready_connection(self, timeout: float | None) -> PoolConnection | None:  # noqa: ASYNC109
+        """Take the idle connection that was returned last; psycopg takes the one that was returned first.
+
+        So a process uses as few connections as its concurrent statements need. Each connection plans each statement for
+        itself, ten times or more until PostgreSQL keeps a plan, and has caches of its own.
+        """
+        self._pool.rotate(1)
+        return await super()._get_ready_connection(timeout)
+
 
 @asynccontextmanager
 async def open_database(url: str, *, size: int = 10, hooks: "Hooks | None" = None) -> AsyncIterator[Database]:
@@ -264,7 +280,14 @@ async def open_database(url: str, *, size: int = 10, hooks: "Hooks | None" = Non
         open=False,
         timeout=POOL_WAIT.total_seconds(),
         reconnect_timeout=30,
-        kwargs={"autocommit": True, "row_factory": tuple_row, "options": "-c timezone=UTC"},
+        kwargs={
+            "autocommit": True,
+            "row_factory": tuple_row,
+            "options": "-c timezone=UTC",
+            "prepare_threshold": PREPARE_AFTER,
+            # A connection that is seldom used must not be forgotten by a firewall.
+            **({} if "keepalives" in url else {"keepalives_idle": KEEPALIVE_SECONDS}),
+        },
     )
     async with pool:
         yield Database(pool, url, hooks)

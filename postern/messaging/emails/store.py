@@ -477,13 +477,13 @@ async def release_postponed(
 # so that no query plan joins whole tables for the few hundred rows.
 # `mark`: mark the send as "transmission begun, reply unknown" if it may be transmitted. `unsettled_attempt`: the number
 # of an earlier attempt that was marked, but whose reply was not stored; it is recorded as AMBIGUOUS with the text
-# `lost_reply`.
+# `lost_reply`. `array(select …)`: see `settle`.
 @statement("""
     with requested as materialized (
         select * from jsonb_to_recordset(%(rows)s) as v (
             project_id uuid, id uuid, attempt int, content_id uuid, contact_id uuid, addresses text[],
             skip_unsubscribed bool, mark bool, unsettled_attempt int, dated_at timestamptz)
-        where project_id = any (%(project_id)s)
+        where project_id = any (array(select unnest(%(project_id)s::uuid[])))
     ), checked as materialized (
         select r.*,
             (r.content_id is null or exists (
@@ -564,7 +564,9 @@ async def count_skipped(
 # `allowed`: the transitions `FROM TO` that are applied; with any other transition, the send keeps its status.
 # `attempts`: rows of the attempt log. A row of a send that does not change is left out, unless it is `always` stored;
 # rows that are stored already do not change.
-# MATERIALIZED keeps the condition on the project away from `sends`, see decision 0106.
+# MATERIALIZED keeps the condition on the project away from `sends`, see decision 0106. `array(select …)` hides the
+# number of projects from the planner: otherwise a plan for these values would seem cheaper than one for all values, and
+# it would plan the statement for each batch.
 @statement("""
     with v as materialized (
         select * from jsonb_to_recordset(%(rows)s) as v (
@@ -572,7 +574,7 @@ async def count_skipped(
             waits_for text, retries_since timestamptz, outcomes jsonb, reason text, ambiguous int, subject text,
             dated_at timestamptz, sent_at timestamptz, delivered_at timestamptz, delayed_at timestamptz,
             bounced_at timestamptz, complained_at timestamptz)
-        where project_id = any (%(project_id)s)
+        where project_id = any (array(select unnest(%(project_id)s::uuid[])))
     ), settled as (
         update sends as s set
             status = case when s.status || ' ' || v.status = any (%(allowed)s::text[]) then v.status else s.status end,
@@ -598,7 +600,8 @@ async def count_skipped(
             project_id uuid, send_id uuid, attempt int, always bool, outcome text, host text, results jsonb,
             dialogue text[], duration_ms int, signatures text, links_base text, unsubscribe_domain text, transport text,
             provider_id text)
-        where project_id = any (%(project_id)s) and (always or send_id in (select id from settled))
+        where project_id = any (array(select unnest(%(project_id)s::uuid[])))
+          and (always or send_id in (select id from settled))
         on conflict do nothing
     )
     select id, status from settled

@@ -181,3 +181,18 @@ def sent(send, now):
     )
     send_outcome = rules.outcome_of_attempt(send, outcome, now, on_ambiguous="retry", chance=lambda: 0.5)
     return outcomes.FinishedAttempt(send=send, send_outcome=send_outcome, outcome=outcome)
+
+
+async def test_statements_for_batches_are_planned_once_for_all_batches(project, world):
+    """Their estimated cost does not depend on the number of projects, so PostgreSQL keeps a plan."""
+    values = {"project_id": [UUID(project.id)], "rows": Jsonb([]), "now": world.clock()}
+    async with world.db.transaction() as tx:
+        for _ in range(8):
+            await store.settle(tx, **values, attempts=Jsonb([]), allowed=[])
+            await store.check_before_sending(tx, **values, lost_reply="", until=world.clock())
+        async with tx.connection() as connection:
+            cursor = await connection.execute(
+                "select count(*) from pg_prepared_statements where statement like '%jsonb_to_recordset%'"
+                " and statement like '%sends as s%' and generic_plans > 0"
+            )
+            assert await cursor.fetchone() == (2,)
