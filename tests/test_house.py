@@ -507,6 +507,7 @@ CACHED_FUNCTIONS = {
     "protocols/mail/mailbox_providers.py": ["mailbox_provider_domains"],
     "protocols/mail/public_suffixes.py": ["_public_suffixes"],
     "protocols/mail/smtp.py": ["_complete_replies", "verifying_context", "non_verifying_context"],
+    "protocols/mail/templates/composing.py": ["_header_form", "_from_field", "_date_field"],
     "protocols/mail/templates/links.py": ["_keyed_hmac", "unsubscribe_url"],
     "protocols/mail/templates/render_process.py": ["_statm"],
     "security/passwords.py": ["common_passwords"],

@@ -211,17 +211,67 @@ def sign(message: bytes, signers: Sequence[Signer], *, now: int, unsigned: Seque
     `message` must have CRLF line ends; `now` is in seconds since 1970. Body and header fields are canonicalized once
     for all signers. `unsigned` are names of header fields, in lower case, that are not signed.
     """
+    return signatures_of(signed_parts(message, unsigned), signers, now=now) + message
+
+
+class SignedParts(NamedTuple):
+    """What the signatures of a message cover."""
+
+    names: str
+    """The value of `h=`."""
+    fields: bytes
+    """The canonical header fields in the order of their names."""
+    body_hash: bytes
+    """The value of `bh=`."""
+
+
+def signed_parts(message: bytes, unsigned: Sequence[str] = ()) -> SignedParts:
+    """What the signatures of a message cover; see `sign`."""
     head, _, body = message.partition(b"\r\n\r\n")
-    return signature_fields(head, canonical_body(body), signers, now=now, unsigned=unsigned) + message
+    return SignedParts(*signed_fields(head, unsigned), body_hash(canonical_body(body)))
 
 
-def signature_fields(
-    head: bytes, canonical: bytes, signers: Sequence[Signer], *, now: int, unsigned: Sequence[str] = ()
-) -> bytes:
-    """The DKIM-Signature fields of a message with these header fields and this canonical body; see `sign`."""
-    body_hash = b64encode(sha256(canonical).digest()).decode()
-    names, signed = _signed_fields(head, unsigned)
-    return b"".join([_signature(signer, names, signed, body_hash, now) for signer in signers])
+def signed_fields(head: bytes, unsigned: Sequence[str] = ()) -> tuple[str, bytes]:
+    """The value of `h=` for these header fields, and their canonical form in its order."""
+    names, fields = _signed_fields(_canonical_values(head), unsigned)
+    return names, b"".join(fields)
+
+
+def body_hash(canonical: bytes) -> bytes:
+    """The hash of a canonical body, in base64."""
+    return b2a_base64(sha256(canonical).digest(), newline=False)
+
+
+def signatures_of(parts: SignedParts, signers: Sequence[Signer], *, now: int) -> bytes:
+    """The DKIM-Signature fields, one per signer; `now` is in seconds since 1970."""
+    return b"".join([_signature(signer, parts, now) for signer in signers])
+
+
+class FieldsForm:
+    """The signed header fields of messages that have most of them in common; these are canonicalized once."""
+
+    def __init__(self, head: bytes, varying: Sequence[str], unsigned: Sequence[str] = ()) -> None:
+        """`head` has the common fields. `varying` are the names of the others, in lower case; each occurs once.
+
+        Raises ValueError if a common field has one of these names.
+        """
+        values = _canonical_values(head)
+        marks = [b"\n%d" % number for number in range(len(varying))]  # No value contains a line end.
+        for name, mark in zip(varying, marks, strict=True):
+            if values.setdefault(name.encode(), [mark]) != [mark]:
+                raise ValueError(f"{name} is one of the common fields")
+        self.names, fields = _signed_fields(values, unsigned)
+        self._fields = fields
+        marked = [name.encode() + b":" + mark + b"\r\n" for name, mark in zip(varying, marks, strict=True)]
+        self._varying = [(fields.index(field), number) for number, field in enumerate(marked) if field in fields]
+        """The index of each varying field in `_fields`, and in the parameter `varying`."""
+
+    def fill(self, varying: Sequence[bytes]) -> bytes:
+        """The canonical fields of a message; `varying` are the canonical forms of the varying fields in their order."""
+        fields = self._fields.copy()
+        for index, number in self._varying:
+            fields[index] = varying[number]
+        return b"".join(fields)
 
 
 _BLANKS_AND_TABS = re.compile(rb"[ \t]+")
@@ -247,16 +297,32 @@ def canonical_body(body: bytes) -> bytes:
 _FOLDED = re.compile(rb"\r\n(?=[ \t])")
 
 
-def _signed_fields(head: bytes, unsigned: Sequence[str]) -> tuple[str, bytes]:
-    """The `h=` list and the canonicalized fields in its order (RFC 6376 §3.4.2, §5.4.2)."""
+def canonical_field(field: bytes) -> bytes:
+    """Relaxed canonicalization of one header field with its CRLF (RFC 6376 §3.4.2)."""
+    name, _, value = field.partition(b":")
+    return name.strip(b" \t").lower() + b":" + _canonical_value(_FOLDED.sub(b"", value[:-2])) + b"\r\n"
+
+
+def _canonical_value(value: bytes) -> bytes:
+    """The canonical form of an unfolded value."""
+    canonical = value.strip(b" \t")
+    if b"  " in canonical or b"\t" in canonical:
+        return _BLANKS_AND_TABS.sub(b" ", canonical)
+    return canonical
+
+
+def _canonical_values(head: bytes) -> dict[bytes, list[bytes]]:
+    """The canonical values of the fields, by name in lower case."""
     values: dict[bytes, list[bytes]] = {}
     for line in _FOLDED.sub(b"", head).split(b"\r\n"):
         name, colon, value = line.partition(b":")
         if colon:
-            canonical = value.strip(b" \t")
-            if b"  " in canonical or b"\t" in canonical:
-                canonical = _BLANKS_AND_TABS.sub(b" ", canonical)
-            values.setdefault(name.strip(b" \t").lower(), []).append(canonical)
+            values.setdefault(name.strip(b" \t").lower(), []).append(_canonical_value(value))
+    return values
+
+
+def _signed_fields(values: dict[bytes, list[bytes]], unsigned: Sequence[str]) -> tuple[str, list[bytes]]:
+    """The `h=` list and the canonical fields in its order (RFC 6376 §5.4.2)."""
     names: list[str] = []
     fields: list[bytes] = []
     for name in OVERSIGNED + SIGNED_WHERE_PRESENT:
@@ -270,7 +336,7 @@ def _signed_fields(head: bytes, unsigned: Sequence[str]) -> tuple[str, bytes]:
             fields.append(key + b":" + value + b"\r\n")
         if name in OVERSIGNED:
             names.append(name)
-    return _folded_names(tuple(names)), b"".join(fields)
+    return _folded_names(tuple(names)), fields
 
 
 @lru_cache(maxsize=256)
@@ -280,18 +346,17 @@ def _folded_names(names: tuple[str, ...]) -> str:
     return ":\r\n ".join(groups)
 
 
-def _signature(signer: Signer, names: str, signed: bytes, body_hash: str, now: int) -> bytes:
+def _signature(signer: Signer, parts: SignedParts, now: int) -> bytes:
     """The complete DKIM-Signature field with CRLF: PKCS #1 v1.5 (RFC 6376 §3.3.1) or PureEdDSA (RFC 8463 §3)."""
     key = signer.private_key
     is_rsa = isinstance(key, RSAPrivateKey)
-    opening, canonical_opening = _field_opening(signer.domain, signer.selector, is_rsa, names, now)
+    opening, canonical_opening = _field_opening(signer.domain, signer.selector, is_rsa, parts.names, now)
     # The signature covers its own field with an empty b= and without the final CRLF (RFC 6376 §3.7).
-    hashed = body_hash.encode()
-    digest = sha256(b"".join((signed, canonical_opening, hashed, b"; b="))).digest()
+    digest = sha256(b"".join((parts.fields, canonical_opening, parts.body_hash, b"; b="))).digest()
     signature = key.sign(digest, _PADDING, _PREHASHED) if is_rsa else key.sign(digest)
     encoded = b2a_base64(signature, newline=False)
     lines = b"\r\n ".join([encoded[start : start + 72] for start in range(0, len(encoded), 72)])
-    return b"".join((opening, hashed, b";\r\n b=", lines, b"\r\n"))
+    return b"".join((opening, parts.body_hash, b";\r\n b=", lines, b"\r\n"))
 
 
 @lru_cache(maxsize=256)

@@ -107,14 +107,18 @@ def compose(message: Message) -> bytes:
 
 def header_fields(message: Message) -> str:
     """The header fields of a message up to `MIME-Version`. Raises HeaderInvalid."""
-    if not _MESSAGE_ID.fullmatch(message.message_id) or len(message.message_id) > 250:
-        raise HeaderInvalid.at("Message-ID", "must have the form <left@right> in ASCII, with at most 250 characters.")
+    return (
+        f"{address_field('From', [message.from_])}{address_field('To', message.to)}{subject_field(message.subject)}"
+        f"{date_field(message.date)}{message_id_field(message.message_id)}{closing_fields(message)}"
+    )
+
+
+def closing_fields(message: Message) -> str:
+    """The header fields after `Message-ID`, up to `MIME-Version`. Raises HeaderInvalid."""
     check_headers(message.headers)
     return (
-        f"{fold('From', message.from_.header())}{_addresses('To', message.to)}{_subject(message.subject)}"
-        f"Date: {rfc5322_date(message.date)}\r\nMessage-ID: {message.message_id}\r\n"
-        f"{''.join([_structured_field(name, value) for name, value in message.own_headers])}"
-        f"{_addresses('Cc', message.cc)}{_addresses('Reply-To', message.reply_to)}"
+        f"{''.join([structured_field(name, value) for name, value in message.own_headers])}"
+        f"{address_field('Cc', message.cc)}{address_field('Reply-To', message.reply_to)}"
         f"{''.join([_caller_field(name, value) for name, value in message.headers])}MIME-Version: 1.0\r\n"
     )
 
@@ -172,7 +176,7 @@ def check_headers(headers: Iterable[tuple[str, str]]) -> None:
 
 def check_subject(subject: str) -> None:
     """Validate a subject. Raises HeaderInvalid."""
-    _subject(subject)
+    subject_field(subject)
 
 
 def _caller_field(name: str, value: str) -> str:
@@ -183,11 +187,11 @@ def _caller_field(name: str, value: str) -> str:
     if lower in _RESERVED_FIELDS or lower.startswith(_RESERVED_PREFIXES):
         raise HeaderInvalid.at(name, "this field is written by the service and cannot be set.")
     if lower.startswith(_NEVER_ENCODED):
-        return _structured_field(name, value)
+        return structured_field(name, value)
     return unstructured_field(name, value)
 
 
-def _structured_field(name: str, value: str) -> str:
+def structured_field(name: str, value: str) -> str:
     """A structured field: folded at spaces, never written as encoded-words (RFC 2047 §5)."""
     value = check_value(name, value)
     if not value.isascii():
@@ -195,14 +199,26 @@ def _structured_field(name: str, value: str) -> str:
     return fold(name, value)
 
 
-def _addresses(field: str, mailboxes: Sequence[Address]) -> str:
+def address_field(field: str, mailboxes: Sequence[Address]) -> str:
     """An address field with CRLF, or an empty string if `mailboxes` is empty (RFC 5322 §3.6.3)."""
     if not mailboxes:
         return ""
     return fold(field, ", ".join([address.header() for address in mailboxes]))
 
 
-def _subject(subject: str) -> str:
+def message_id_field(message_id: str) -> str:
+    """The Message-ID field with CRLF. Raises HeaderInvalid."""
+    if not _MESSAGE_ID.fullmatch(message_id) or len(message_id) > 250:
+        raise HeaderInvalid.at("Message-ID", "must have the form <left@right> in ASCII, with at most 250 characters.")
+    return f"Message-ID: {message_id}\r\n"
+
+
+def date_field(moment: datetime) -> str:
+    """The Date field with CRLF."""
+    return f"Date: {rfc5322_date(moment)}\r\n"
+
+
+def subject_field(subject: str) -> str:
     """The Subject field with CRLF. Raises HeaderInvalid."""
     field = unstructured_field("Subject", subject)
     if len(field) > LINE_LIMIT + len("Subject: \r\n"):

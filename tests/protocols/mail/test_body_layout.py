@@ -134,6 +134,39 @@ def test_the_signatures_are_those_of_the_whole_message(name):
 
 
 @pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"unsubscribe": None},
+        {"unsubscribe_address": "off@acme.example", "feedback_id": "a:b:c"},
+        {"headers": [("X-Campaign", "spring  \t sale"), ("List-Archive", f"<https://acme.example/{'x' * 90}>")]},
+        {"headers": [("List-Unsubscribe", "<https://acme.example/off>")]},
+        {"headers": [("List-Unsubscribe", "<https://acme.example/off>")], "unsubscribe": None},
+        {"reply_to": ["Help <help@acme.example>", "b@acme.example"]},
+        {"cc": ["cc@example.org"]},
+        {"to": []},
+        {"to": ["Zoë <zoe@example.org>", "b@example.org"] * 4, "from_name": None},
+        {"unsigned_headers": ["date", "message-id", "list-unsubscribe"]},
+        {"sender": "no address"},
+        {"message_id": "no id"},
+        {"headers": [("Subject", "x")]},
+    ],
+)
+@pytest.mark.parametrize("name", ["Ada", "a  b " * 30, "漢字" * 40])
+def test_the_header_is_that_of_a_message_without_a_layout(changes, name):
+    templates = MessageTemplates("Hello {{name}}", CONTENTS["values"].html)
+    changed = composing.msgspec.structs.replace(draft({"name": name}), **changes)
+    request = ComposeRequest(templates, changed)
+    expected, result = composed_one_by_one(request), compose(request, NOW)
+    assert (result.reason, result.subject) == (expected.reason, expected.subject)
+    head, _, _ = result.message.partition(b"MIME-Version")
+    assert head == expected.message.partition(b"MIME-Version")[0]
+    if not result.reason:
+        signed = compose(ComposeRequest(templates, changed, SIGNERS), NOW).message
+        assert signed == sign(result.message, SIGNERS, now=NOW, unsigned=changed.unsigned_headers)
+
+
+@pytest.mark.parametrize(
     "templates",
     [
         MessageTemplates("x", "<p>a {{- name }}</p>"),

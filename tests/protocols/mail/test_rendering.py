@@ -403,13 +403,13 @@ async def test_processes_are_started_early_and_idle_ones_are_preferred():
 PRINTING = """
 from postern.protocols.mail.templates import composing, render_process
 
-compose = render_process.compose
+prepare = render_process.prepare
 
-def printing_compose(*arguments, **named):
+def printing_prepare(*arguments, **named):
     print("Something to say.", flush=True)
-    return compose(*arguments, **named)
+    return prepare(*arguments, **named)
 
-render_process.compose = printing_compose
+render_process.prepare = printing_prepare
 render_process.main()
 """
 

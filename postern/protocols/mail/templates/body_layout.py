@@ -28,14 +28,16 @@ from postern.protocols.mail.templates.content import (
 from postern.protocols.mail.templates.links import (
     CLICK,
     LINKS_LIMIT,
+    SIGNATURE_LENGTH,
     TooManyLinksRendered,
     TrackedTemplate,
     click_href,
     leads_to_tracking,
     open_url,
     pixel,
-    sign_link,
+    sign_links,
     signed_unsubscribe_url,
+    signed_url,
     unsubscribe_url,
 )
 from postern.protocols.mail.templates.template import (
@@ -53,7 +55,6 @@ SLOTS_LIMIT: Final = 2_000
 TYPICAL_VALUE: Final = 20
 """The assumed octets of a value, to compare the sizes as quoted-printable and as base64."""
 SEND_ID_LENGTH: Final = 36
-SIGNATURE_LENGTH: Final = 22
 
 
 class SendId(NamedTuple):
@@ -99,8 +100,10 @@ class BodyLayout:
         self._octets: list[bytes] = []
         """The encoded body; each slot is an empty entry, whose index is in one of the lists below."""
         self._send_ids: list[int] = []
-        self._clicks: list[tuple[int, str]] = []
-        """Index and URL."""
+        self._clicks: dict[bytes, list[int]] = {}
+        """Indexes by the signed form of the URL."""
+        self._links = 0
+        """Tracked links outside of fragments."""
         self._unsubscribes: list[int] = []
         self._values: list[tuple[int, str, bool]] = []
         """Index, name of the variable, and whether it is in the html."""
@@ -141,7 +144,8 @@ class BodyLayout:
             if isinstance(piece, SendId):
                 self._send_ids.append(index)
             elif isinstance(piece, ClickSignature):
-                self._clicks.append((index, piece.url))
+                self._clicks.setdefault(signed_url(piece.url), []).append(index)
+                self._links += 1
             elif isinstance(piece, UnsubscribeSignature):
                 self._unsubscribes.append(index)
             elif isinstance(piece, Value):
@@ -187,8 +191,11 @@ class BodyLayout:
         encoded_id = send_id.encode()
         for index in self._send_ids:
             octets[index] = encoded_id
-        for index, url in self._clicks:
-            octets[index] = sign_link(key, CLICK, send_id, url).encode()
+        if self._clicks:
+            signatures = sign_links(key, CLICK, send_id, tuple(self._clicks))
+            for indexes, signature in zip(self._clicks.values(), signatures, strict=True):
+                for index in indexes:
+                    octets[index] = signature
         if self._unsubscribes:
             link = unsubscribe_url(self._tracking.base, send_id, key)
             signature = link[-SIGNATURE_LENGTH:].encode()
@@ -203,7 +210,7 @@ class BodyLayout:
         outputs = fragments.render({**values, **dict.fromkeys(UNSUBSCRIBE_NAMES, link)})
         tracked = fragments.tracked
         if tracked is not None:
-            links = len(self._clicks) + sum(output.count(tracked.marker) for output in outputs) // 2
+            links = self._links + sum(output.count(tracked.marker) for output in outputs) // 2
             if links > LINKS_LIMIT:
                 raise TooManyLinksRendered
             return [

@@ -5,10 +5,13 @@ rendering, composing and signing take most of the processor time of a message. F
 with plain JSON values as arguments and results; they raise Problems whose `errors` have the location.
 """
 
+import re
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
+from secrets import token_hex
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -16,9 +19,18 @@ import msgspec
 from postern.kernel.http.problems import Invalid, Problem, ProblemError, Unprocessable
 from postern.protocols.mail import mime
 from postern.protocols.mail.address import Address, HeaderInvalid, parse_address
-from postern.protocols.mail.dkim import Signer, sign, signature_fields
+from postern.protocols.mail.dkim import (
+    FieldsForm,
+    SignedParts,
+    Signer,
+    body_hash,
+    canonical_field,
+    signatures_of,
+    signed_fields,
+    signed_parts,
+)
 from postern.protocols.mail.message_findings import ContentReport, InspectedContent, inspect_content
-from postern.protocols.mail.templates.body_layout import BodyLayout, layout_of
+from postern.protocols.mail.templates.body_layout import SEND_ID_LENGTH, BodyLayout, layout_of
 from postern.protocols.mail.templates.content import (
     UNSUBSCRIBE_NAMES,
     Content,
@@ -30,7 +42,13 @@ from postern.protocols.mail.templates.content import (
     fill_placeholders,
     no_report,
 )
-from postern.protocols.mail.templates.links import TooManyLinks, TooManyLinksRendered, unsubscribe_url
+from postern.protocols.mail.templates.links import (
+    SIGNATURE_LENGTH,
+    TooManyLinks,
+    TooManyLinksRendered,
+    signed_unsubscribe_url,
+    unsubscribe_url,
+)
 from postern.protocols.mail.templates.template import (
     Engine,
     OutputFormat,
@@ -178,45 +196,201 @@ def _message(draft: MessageDraft, engine: Engine, rendered: RenderedContent) -> 
 
 def _sender(draft: MessageDraft, engine: Engine) -> Address:
     """The sender, with its display name rendered if it is a template."""
+    name = _sender_name(draft, engine)
     sender = address_of(draft.sender)
+    return sender if name is None else msgspec.structs.replace(sender, name=name)
+
+
+def _sender_name(draft: MessageDraft, engine: Engine) -> str | None:
+    """The rendered display name of the sender; None if it is part of `draft.sender`."""
     if draft.from_name is None:
-        return sender
+        return None
     name = draft.from_name if engine == "none" else fill_placeholders(draft.from_name, draft.values)
     if name is None:
         templates = MessageTemplates(draft.from_name, engine=engine)
         name = content_of(templates).render(draft.values, send_id=draft.send_id).subject
-    return msgspec.structs.replace(sender, name=" ".join(name.split()))
+    return " ".join(name.split())
 
 
-def _compose_with_layout(
-    templates: MessageTemplates, draft: MessageDraft, signers: Sequence[Signer], now: int, report_part: ReportPart
-) -> ComposeResult | None:
-    """Compose and sign a bulk message with the layout of its content; None if it must be composed without one.
+class UnsignedMessage(NamedTuple):
+    """A composed message without its signatures."""
+
+    subject: str
+    octets: tuple[bytes, ...]
+    """The message in parts."""
+    signers: Sequence[Signer]
+    signed: SignedParts | None
+    """What its signatures cover; None without signers."""
+
+
+def _compose_with_layout(request: ComposeRequest, report_part: ReportPart) -> UnsignedMessage | None:
+    """Compose a bulk message with the layout of its content; None if it must be composed without one.
 
     Raises the Problems of `compose_unsigned`.
     """
+    templates, draft, signers, _ = request
     tracking = draft.tracking
     if not draft.is_bulk or tracking is None or draft.attachments:
         return None
     layout = _layout(templates, tracking, report_part)
     if layout is None:
         return None
-    link = unsubscribe_url(tracking.base, draft.send_id, tracking.key)
-    values = {**draft.values, **dict.fromkeys(UNSUBSCRIBE_NAMES, link)}
-    subject = templates.subject if templates.engine == "none" else fill_placeholders(templates.subject, values)
-    if subject is None:
-        report_part("subject")
-        subject = content_of(templates).render_subject(values)
+    subject = templates.subject
+    if templates.engine != "none" and "{" in subject:
+        link = unsubscribe_url(tracking.base, draft.send_id, tracking.key)
+        values = {**draft.values, **dict.fromkeys(UNSUBSCRIBE_NAMES, link)}
+        filled = fill_placeholders(subject, values)
+        if filled is None:
+            report_part("subject")
+            filled = content_of(templates).render_subject(values)
+        subject = filled
+    subject = subject.strip()
     report_part("html" if templates.html is not None else "text")
     body = layout.fill(draft.values, send_id=draft.send_id, key=tracking.key)
     if body is None:
         return None
-    rendered = RenderedContent(subject=subject.strip(), text=None, html=None)
-    head = mime.header_fields(_message(draft, templates.engine, rendered)).encode() + layout.header_fields
+    head, names, fields = _bulk_head(draft, templates.engine, subject, layout.header_fields)
     if len(head) + len(body) > mime.MESSAGE_BYTES_LIMIT:
         raise mime.MessageTooLarge
-    signatures = signature_fields(head, body, signers, now=now, unsigned=draft.unsigned_headers) if signers else b""
-    return ComposeResult(message=b"".join((signatures, head, b"\r\n", body)), subject=rendered.subject)
+    signed = SignedParts(names, fields, body_hash(body)) if signers else None
+    return UnsignedMessage(subject, (head, b"\r\n", body), signers, signed)
+
+
+# The header of bulk messages -------------------------------------------------------------------------------
+
+
+class _HeaderForm(NamedTuple):
+    """What the headers of messages have in common."""
+
+    closing: bytes
+    """The fields after those that vary."""
+    unsubscribe: tuple[bytes, ...]
+    """The field `List-Unsubscribe`: what is before, between and after the id of the send and the signature of the link;
+    empty if the messages have none."""
+    unsubscribe_canonical: tuple[bytes, ...]
+    """The same in canonical form."""
+    signed: FieldsForm
+
+
+def _bulk_head(draft: MessageDraft, engine: Engine, subject: str, body_fields: bytes) -> tuple[bytes, str, bytes]:
+    """The header of a message, the value of `h=`, and the fields that signatures cover in canonical form.
+
+    `body_fields` are the fields after `MIME-Version`. Raises a Problem as `_message` and `mime.header_fields` do.
+    """
+    unsubscribe = draft.unsubscribe
+    form = None
+    if draft.to and not draft.cc:
+        form = _header_form(
+            body_fields,
+            None if unsubscribe is None else unsubscribe.base,
+            draft.unsubscribe_address,
+            tuple(draft.reply_to),
+            tuple(draft.headers),
+            draft.list_id,
+            draft.feedback_id,
+            tuple(draft.unsigned_headers),
+        )
+    if form is None:
+        message = _message(draft, engine, RenderedContent(subject=subject, text=None, html=None))
+        head = mime.header_fields(message).encode() + body_fields
+        return head, *signed_fields(head, draft.unsigned_headers)
+    sender = _from_field(draft.sender, _sender_name(draft, engine))
+    to = _with_canonical(mime.address_field("To", [address_of(text) for text in draft.to]))
+    subject_field = _with_canonical(mime.subject_field(subject))
+    date = _date_field(draft.date)
+    message_id = _with_canonical(mime.message_id_field(draft.message_id))
+    fields = [sender, to, subject_field, date, message_id]
+    if unsubscribe is not None:
+        link = unsubscribe_url(unsubscribe.base, draft.send_id, unsubscribe.key)
+        send_id, signature = draft.send_id.encode(), link[-SIGNATURE_LENGTH:].encode()
+        before, between, after = form.unsubscribe
+        canonical_before, canonical_between, canonical_after = form.unsubscribe_canonical
+        fields.append(
+            (
+                b"".join((before, send_id, between, signature, after)),
+                b"".join((canonical_before, send_id, canonical_between, signature, canonical_after)),
+            )
+        )
+    head = b"".join((*[field for field, _ in fields], form.closing))
+    return head, form.signed.names, form.signed.fill([canonical for _, canonical in fields])
+
+
+_VARYING: Final[tuple[str, ...]] = ("from", "to", "subject", "date", "message-id", "list-unsubscribe")
+"""The fields that differ between the messages of a campaign, in their order at the start of the header."""
+
+
+@lru_cache(maxsize=256)
+def _header_form(
+    body_fields: bytes,
+    unsubscribe_base: str | None,
+    unsubscribe_address: str | None,
+    reply_to: tuple[str, ...],
+    headers: tuple[tuple[str, str], ...],
+    list_id: str | None,
+    feedback_id: str | None,
+    unsigned: tuple[str, ...],
+) -> _HeaderForm | None:
+    """The form of the headers of messages with these parts of their drafts; None if there is none.
+
+    Raises HeaderInvalid or AddressInvalid.
+    """
+    # Texts of the same length as an id and a signature, so that the field is folded at the same places.
+    send_id, signature = token_hex(SEND_ID_LENGTH // 2), token_hex(SIGNATURE_LENGTH // 2)
+    base = unsubscribe_base
+    message = _message(
+        MessageDraft(
+            send_id=send_id,
+            values={},
+            sender="a@example.org",
+            to=[],
+            reply_to=list(reply_to),
+            headers=list(headers),
+            date=0,
+            message_id="",
+            unsubscribe=None if base is None else TrackingOptions(base=base, key=b""),
+            unsubscribe_address=unsubscribe_address,
+            list_id=list_id,
+            feedback_id=feedback_id,
+        ),
+        "none",
+        RenderedContent(subject="", text=None, html=None),
+    )
+    varying = _VARYING[:-1] if base is None else _VARYING
+    unsubscribe: tuple[bytes, ...] = ()
+    unsubscribe_canonical: tuple[bytes, ...] = ()
+    if base is not None:
+        link = unsubscribe_url(base, send_id, b"")
+        (name, value), *others = message.own_headers
+        field = mime.structured_field(name, value.replace(link, signed_unsubscribe_url(base, send_id, signature)))
+        message = msgspec.structs.replace(message, own_headers=others)
+        unsubscribe, unsubscribe_canonical = [
+            tuple(re.split(f"{send_id}|{signature}".encode(), form)) for form in _with_canonical(field)
+        ]
+    closing = mime.closing_fields(message).encode() + body_fields
+    try:
+        return _HeaderForm(closing, unsubscribe, unsubscribe_canonical, FieldsForm(closing, varying, unsigned))
+    except ValueError:  # The caller sets one of the fields that vary.
+        return None
+
+
+@lru_cache(maxsize=256)
+def _from_field(sender: str, name: str | None) -> tuple[bytes, bytes]:
+    """The field `From` with CRLF, and its canonical form. Raises AddressInvalid or HeaderInvalid."""
+    address = address_of(sender)
+    return _with_canonical(
+        mime.address_field("From", [address if name is None else msgspec.structs.replace(address, name=name)])
+    )
+
+
+@lru_cache(maxsize=16)
+def _date_field(date: int) -> tuple[bytes, bytes]:
+    """The field `Date` with CRLF, and its canonical form."""
+    return _with_canonical(mime.date_field(datetime.fromtimestamp(date, UTC)))
+
+
+def _with_canonical(field: str) -> tuple[bytes, bytes]:
+    octets = field.encode()
+    return octets, canonical_field(octets)
 
 
 _layouts: OrderedDict[tuple[MessageTemplates, str, bool, bool], BodyLayout | None] = OrderedDict()
@@ -243,23 +417,44 @@ def compose(request: ComposeRequest, now: int, *, report_part: ReportPart = no_r
     `report_part` is called with the part that is processed next. Every error becomes the `reason` of the result;
     nothing is raised.
     """
+    return signed(prepare(request, report_part=report_part), now)
+
+
+def prepare(request: ComposeRequest, *, report_part: ReportPart = no_report) -> UnsignedMessage | ComposeResult:
+    """Compose one message without signing it. Every error becomes a result with a `reason`; nothing is raised."""
     templates, draft, signers, _ = request
     try:
-        composed = _compose_with_layout(templates, draft, signers, now, report_part)
+        composed = _compose_with_layout(request, report_part)
         if composed is not None:
             return composed
         message, subject = compose_unsigned(templates, draft, report_part=report_part)
-        return ComposeResult(
-            message=sign(message, signers, now=now, unsigned=draft.unsigned_headers) if signers else message,
-            subject=subject,
-        )
+        parts = signed_parts(message, draft.unsigned_headers) if signers else None
+        return UnsignedMessage(subject, (message,), signers, parts)
     except Problem as problem:
         return ComposeResult(reason=problem.detail[:1_000])
     except MemoryError:
         return ComposeResult(reason=TemplateTooExpensive.message())
     except Exception as error:  # An internal error fails only this message.
-        reason = f"The message could not be composed: {type(error).__name__}."
-        return ComposeResult(reason=reason, trace=traceback.format_exc())
+        return _failed(error)
+
+
+def signed(message: UnsignedMessage | ComposeResult, now: int) -> ComposeResult:
+    """Sign a message at `now`; the result of one that could not be composed is returned unchanged. Raises nothing."""
+    if isinstance(message, ComposeResult):
+        return message
+    try:
+        signatures = b"" if message.signed is None else signatures_of(message.signed, message.signers, now=now)
+        return ComposeResult(message=b"".join((signatures, *message.octets)), subject=message.subject)
+    except MemoryError:
+        return ComposeResult(reason=TemplateTooExpensive.message())
+    except Exception as error:
+        return _failed(error)
+
+
+def _failed(error: Exception) -> ComposeResult:
+    """The result of a message with an internal error that is being handled."""
+    reason = f"The message could not be composed: {type(error).__name__}."
+    return ComposeResult(reason=reason, trace=traceback.format_exc())
 
 
 _contents: OrderedDict[MessageTemplates, Content] = OrderedDict()

@@ -11,12 +11,14 @@ import secrets
 from binascii import b2a_base64
 from collections.abc import Sequence
 from functools import lru_cache
-from hmac import HMAC, compare_digest
+from hmac import compare_digest
 from html import escape
 from typing import Final, NamedTuple
 from urllib.parse import quote
 
 import msgspec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.hmac import HMAC
 
 from postern.kernel.http.problems import BadRequest, Unprocessable
 from postern.protocols.mail.templates.html_tokens import (
@@ -38,6 +40,8 @@ ENCODED_TARGET_LIMIT: Final = 7_000
 """Octets of the percent-encoded URL, so that the request line stays below the 8 KiB limit of common proxies."""
 SIGNATURE_OCTETS: Final = 16
 """The length of a signature: 128 bits of HMAC-SHA256, which are 22 characters of base64url."""
+SIGNATURE_LENGTH: Final = 22
+"""Characters of a signature."""
 CLICK: Final = "c"
 UNSUBSCRIBE: Final = "u"
 """The purposes of a signature."""
@@ -53,9 +57,27 @@ class TooManyLinksRendered(Unprocessable):
 
 def sign_link(key: bytes, purpose: str, send_id: str, url: str = "") -> str:
     """The signature of a link: 22 characters of base64url over purpose, send and target."""
-    mac = _keyed_hmac(key).copy()
-    mac.update(f"{purpose}|{send_id}|{url}".encode("utf-8", "surrogatepass"))
-    return b2a_base64(mac.digest()[:SIGNATURE_OCTETS], newline=False).translate(_URLSAFE, b"=").decode()
+    return sign_links(key, purpose, send_id, (signed_url(url),))[0].decode()
+
+
+def sign_links(key: bytes, purpose: str, send_id: str, urls: Sequence[bytes]) -> list[bytes]:
+    """The signatures of several links of one send. `urls` are the targets as `signed_url` encodes them."""
+    # Copying the state after what the links have in common takes half as long as a new one for each link.
+    shared = _keyed_hmac(key).copy()
+    shared.update(f"{purpose}|{send_id}|".encode("utf-8", "surrogatepass"))
+    digests: list[bytes] = []
+    for url in urls:
+        mac = shared.copy()
+        mac.update(url)
+        digests.append(mac.finalize()[:SIGNATURE_OCTETS])
+    # 16 octets and 2 of padding give 24 characters, of which the first 22 are the signature.
+    encoded = b2a_base64(b"\0\0".join(digests), newline=False).translate(_URLSAFE)
+    return [encoded[start : start + SIGNATURE_LENGTH] for start in range(0, 24 * len(digests), 24)]
+
+
+def signed_url(url: str) -> bytes:
+    """A link's target as its signature covers it."""
+    return url.encode("utf-8", "surrogatepass")
 
 
 _URLSAFE: Final = bytes.maketrans(b"+/", b"-_")
@@ -64,8 +86,9 @@ _URLSAFE: Final = bytes.maketrans(b"+/", b"-_")
 
 @lru_cache(maxsize=64)
 def _keyed_hmac(key: bytes) -> HMAC:
-    """HMAC-SHA256 with its key set, to be copied per link: keying takes half of the time of a signature."""
-    return HMAC(key, digestmod="sha256")
+    """HMAC-SHA256 with its key set, to be copied: keying takes as long as two signatures. This implementation is copied
+    in half the time of that in the standard library."""
+    return HMAC(key, SHA256())
 
 
 def verify_link(keys: Sequence[bytes], purpose: str, send_id: str, signature: str, url: str = "") -> bool:

@@ -18,7 +18,7 @@ import sys
 import threading
 import time
 from functools import cache
-from typing import Final
+from typing import Final, cast
 
 import msgspec
 
@@ -30,12 +30,15 @@ from postern.protocols.mail.templates.composing import (
     ComposeResult,
     MessageTemplates,
     TemplateTooExpensive,
-    compose,
+    UnsignedMessage,
+    prepare,
+    signed,
 )
 from postern.protocols.mail.templates.content import Part
 from postern.protocols.mail.templates.rendering import (
     LENGTH_OCTETS,
     MARKER_FORMAT,
+    PART_OFFSET,
     PARTS,
     RenderRequest,
     RenderResponse,
@@ -70,7 +73,6 @@ class RenderWorker:
         self._templates: list[MessageTemplates] = []
         self._signers: list[Signer] = []
         self._slow: list[tuple[int, float]] = []
-        self._current_item = (0, 0)
         self._limited = (0, 0)
         """The size of the item, and the number of its request, for which the time limits were started."""
         self._limited_at = 0.0
@@ -102,23 +104,31 @@ class RenderWorker:
         self._templates += request.templates
         self._signers += [Signer.load(domain, selector, pem) for domain, selector, pem in request.signers]
         self._slow = []
-        composed: list[ComposeResult] = []
+        composed: list[UnsignedMessage | ComposeResult] = []
+        sizes: list[int] = []
         task_results: list[TaskResult] = []
         clock = time.process_time()
         for index, (number, signer_numbers, draft) in enumerate(request.drafts):
             message = ComposeRequest(
                 self._templates[number], draft, [self._signers[signer] for signer in signer_numbers]
             )
-            self._begin_item(request.number, index, message.size)
-            composed.append(compose(message, request.now, report_part=self._report_part))
+            sizes.append(message.size)
+            self._begin_item(request.number, index, sizes[-1])
+            composed.append(prepare(message, report_part=self._report_part))
             clock = self._end_item(index, clock)
+        # All messages are signed after the last one was composed, because a signature replaces the code of the other
+        # steps in the processor's caches.
+        for index, size in enumerate(sizes):
+            self._begin_item(request.number, index, size)
+            composed[index] = signed(composed[index], request.now)
+        clock = time.process_time()
         for index, (name, size, arguments) in enumerate(request.tasks):
             self._begin_item(request.number, index, size)
             task_results.append(self._call_task(name, arguments))
             clock = self._end_item(index, clock)
         # Not in `finally`: if an item raises, the process ends, and the marker must identify the item.
         self._clear_timers()
-        return RenderResponse(composed, task_results, self._slow)
+        return RenderResponse(cast(list[ComposeResult], composed), task_results, self._slow)
 
     def _call_task(self, name: str, arguments: bytes) -> TaskResult:
         """Call a function in TASKS; a problem that it raises is part of the result."""
@@ -127,14 +137,13 @@ class RenderWorker:
         except Problem as problem:
             return TaskResult(None, problem.code(), problem.detail, problem.errors)
         except MemoryError:
-            path = PARTS[self._marker[MARKER_FORMAT.size - 1]]
+            path = PARTS[self._marker[PART_OFFSET]]
             message = TemplateTooExpensive.message()
             errors = [ProblemError(path=f"/{path}", code=TemplateTooExpensive.code(), message=message)] if path else []
             return TaskResult(None, TemplateTooExpensive.code(), message, errors)
 
     def _begin_item(self, request_number: int, index: int, size: int) -> None:
         """Start the time limits of an item; the kernel ends the process when they are exceeded."""
-        self._current_item = (request_number, index)
         self._write_marker(request_number, index, 0)
         now = time.monotonic()
         if (size, request_number) == self._limited and now - self._limited_at < LIMITS_KEPT_SECONDS:
@@ -159,7 +168,7 @@ class RenderWorker:
 
     def _report_part(self, part: Part | None) -> None:
         """Write to the marker which part of the current item is processed next."""
-        self._write_marker(*self._current_item, PARTS.index(part))
+        self._marker[PART_OFFSET] = PARTS.index(part)
 
     def _write_marker(self, request_number: int, index: int, part: int) -> None:
         MARKER_FORMAT.pack_into(self._marker, 0, request_number, index, part)

@@ -69,6 +69,8 @@ MARKER_FORMAT: Final = struct.Struct("<IIB")
 """The contents of the marker: the number of the request, the index of the item in it, and the part of that item. The
 marker is memory that a process shares with its parent. The process writes what it is processing, and the parent reads
 it after a crash."""
+PART_OFFSET: Final = MARKER_FORMAT.size - 1
+"""Where the marker has the part."""
 PARTS: Final = (None, "subject", "html", "text")
 """The parts of a message; the marker contains the index in this tuple."""
 
@@ -165,10 +167,15 @@ class RenderResponse(msgspec.Struct, frozen=True, array_like=True):
     slow: list[tuple[int, float]]
 
 
-def encode_frame(content: object) -> bytes:
+def encode_frame(content: object) -> bytearray:
     """Encode a request or a response, with its length in front."""
-    encoded = msgspec.msgpack.encode(content)
-    return len(encoded).to_bytes(LENGTH_OCTETS) + encoded
+    frame = bytearray(LENGTH_OCTETS)
+    _ENCODER.encode_into(content, frame, LENGTH_OCTETS)
+    frame[:LENGTH_OCTETS] = (len(frame) - LENGTH_OCTETS).to_bytes(LENGTH_OCTETS)
+    return frame
+
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
 
 
 class _FrameReader(asyncio.BufferedProtocol):
@@ -344,7 +351,7 @@ class RestartingProcess:
 
     def _encode_request(
         self, child: RunningProcess, requests: Sequence[ComposeRequest], tasks: Sequence[RenderTask], now: int
-    ) -> bytes:
+    ) -> bytearray:
         """The encoded request. Templates and signers that the process has not cached yet are sent with it."""
         clear_caches = self._characters > CACHED_CHARACTERS or len(self._signers) > CACHED_SIGNERS
         cached_templates = {} if clear_caches else self._templates
