@@ -1155,6 +1155,8 @@ CREATE TABLE public.events (
     erased_at timestamp with time zone,
     test boolean DEFAULT false NOT NULL
 );
+ALTER TABLE ONLY public.events ALTER COLUMN actor_label SET STATISTICS 0;
+ALTER TABLE ONLY public.events ALTER COLUMN data SET STATISTICS 0;
 
 CREATE TABLE public.features (
     project_id uuid NOT NULL,
@@ -1553,6 +1555,14 @@ CREATE TABLE public.send_attempts (
     provider_id text,
     CONSTRAINT send_attempts_outcome_check CHECK ((outcome = ANY (ARRAY['ACCEPTED'::text, 'DEFERRED'::text, 'REJECTED'::text, 'AMBIGUOUS'::text, 'FAILED'::text])))
 );
+ALTER TABLE ONLY public.send_attempts ALTER COLUMN host SET STATISTICS 0;
+ALTER TABLE ONLY public.send_attempts ALTER COLUMN results SET STATISTICS 0;
+ALTER TABLE ONLY public.send_attempts ALTER COLUMN dialogue SET STATISTICS 0;
+ALTER TABLE ONLY public.send_attempts ALTER COLUMN duration_ms SET STATISTICS 0;
+ALTER TABLE ONLY public.send_attempts ALTER COLUMN signatures SET STATISTICS 0;
+ALTER TABLE ONLY public.send_attempts ALTER COLUMN links_base SET STATISTICS 0;
+ALTER TABLE ONLY public.send_attempts ALTER COLUMN unsubscribe_domain SET STATISTICS 0;
+ALTER TABLE ONLY public.send_attempts ALTER COLUMN transport SET STATISTICS 0;
 
 CREATE TABLE public.send_bodies (
     project_id uuid NOT NULL,
@@ -1682,6 +1692,20 @@ CREATE TABLE public.sends (
     CONSTRAINT sends_status_check CHECK ((status = ANY (ARRAY['SCHEDULED'::text, 'QUEUED'::text, 'SENT'::text, 'DELIVERED'::text, 'DELAYED'::text, 'BOUNCED'::text, 'COMPLAINED'::text, 'SUPPRESSED'::text, 'FAILED'::text, 'EXPIRED'::text, 'CANCELLED'::text])))
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_analyze_scale_factor='0.05');
+ALTER TABLE ONLY public.sends ALTER COLUMN message_id SET STATISTICS 0;
+ALTER TABLE ONLY public.sends ALTER COLUMN subject SET STATISTICS 0;
+ALTER TABLE ONLY public.sends ALTER COLUMN sender SET STATISTICS 0;
+ALTER TABLE ONLY public.sends ALTER COLUMN to_addresses SET STATISTICS 0;
+ALTER TABLE ONLY public.sends ALTER COLUMN cc_addresses SET STATISTICS 0;
+ALTER TABLE ONLY public.sends ALTER COLUMN bcc_addresses SET STATISTICS 0;
+ALTER TABLE ONLY public.sends ALTER COLUMN pending SET STATISTICS 0;
+ALTER TABLE ONLY public.sends ALTER COLUMN tries SET STATISTICS 0;
+ALTER TABLE ONLY public.sends ALTER COLUMN ambiguous_attempts SET STATISTICS 0;
+ALTER TABLE ONLY public.sends ALTER COLUMN expires_at SET STATISTICS 0;
+ALTER TABLE ONLY public.sends ALTER COLUMN delayed_at SET STATISTICS 0;
+ALTER TABLE ONLY public.sends ALTER COLUMN dated_at SET STATISTICS 0;
+ALTER TABLE ONLY public.sends ALTER COLUMN outcomes SET STATISTICS 0;
+ALTER TABLE ONLY public.sends ALTER COLUMN retries_since SET STATISTICS 0;
 
 CREATE TABLE public.sessions (
     project_id uuid CONSTRAINT customer_sessions_project_id_not_null NOT NULL,
