@@ -15,9 +15,9 @@ from postern.protocols.mail.templates.composing import (
     ComposeResult,
     MessageDraft,
     MessageTemplates,
-    compose,
 )
 from postern.protocols.mail.templates.content import TrackingOptions, compile_content
+from tests.protocols.mail.test_composing import compose
 
 NOW = 1_770_000_000
 SEND_ID = "0190b0a0-1111-7000-8000-00000000002a"

@@ -2,13 +2,24 @@
 
 from postern.protocols.mail.dkim import Signer, generate_ed25519, generate_rsa
 from postern.protocols.mail.templates import composing
-from postern.protocols.mail.templates.composing import ComposeRequest, MessageDraft, MessageTemplates, compose
+from postern.protocols.mail.templates.composing import (
+    ComposeRequest,
+    ComposeResult,
+    MessageDraft,
+    MessageTemplates,
+    prepare,
+    signed,
+)
 from postern.protocols.mail.templates.content import TrackingOptions
 
 NOW = 1_770_000_000
 RSA_SIGNER = Signer.load("acme.example", "one", generate_rsa())
 ED25519_SIGNER = Signer.load("acme.example", "two", generate_ed25519())
 TRACKING = TrackingOptions(base="https://mail.acme.example", key=b"k" * 32)
+
+
+def compose(request: ComposeRequest, now: int) -> ComposeResult:
+    return signed(prepare(request), now)
 
 
 def composed(requests):

@@ -411,17 +411,12 @@ def _layout(templates: MessageTemplates, tracking: TrackingOptions, report_part:
         return layout
 
 
-def compose(request: ComposeRequest, now: int, *, report_part: ReportPart = no_report) -> ComposeResult:
-    """Compose one message and sign it at `now` (seconds since 1970).
-
-    `report_part` is called with the part that is processed next. Every error becomes the `reason` of the result;
-    nothing is raised.
-    """
-    return signed(prepare(request, report_part=report_part), now)
-
-
 def prepare(request: ComposeRequest, *, report_part: ReportPart = no_report) -> UnsignedMessage | ComposeResult:
-    """Compose one message without signing it. Every error becomes a result with a `reason`; nothing is raised."""
+    """Compose one message without signing it.
+
+    `report_part` is called with the part that is processed next. Every error becomes a result with a `reason`; nothing
+    is raised.
+    """
     templates, draft, signers, _ = request
     try:
         composed = _compose_with_layout(request, report_part)
@@ -439,7 +434,10 @@ def prepare(request: ComposeRequest, *, report_part: ReportPart = no_report) -> 
 
 
 def signed(message: UnsignedMessage | ComposeResult, now: int) -> ComposeResult:
-    """Sign a message at `now`; the result of one that could not be composed is returned unchanged. Raises nothing."""
+    """Sign a message at `now` (seconds since 1970). The result of one that could not be composed is returned unchanged.
+
+    Raises nothing.
+    """
     if isinstance(message, ComposeResult):
         return message
     try:
