@@ -25,8 +25,6 @@ if TYPE_CHECKING:
         HasActiveSso,
         HasWorkingSsoAccount,
         IsInvited,
-        OrganizationRequiringSso,
-        RequirementsOfCustomers,
         SsoEntryOfAddress,
         SsoEntryOfOrganization,
     )
@@ -51,8 +49,6 @@ class Hooks:
     deliver_account_mail: "DeliverAccountMail"
     close_account: "CloseAccount"
     is_invited: "IsInvited"
-    requirements_of_customers: "RequirementsOfCustomers"
-    organization_requiring_sso: "OrganizationRequiringSso"
     sso_entry_of_address: "SsoEntryOfAddress"
     sso_entry_of_organization: "SsoEntryOfOrganization"
     has_active_sso: "HasActiveSso"

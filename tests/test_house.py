@@ -336,8 +336,12 @@ def test_every_statement_fits_the_schema(database_url):
 
 def statement_error(statement: Statement, connection: psycopg.Connection) -> str:
     """Why a statement does not fit the schema or the type of its rows; empty if it does."""
-    prepared = connection.pgconn.prepare(b"", re.sub(r"{\w+}", "true", with_numbers(statement.text)).encode())
-    if prepared.status != psycopg.pq.ExecStatus.COMMAND_OK:
+    # A composed part is a condition or a value.
+    for part in ("true", "null"):
+        prepared = connection.pgconn.prepare(b"", re.sub(r"{\w+}", part, with_numbers(statement.text)).encode())
+        if prepared.status == psycopg.pq.ExecStatus.COMMAND_OK:
+            break
+    else:
         return prepared.error_message.decode()
     described = connection.pgconn.describe_prepared(b"")
     columns = {(described.fname(number) or b"").decode() for number in range(described.nfields)}

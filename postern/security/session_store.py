@@ -59,30 +59,46 @@ class BatchedRefresh(RefreshedSession):
     """Whether the refresh was refused, because the subject may not make the requested organization active."""
 
 
-class DeviceHistory(Record):
-    """Whether a subject has had a session before: with the same user agent, and with any user agent."""
+class BegunSession(RefreshedSession):
+    """A new session, and whether the subject has had a session before: with the same user agent, and with any user
+    agent. TEST sessions and others are looked at separately."""
 
     has_user_agent: bool
     has_sessions: bool
 
 
-# Insert a session. If the subject then has more than `limit` active sessions, revokes the oldest; sessions that began
-# with a TEST key are counted separately. The caller must have locked the subject's row, so that concurrent sign-ins
-# cannot exceed the limit.
+# Insert a session, with the active organization `first_organization`. If the subject then has more than `limit` active
+# sessions, revokes the oldest; sessions that began with a TEST key are counted separately. The caller must have locked
+# the subject's row, so that concurrent sign-ins cannot exceed the limit. Deletes the failed attempts of `identifier`
+# from `network` and any lock.
 @statement("""
-    with surplus as (
+    with history as materialized (
+        select exists (select from sessions where project_id = %(project_id)s and subject_id = %(subject_id)s
+                       and test = %(test)s and user_agent = %(user_agent)s) as has_user_agent,
+               exists (select from sessions where project_id = %(project_id)s
+                       and test = %(test)s and subject_id = %(subject_id)s) as has_sessions
+    ), surplus as (
         update sessions set revoked_at = %(now)s
         where project_id = %(project_id)s and subject_id = %(subject_id)s and revoked_at is null and id in (
             select id from sessions where project_id = %(project_id)s and subject_id = %(subject_id)s
               and revoked_at is null and test = %(test)s order by id desc offset %(limit)s::int - 1)
+    ), cleared as (
+        delete from sign_in_attempts
+        where project_id = %(project_id)s and identifier = %(identifier)s and ip_address = %(network)s
+    ), inserted as (
+        insert into sessions (project_id, id, subject_id, methods, authenticated_at, user_agent, ip_address, created_at,
+                              last_used_at, expires_at, idle_expires_at, due_at, sso_organization_id, access_hash,
+                              access_expires_at, test, organization_id)
+        values (%(project_id)s, %(id)s, %(subject_id)s, %(methods)s, %(now)s, %(user_agent)s, %(ip_address)s, %(now)s,
+                %(now)s, %(expires_at)s, least(%(idle_expires_at)s::timestamptz, %(expires_at)s), %(expires_at)s,
+                %(sso_organization_id)s, %(access_hash)s, %(access_expires_at)s, %(test)s,
+                (select {first_organization} from (select %(project_id)s::uuid as project_id, %(id)s::uuid as id,
+                    %(subject_id)s::uuid as subject_id, %(sso_organization_id)s::uuid as sso_organization_id) as s))
+        returning *
     )
-    insert into sessions (project_id, id, subject_id, methods, authenticated_at, user_agent, ip_address, created_at,
-                          last_used_at, expires_at, idle_expires_at, due_at, sso_organization_id, access_hash,
-                          access_expires_at, test)
-    values (%(project_id)s, %(id)s, %(subject_id)s, %(methods)s, %(now)s, %(user_agent)s, %(ip_address)s, %(now)s,
-            %(now)s, %(expires_at)s, least(%(idle_expires_at)s::timestamptz, %(expires_at)s), %(expires_at)s,
-            %(sso_organization_id)s, %(access_hash)s, %(access_expires_at)s, %(test)s)
-    returning *
+    select s.*, {subject} as subject, history.has_user_agent, history.has_sessions
+    from inserted s cross join history
+    cross join lateral (select s.organization_id) as active (organization_id)
 """)
 async def insert_session(
     tx: Transaction,
@@ -101,7 +117,11 @@ async def insert_session(
     access_expires_at: Moment | None,
     test: bool,
     limit: int,
-) -> SessionRow: ...
+    identifier: bytes | None,
+    network: str | None,
+    first_organization: Composable,
+    subject: Composable,
+) -> BegunSession: ...
 
 
 # Refresh the sessions of a batch of requests, given as parallel lists, in one statement. Where `switches` is true, the
@@ -190,16 +210,19 @@ async def switch_recently_refreshed(
 ) -> RefreshedSession | None: ...
 
 
-# Set the active organization of a new session, and return the session with the data of its subject; the subject may
-# sign in.
+# Choose the active organization of a new session again, and return the session with the data of its subject; the
+# subject may sign in.
 @statement("""
-    update sessions s set organization_id = active.organization_id, last_used_at = %(now)s
-    from (select %(organization_id)s::uuid) as active (organization_id)
-    where s.project_id = %(project_id)s and s.id = %(id)s
+    with chosen as materialized (
+        select s.project_id, s.id, {first_organization} as organization_id
+        from sessions s where s.project_id = %(project_id)s and s.id = %(id)s
+    )
+    update sessions s set organization_id = active.organization_id, last_used_at = %(now)s from chosen as active
+    where s.project_id = active.project_id and s.id = active.id
     returning s.*, {subject} as subject
 """)
 async def set_first_organization(
-    tx: Transaction, *, project_id: UUID, id: UUID, organization_id: UUID | None, now: Moment, subject: Composable
+    tx: Transaction, *, project_id: UUID, id: UUID, now: Moment, first_organization: Composable, subject: Composable
 ) -> RefreshedSession: ...
 
 
@@ -230,19 +253,6 @@ async def live_sessions(
 async def sessions_of(
     db: Queries, *, project_id: UUID, subject_id: UUID, before: Moment | None, before_id: UUID | None, limit: int
 ) -> list[SessionRow]: ...
-
-
-# Return whether the subject has had a session with this user agent, and whether with any user agent. `test` selects the
-# sessions that began with a TEST key, or the others.
-@statement("""
-    select exists (select from sessions where project_id = %(project_id)s and subject_id = %(subject_id)s
-                   and test = %(test)s and user_agent = %(user_agent)s) as has_user_agent,
-           exists (select from sessions where project_id = %(project_id)s
-                   and test = %(test)s and subject_id = %(subject_id)s) as has_sessions
-""")
-async def device_history(
-    db: Queries, *, project_id: UUID, subject_id: UUID, user_agent: str, test: bool = False
-) -> DeviceHistory: ...
 
 
 # Mark a session as if it had begun with a TEST key.

@@ -24,8 +24,9 @@ from postern.kernel.http.problems import Missing
 from postern.kernel.limits import RateLimit
 from postern.kernel.values import Moment, Record, build_view, new_id
 from postern.security import session_store
+from postern.security.attempts import Attempt
 from postern.security.secrets import Secrets, derive_key
-from postern.security.session_store import RefreshedSession, SessionRow
+from postern.security.session_store import BegunSession, RefreshedSession, SessionRow
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -61,6 +62,9 @@ class SessionPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """SQL expression for the data of the subject of session `s` that new tokens contain; null if the subject may not
     sign in. `active.organization_id` is the active organization that the session has from now on, or null; the
     parameter `now` is the current time."""
+    first_organization: Composable = SQL("null::uuid")
+    """SQL expression for the active organization of a new session `s`, which has the columns `project_id`, `id`,
+    `subject_id` and `sso_organization_id`; null for none."""
     may_activate: Composable = SQL("false")
     """SQL condition: the subject of session `s` may make the organization `active.organization_id` active."""
     record_reuse: Callable[[Transaction, Call, SessionRow], Awaitable[None]]
@@ -135,11 +139,13 @@ async def begin_session(
     *,
     until: Moment | None = None,
     sso_organization_id: UUID | None = None,
-) -> SessionRow:
+    succeeded: Attempt | None = None,
+) -> BegunSession:
     """Start a session of a subject whose row `tx` has locked. Beyond `policy.limit`, the oldest session ends.
 
     For developers, `project_id` is NO_ID. The session ends at `until` at the latest, if that is given: the end of the
     identity provider's session. `sso_organization_id` is the organization whose single sign-on was used.
+    The failures before the attempt `succeeded` are deleted, from its network, and any lock.
     """
     session_id, latest_end = new_id(), call.now + policy.life
     return await session_store.insert_session(
@@ -158,6 +164,10 @@ async def begin_session(
         access_expires_at=_access_expires_at(policy, call.now),
         test=is_trusted_test(call.caller),
         limit=policy.limit,
+        identifier=None if succeeded is None else succeeded.identifier,
+        network=None if succeeded is None else succeeded.network,
+        first_organization=policy.first_organization,
+        subject=policy.subject,
     )
 
 
@@ -239,16 +249,16 @@ async def _refresh_distinct(
 
 
 async def activate_first_organization(
-    tx: Transaction, session: SessionRow, organization_id: UUID | None, policy: SessionPolicy, now: Moment
+    tx: Transaction, session: SessionRow, policy: SessionPolicy, now: Moment
 ) -> RefreshedSession:
-    """Set the active organization of a session that has begun in `tx`, and return the session with the data of its
-    subject. The caller must have checked that the subject may sign in, and may make the organization active."""
+    """Choose the active organization of a session that has begun in `tx` again, and return the session with the data of
+    its subject. The caller must have checked that the subject may sign in."""
     return await session_store.set_first_organization(
         tx,
         project_id=session.project_id,
         id=session.id,
-        organization_id=organization_id,
         now=now,
+        first_organization=policy.first_organization,
         subject=policy.subject,
     )
 

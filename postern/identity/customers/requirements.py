@@ -1,15 +1,16 @@
 """Who may sign up, and what a project and its organizations require of a sign-in by any method.
 
 The packages organizations and sso depend on this one, so this one cannot import them. It calls them through `hooks`
-(`world.Hooks`), whose types are the protocols and callables below.
+(`world.Hooks`), whose types are the callables below.
 """
 
 from collections.abc import Awaitable, Callable, Collection
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from uuid import UUID
 
-from postern.identity.customers import provider_store
+from postern.identity.customers import provider_store, requirement_store
 from postern.identity.customers.model import CustomerRow
+from postern.identity.customers.requirement_store import SignInRequirement
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Conflict, Forbidden
@@ -45,36 +46,6 @@ class MfaStillRequired(Conflict):
 # The code is part of the public API.
 class LastSignInMethod(Conflict, code="last_sign_in_method"):
     """This is the only sign-in method of the account: set a password or add another method first."""
-
-
-class SignInRequirement(Record):
-    """What the organizations of a customer require of a sign-in. Does not include the project's own settings."""
-
-    project_id: UUID
-    customer_id: UUID
-    sso_organization_ids: list[UUID]
-    """The organizations that require single sign-on; that of any one of them is sufficient."""
-    mfa: bool
-    """Whether one of the organizations requires a second factor."""
-
-
-class RequirementsOfCustomers(Protocol):
-    """Reads the requirements of customers.
-
-    For each customer, these are the requirements of two kinds of organizations: those it is a member of, and those that
-    have verified the domain of one of its addresses. `project_ids` and `customer_ids` are parallel lists. The result
-    may lack customers without requirements.
-    """
-
-    def __call__(
-        self, db: Queries, *, project_ids: list[UUID], customer_ids: list[UUID]
-    ) -> Awaitable[list[SignInRequirement]]: ...
-
-
-class OrganizationRequiringSso(Protocol):
-    """The id of the organization that requires single sign-on for all addresses at a domain, or None."""
-
-    def __call__(self, db: Queries, *, project_id: UUID, domain: str) -> Awaitable[UUID | None]: ...
 
 
 SsoEntryOfAddress = Callable[[Call, str], Awaitable[SsoEntry | None]]
@@ -116,24 +87,40 @@ async def reject_if_sso_required(call: Call, project: Project, email_key: str | 
     domain = None if email_key is None else email_key.rpartition("@")[2]
     organization_id = None
     if domain is not None:
-        organization_id = await call.db.hooks.organization_requiring_sso(
+        organization_id = await requirement_store.organization_requiring_sso(
             call.db, project_id=call.project_id, domain=domain
         )
+    await reject_for_organization(call, project, organization_id, domain)
+
+
+async def reject_for_organization(
+    call: Call, project: Project, organization_id: UUID | None, domain: str | None
+) -> None:
+    """Like `reject_if_sso_required`, if the caller has read `organization_id`, the organization that requires single
+    sign-on for addresses at `domain`."""
     if organization_id is not None or project.settings.sign_in.require_sso:
         raise await _sso_required(call.db, call, organization_id, domain)
 
 
 async def check_sso_requirement(
-    tx: Transaction, call: Call, project: Project, customer: CustomerRow, *, sso_organization_id: UUID | None
+    tx: Transaction,
+    call: Call,
+    project: Project,
+    customer: CustomerRow,
+    *,
+    sso_organization_id: UUID | None,
+    required: SignInRequirement | None = None,
 ) -> SignInRequirement:
     """Check that a sign-in meets the requirement of single sign-on, and return all requirements of the customer's
-    organizations; the caller must check the second factor.
+    organizations; the caller must check the second factor. `required` are these requirements, if they were read
+    already.
 
     `sso_organization_id` is the organization whose single sign-on the customer has used, or None. Raises SsoRequired
     in two cases: organizations require single sign-on, and `sso_organization_id` is not one of them; or only the
     project requires it, and `sso_organization_id` is None.
     """
-    required = await _requirement_of(tx, call.project_id, customer.id)
+    if required is None:
+        required = await _requirement_of(tx, call.project_id, customer.id)
     if not meets_sso_requirement(
         required, sso_organization_id, project_requires_sso=project.settings.sign_in.require_sso
     ):
@@ -180,13 +167,13 @@ async def read_requirements(world: "World", subjects: list[tuple[UUID, UUID]]) -
     `subjects` must not be empty (ValueError).
     """
     project_ids, customer_ids = (list(ids) for ids in zip(*dict.fromkeys(subjects), strict=True))
-    rows = await world.hooks.requirements_of_customers(world.db, project_ids=project_ids, customer_ids=customer_ids)
+    rows = await requirement_store.requirements(world.db, project_ids=project_ids, customer_ids=customer_ids)
     requirements = {(row.project_id, row.customer_id): row for row in rows}
     return [requirements.get(subject) or _no_requirement(*subject) for subject in subjects]
 
 
 async def _requirement_of(db: Queries, project_id: UUID, customer_id: UUID) -> SignInRequirement:
-    requirements = await db.hooks.requirements_of_customers(db, project_ids=[project_id], customer_ids=[customer_id])
+    requirements = await requirement_store.requirements(db, project_ids=[project_id], customer_ids=[customer_id])
     return requirements[0] if requirements else _no_requirement(project_id, customer_id)
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from postern.identity.customers import mailer, rules, store
+from postern.identity.customers import mailer, requirement_store, rules, store
 from postern.identity.customers.address_proofs import register_customer, verify_address
 from postern.identity.customers.challenge_payloads import (
     PendingEnrollment,
@@ -49,16 +49,17 @@ from postern.identity.customers.model import (
     Token,
 )
 from postern.identity.customers.operations import add_identity
+from postern.identity.customers.requirement_store import SignInRequirement
 from postern.identity.customers.requirements import (
     SsoRequired,
     check_sso_requirement,
     is_multi_factor,
     is_sign_up_open,
-    reject_if_sso_required,
+    reject_for_organization,
 )
 from postern.identity.customers.tokens import CustomerSignInResult, issue_first_tokens, start_session
 from postern.kernel.database.statements import Transaction
-from postern.kernel.http.call import Call
+from postern.kernel.http.call import Call, ProjectMissing
 from postern.kernel.http.operation import post
 from postern.kernel.limits import RateLimit, TooManyRequests
 from postern.kernel.values import Body, Moment
@@ -66,12 +67,11 @@ from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import Project
 from postern.platform.projects.quotas import PlanLimitReached
-from postern.security import challenges, session_store
-from postern.security.attempts import AttemptPolicy, attempt_failed, attempt_succeeded, begin_attempt, throttle
+from postern.security import challenges
+from postern.security.attempts import Attempt, AttemptPolicy, attempt_failed, attempt_succeeded, begin_attempt, throttle
 from postern.security.challenges import Challenge, CodeInvalid
 from postern.security.passwords import check_and_rehash
 from postern.security.secrets import new_token
-from postern.security.sessions import is_trusted_test
 from postern.security.totp import new_totp_secret, totp_key
 
 SIGN_IN_EXAMPLE = {"email": "ada@example.com", "password": "correct horse battery staple"}
@@ -125,19 +125,24 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInRe
     on, the response has `mfaRequired` and no tokens.
     """
     throttle(call, ATTEMPTS)
-    project = await project_of_call(call)
-    rules.require_method(project, "PASSWORD")
     _, key = rules.read_email(data.email)
-    await reject_if_sso_required(call, project, key)
+    domain = key.rpartition("@")[2]
+    state = await requirement_store.password_sign_in_state(
+        call.db, project_id=call.project_id, domain=domain, email_key=key
+    )
+    if state is None:
+        raise ProjectMissing
+    rules.require_method(state, "PASSWORD")
+    await reject_for_organization(call, state, state.sso_organization_id, domain)
     identifier = rules.address_hash(call.world.secrets, call.project_id, key)
     attempt = await begin_attempt(call, ATTEMPTS, call.project_id, identifier)
     loop = asyncio.get_running_loop()
     began = loop.time()
-    customer = await store.find_by_email(call.db, project_id=call.project_id, email_key=key)
-    password_hash = await _check_password(call, customer, data.password)
-    if customer is None or password_hash is None:
+    customer_id = state.customer_id
+    password_hash = await _check_password(call, customer_id, state.password_hash, data.password)
+    if customer_id is None or password_hash is None:
         elapsed = loop.time() - began
-        await attempt_failed(call, attempt, subject_id=customer.id if customer else None, method="PASSWORD")
+        await attempt_failed(call, attempt, subject_id=customer_id, method="PASSWORD")
         # A failure must take equally long for an imported hash, a hash that this server made, and an unknown address.
         # So wait until `failure_seconds` have passed since the check began; if the check took longer, until the next
         # multiple of `failure_seconds`.
@@ -147,13 +152,27 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInRe
         raise CustomerSignInFailed
     async with call.db.transaction() as tx:
         # The password was checked without a lock. If it was changed meanwhile, the sign-in fails.
-        locked_row = await store.lock_customer(tx, project_id=call.project_id, id=customer.id)
-        if locked_row is None or locked_row.password_hash != password_hash:
+        locked_row = await requirement_store.record_password_sign_in(
+            tx,
+            project_id=call.project_id,
+            id=customer_id,
+            password_hash=password_hash,
+            mfa=state.settings.sign_in.require_mfa,
+            now=call.now,
+        )
+        if locked_row is None:
             raise CustomerSignInFailed
         # Both must be verified: the address of this sign-in, which may be a secondary one, and the primary address.
-        clear_failures = customer.matched_verified_at is not None and rules.may_clear_attempts(locked_row)
-        await attempt_succeeded(tx, attempt, call.now, clear_failures=clear_failures)
-        return await complete_sign_in(tx, call, project, locked_row, ["pwd"])
+        succeeded: Attempt | None = attempt
+        if state.matched_verified_at is None or not rules.may_clear_attempts(locked_row):
+            await attempt_succeeded(tx, attempt, call.now, clear_failures=False)
+            succeeded = None
+        # The requirement depends on the customer's addresses. If they may have changed before the row was locked, it is
+        # read again.
+        required = locked_row.requirement if locked_row.updated_at == state.customer_updated_at else None
+        return await complete_sign_in(
+            tx, call, state, locked_row, ["pwd"], required=required, succeeded=succeeded, is_recorded=True
+        )
 
 
 @post(
@@ -246,6 +265,9 @@ async def complete_sign_in(
     *,
     second_factor_done: bool = False,
     context: SignInContext | None = None,
+    required: SignInRequirement | None = None,
+    succeeded: Attempt | None = None,
+    is_recorded: bool = False,
 ) -> CustomerSignInResult:
     """Sign in a customer who has been authenticated and whose row is locked.
 
@@ -254,7 +276,9 @@ async def complete_sign_in(
     instead of a session.
 
     `methods` are the authentication methods so far (RFC 8176). `context` has data of an earlier request, in which
-    the sign-in began. Raises SignInBlocked, SsoRequired, and CodeInvalid if `context.until` has passed.
+    the sign-in began. `required` are the requirements of the customer's organizations, if they were read already.
+    The failures before the attempt `succeeded` are deleted. `is_recorded` is whether the time of the sign-in is stored
+    already. Raises SignInBlocked, SsoRequired, and CodeInvalid if `context.until` has passed.
     """
     context = context or SignInContext()
     until = None if context.until is None else Moment.of(datetime.fromtimestamp(context.until, UTC))
@@ -262,26 +286,32 @@ async def complete_sign_in(
         raise SignInBlocked
     if until is not None and until <= call.now:
         raise CodeInvalid
-    required = await check_sso_requirement(tx, call, project, customer, sso_organization_id=context.sso_organization_id)
+    required = await check_sso_requirement(
+        tx, call, project, customer, sso_organization_id=context.sso_organization_id, required=required
+    )
     context_fields: dict[str, Any] = {name: getattr(context, name) for name in SignInContext.__struct_fields__}
     if customer.mfa_enabled_at is not None and not second_factor_done:
+        if succeeded is not None:
+            await attempt_succeeded(tx, succeeded, call.now)
         token = await _issue_mfa_token(tx, call, customer, PendingSecondFactor(**context_fields, methods=methods))
         return CustomerSignInResult(mfa_required=True, mfa_token=token, mfa_methods=["TOTP", "RECOVERY_CODE"])
     if (required.mfa or project.settings.sign_in.require_mfa) and not is_multi_factor(methods):
+        if succeeded is not None:
+            await attempt_succeeded(tx, succeeded, call.now)
         pending = PendingEnrollment(**context_fields, methods=methods, totp_key=totp_key(new_totp_secret()))
         token = await _issue_mfa_token(tx, call, customer, pending)
         return CustomerSignInResult(
             mfa_required=True, mfa_enrollment_required=True, mfa_token=token, mfa_methods=["TOTP"]
         )
-    history = await session_store.device_history(
-        tx,
-        project_id=call.project_id,
-        subject_id=customer.id,
-        user_agent=call.origin.user_agent,
-        test=is_trusted_test(call.caller),
-    )
     session = await start_session(
-        tx, call, customer, methods, until=until, sso_organization_id=context.sso_organization_id
+        tx,
+        call,
+        customer,
+        methods,
+        until=until,
+        sso_organization_id=context.sso_organization_id,
+        succeeded=succeeded,
+        is_recorded=is_recorded,
     )
     event = events.make_event_by(
         rules.caller_for(call, customer.id),
@@ -295,9 +325,9 @@ async def complete_sign_in(
         userAgent=call.origin.user_agent,
         **({"via": context.via} if context.via else {}),
     )
-    await events.record_all(tx, [event])
-    signed_in = await issue_first_tokens(tx, call, session, customer)
-    if history.has_sessions and not history.has_user_agent:
+    has_reactions = await events.record_all(tx, [event])
+    signed_in = await issue_first_tokens(tx, call, session, customer, choose_again=has_reactions)
+    if session.has_sessions and not session.has_user_agent:
         await mailer.notify(
             tx, call, project, customer, "NEW_DEVICE", device=call.origin.user_agent[:200], ip=call.origin.ip
         )
@@ -326,7 +356,7 @@ async def require_password(call: Call, customer: CustomerRow, password: str) -> 
     """
     identifier = customer.identifier or customer.id.bytes
     attempt = await begin_attempt(call, ATTEMPTS, call.project_id, identifier)
-    password_hash = await _check_password(call, customer, password)
+    password_hash = await _check_password(call, customer.id, customer.password_hash, password)
     if password_hash is None:
         await attempt_failed(call, attempt, subject_id=customer.id, method="PASSWORD")
         raise CustomerSignInFailed("The current password is wrong.")
@@ -335,22 +365,23 @@ async def require_password(call: Call, customer: CustomerRow, password: str) -> 
     return password_hash
 
 
-async def _check_password(call: Call, customer: CustomerRow | None, password: str) -> str | None:
+async def _check_password(call: Call, customer_id: UUID | None, password_hash: str | None, password: str) -> str | None:
     """The stored hash if the password is right, None if it is wrong. An imported or outdated hash is replaced first."""
 
     async def replace_hash(before: str, renewed: str) -> bool:
-        assert customer
+        assert customer_id
         return await store.replace_password_hash(
-            call.db, project_id=call.project_id, id=customer.id, password_hash=renewed, before=before
+            call.db, project_id=call.project_id, id=customer_id, password_hash=renewed, before=before
         )
 
     async def read_hash() -> str | None:
-        assert customer
-        current = await store.get_customer(call.db, project_id=call.project_id, id=customer.id)
+        assert customer_id
+        current = await store.get_customer(call.db, project_id=call.project_id, id=customer_id)
         return current.password_hash if current else None
 
-    before = customer.password_hash if customer else None
-    return await check_and_rehash(password, before, check_imported=check_imported, replace=replace_hash, read=read_hash)
+    return await check_and_rehash(
+        password, password_hash, check_imported=check_imported, replace=replace_hash, read=read_hash
+    )
 
 
 async def _sign_in_by_mail(call: Call, project: Project, challenge: Challenge[M], method: str) -> CustomerSignInResult:

@@ -90,6 +90,27 @@ SUBJECT = SQL(f"""(
 are as for `MAY_ACTIVATE`."""
 
 
+FIRST_ORGANIZATION = SQL("""(
+    with member as materialized (
+        select member.organization_id from organization_members member
+        join organizations organization
+          on organization.project_id = member.project_id and organization.id = member.organization_id
+         and organization.status = 'ACTIVE'
+        where member.project_id = s.project_id and member.customer_id = s.subject_id
+    )
+    select organization_id from member
+    where organization_id = s.sso_organization_id
+       or organization_id = (
+           select recent.organization_id from sessions recent
+           where recent.project_id = s.project_id and recent.subject_id = s.subject_id and recent.id <> s.id
+           order by recent.id desc limit 1)
+       or (select count(*) from member) = 1
+    order by organization_id = s.sso_organization_id desc nulls last limit 1)""")
+"""`SessionPolicy.first_organization`: the organization whose single sign-on was used; else the customer's only
+organization; else that of the customer's most recent session; else null. Only ACTIVE organizations of which the
+customer is a member count."""
+
+
 # `project_ids`, `session_ids` and `key_ids` are parallel lists. Omits tokens whose session or key has ended, or whose
 # customer is banned.
 @statement("""
@@ -106,32 +127,6 @@ are as for `MAY_ACTIVATE`."""
 async def token_bearers(
     db: Queries, *, project_ids: list[UUID], session_ids: list[UUID], key_ids: list[UUID], now: Moment
 ) -> list[TokenBearer]: ...
-
-
-# The organization that is active in a new session: the one whose single sign-on was used; else the customer's only
-# organization; else that of the customer's most recent session; else None. Only ACTIVE organizations of which the
-# customer is a member count.
-@statement("""
-    with member as materialized (
-        select member.organization_id from organization_members member
-        join organizations organization
-          on organization.project_id = member.project_id and organization.id = member.organization_id
-         and organization.status = 'ACTIVE'
-        where member.project_id = %(project_id)s and member.customer_id = %(customer_id)s
-    )
-    select organization_id from member
-    where organization_id = %(sso_organization_id)s
-       or organization_id = (
-           select recent.organization_id from sessions recent
-           where recent.project_id = %(project_id)s and recent.subject_id = %(customer_id)s
-             and recent.id <> %(session_id)s
-           order by recent.id desc limit 1)
-       or (select count(*) from member) = 1
-    order by organization_id = %(sso_organization_id)s desc nulls last limit 1
-""")
-async def first_organization(
-    tx: Transaction, *, project_id: UUID, customer_id: UUID, session_id: UUID, sso_organization_id: UUID | None
-) -> UUID | None: ...
 
 
 # At most 1,000 IP addresses from which the customer with this e-mail address began sessions.

@@ -46,7 +46,7 @@ from postern.identity.customers.requirements import (
     meets_sso_requirement,
     read_requirements,
 )
-from postern.identity.customers.token_store import MAY_ACTIVATE, SUBJECT, SigningKey
+from postern.identity.customers.token_store import FIRST_ORGANIZATION, MAY_ACTIVATE, SUBJECT, SigningKey
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.openapi_examples import identifier
@@ -58,7 +58,8 @@ from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.security import session_store
-from postern.security.session_store import RefreshedSession, SessionRow
+from postern.security.attempts import Attempt
+from postern.security.session_store import BegunSession, RefreshedSession, SessionRow
 from postern.security.sessions import (
     OrganizationRefused,
     RefreshRefused,
@@ -280,36 +281,43 @@ async def start_session(
     *,
     until: Moment | None = None,
     sso_organization_id: UUID | None = None,
-) -> SessionRow:
+    succeeded: Attempt | None = None,
+    is_recorded: bool = False,
+) -> BegunSession:
     """Begin a session of a customer whose row is locked in `tx`. `issue_first_tokens` issues its tokens.
 
     `until` is the latest end of the session, if the identity provider has set one. `sso_organization_id` is the
-    organization whose single sign-on connection was used. Sets `lastSignInAt`, but checks no requirements and records
-    no event; see `sign_in.complete_sign_in`.
+    organization whose single sign-on connection was used. The failures before the attempt `succeeded` are deleted. Sets
+    `lastSignInAt`, unless it `is_recorded`, but checks no requirements and records no event; see
+    `sign_in.complete_sign_in`.
     """
     session = await begin_session(
-        tx, call, call.project_id, customer.id, SESSIONS, methods, until=until, sso_organization_id=sso_organization_id
+        tx,
+        call,
+        call.project_id,
+        customer.id,
+        SESSIONS,
+        methods,
+        until=until,
+        sso_organization_id=sso_organization_id,
+        succeeded=succeeded,
     )
-    await store.record_sign_in(tx, project_id=call.project_id, id=customer.id, now=call.now)
+    if not is_recorded:
+        await store.record_sign_in(tx, project_id=call.project_id, id=customer.id, now=call.now)
     return session
 
 
 async def issue_first_tokens(
-    tx: Transaction, call: Call, session: SessionRow, customer: CustomerRow
+    tx: Transaction, call: Call, session: RefreshedSession, customer: CustomerRow, *, choose_again: bool
 ) -> CustomerSignInResult:
-    """Choose the active organization of a session that has begun in `tx`, and issue its first tokens.
+    """Issue the first tokens of a session that has begun in `tx`.
 
-    Call this after `customer.signed_in` was recorded: reactions to that event add the customer to organizations.
+    Call this after `customer.signed_in` was recorded: reactions to that event add the customer to organizations. If
+    there were reactions, `choose_again` chooses the active organization again.
     """
-    organization_id = await token_store.first_organization(
-        tx,
-        project_id=call.project_id,
-        customer_id=customer.id,
-        session_id=session.id,
-        sso_organization_id=session.sso_organization_id,
-    )
-    begun = await activate_first_organization(tx, session, organization_id, SESSIONS, call.now)
-    return await _sign_in_result(call, tx, begun, _claims_of(begun), customer)
+    if choose_again:
+        session = await activate_first_organization(tx, session, SESSIONS, call.now)
+    return await _sign_in_result(call, tx, session, _claims_of(session), customer)
 
 
 async def resume_session(call: Call, session_id: UUID, customer: CustomerRow) -> CustomerSignInResult:
@@ -377,6 +385,7 @@ SESSIONS = SessionPolicy(
     idle=SESSION_IDLE,
     limit=SESSIONS_LIMIT,
     subject=SUBJECT,  # SQL of the claims.
+    first_organization=FIRST_ORGANIZATION,
     may_activate=MAY_ACTIVATE,  # SQL: whether the customer may make the organization the active one.
     record_reuse=_record_reuse,
 )

@@ -5,7 +5,6 @@ from uuid import UUID
 
 from psycopg.sql import SQL, Composable
 
-from postern.identity.customers.requirements import SignInRequirement
 from postern.identity.organizations.model import (
     MemberRow,
     NewOrganization,
@@ -292,56 +291,6 @@ async def memberships(
     limit 2
 """)
 async def organizations_of(db: Queries, *, project_id: UUID, customer_id: UUID, only: UUID | None) -> list[UUID]: ...
-
-
-# The sign-in requirements of customers. `project_ids` and `customer_ids` are parallel lists. An organization can
-# require single sign-on of its members and of customers with an address at a domain that it has verified. It can
-# require a second factor of its members and of customers who become members by domain when they sign in.
-@statement("""
-    select pair.project_id, pair.customer_id, array(
-        select organization.id from organizations organization
-        where organization.project_id = pair.project_id and organization.status = 'ACTIVE' and organization.require_sso
-          and organization.id in (
-            select member.organization_id from organization_members member
-            where member.project_id = pair.project_id and member.customer_id = pair.customer_id
-            union
-            select domain.organization_id from organization_domains domain
-            where domain.project_id = pair.project_id and domain.status = 'VERIFIED' and domain.domain in (
-                select substring(customer.email_key from '@([^@]+)$') from customers customer
-                where customer.project_id = pair.project_id and customer.id = pair.customer_id
-                union
-                select substring(address.email_key from '@([^@]+)$') from customer_other_addresses address
-                where address.project_id = pair.project_id and address.customer_id = pair.customer_id))
-        order by organization.id) as sso_organization_ids, exists (
-        select from organizations organization
-        where organization.project_id = pair.project_id and organization.status = 'ACTIVE' and organization.require_mfa
-          and organization.id in (
-            select member.organization_id from organization_members member
-            where member.project_id = pair.project_id and member.customer_id = pair.customer_id
-            union
-            select domain.organization_id from customers customer
-            join organization_domains domain
-              on domain.project_id = customer.project_id and domain.status = 'VERIFIED'
-             and domain.auto_join_enabled
-             and domain.domain = substring(customer.email_key from '@([^@]+)$')
-            where customer.project_id = pair.project_id and customer.id = pair.customer_id
-              and customer.email_verified_at is not null)) as mfa
-    from unnest(%(project_ids)s::uuid[], %(customer_ids)s::uuid[]) as pair (project_id, customer_id)
-""")
-async def requirements(
-    db: Queries, *, project_ids: list[UUID], customer_ids: list[UUID]
-) -> list[SignInRequirement]: ...
-
-
-# The id of the ACTIVE organization that has verified a domain and requires single sign-on, or None.
-@statement("""
-    select organization.id from organization_domains domain
-    join organizations organization
-      on organization.project_id = domain.project_id and organization.id = domain.organization_id
-     and organization.status = 'ACTIVE' and organization.require_sso
-    where domain.project_id = %(project_id)s and domain.domain = %(domain)s and domain.status = 'VERIFIED'
-""")
-async def organization_requiring_sso(db: Queries, *, project_id: UUID, domain: str) -> UUID | None: ...
 
 
 # When two customers are merged: where both are members, add the roles of the loser to those of the survivor. The

@@ -133,11 +133,11 @@ def _test_mark(type: str, actor_type: str, *, test: bool) -> dict[str, bool]:
     return {"test": True} if test and actor_type != "TEST_KEY" and area in TEST_MARKED_AREAS else {}
 
 
-async def record_all(tx: Transaction, events: list[EventRow]) -> None:
+async def record_all(tx: Transaction, events: list[EventRow]) -> bool:
     """Record events in one statement, and call the reactions to their types in the same transaction, except those whose
-    condition is false."""
+    condition is false. Returns whether there were reactions."""
     if not events:
-        return
+        return False
     rows = [msgspec.structs.asdict(event) for event in events]
     types = {event.type for event in events}
     reactions = [reaction for reaction in tx.hooks.reactions if any(map(reaction.reacts_to, types))]
@@ -150,6 +150,7 @@ async def record_all(tx: Transaction, events: list[EventRow]) -> None:
     for reaction, holds in zip(reactions, conditions, strict=True):
         if holds:
             await reaction.react(tx, [event for event in events if reaction.reacts_to(event.type)])
+    return any(conditions)
 
 
 def id_range(first: UUID) -> tuple[UUID, UUID]:
