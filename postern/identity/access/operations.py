@@ -198,6 +198,7 @@ async def delete_role(call: Call, key: str) -> Deleted:
     "/projects/{project_id}/access/check",
     needs="access:read",
     accepts=CHECK_CALLERS,
+    revalidates=True,
     problems=(SubjectMissing, ScopeMissing, NotYourself),
     example={"permission": "posts:write", "customerId": "019b1f3a-5f0e-7cc0-a2f4-0c2f6a1f9d11"},
 )
@@ -223,6 +224,7 @@ async def check_access(call: Call, data: AccessCheck) -> AccessDecision:
     "/projects/{project_id}/access/check/batch",
     needs="access:read",
     accepts=CHECK_CALLERS,
+    revalidates=True,
     problems=(SubjectMissing, ScopeMissing, NotYourself),
     example={"checks": [{"permission": "posts:read"}, {"permission": "posts:write"}]},
 )

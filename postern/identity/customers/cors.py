@@ -24,7 +24,7 @@ PATHS = re.compile(
 )
 """Paths that web pages of other origins may request; group 1 is the id of the project."""
 METHODS = b"GET, POST, PATCH, DELETE"
-HEADERS = b"authorization, content-type, if-match, x-request-id"
+HEADERS = b"authorization, content-type, if-match, if-none-match, x-request-id"
 EXPOSED = b"etag, link, ratelimit, ratelimit-policy, retry-after, x-request-id"
 PREFLIGHT_SECONDS = b"600"
 ORIGINS_LIFE = timedelta(seconds=5)

@@ -163,5 +163,19 @@ def etag(updated_at: Moment, content: bytes) -> str:
     return f'"{_version(updated_at)}-{blake2b(content, digest_size=8).hexdigest()}"'
 
 
+def content_etag(content: bytes) -> str:
+    """The strong entity tag of a response that is not one record, in quotes: a digest of the content."""
+    return f'"{blake2b(content, digest_size=16).hexdigest()}"'
+
+
+def is_none_match(header: str | None, tag: str) -> bool:
+    """Whether a response with the entity tag `tag` must be sent completely, according to the `If-None-Match` header
+    (RFC 9110 §13.1.2). Tags are compared weakly, without `W/`."""
+    if header is None:
+        return True
+    tags = [sent.strip().removeprefix("W/") for sent in header.split(",")]
+    return tag not in tags and tags != ["*"]
+
+
 def _version(updated_at: Moment) -> str:
     return f"{round(updated_at.timestamp() * 1_000_000):x}"

@@ -30,7 +30,9 @@ from postern.kernel.http.call import (
     CredentialNotAccepted,
     Origin,
     PermissionMissing,
+    content_etag,
     etag,
+    is_none_match,
 )
 from postern.kernel.http.compatible_api import CompatibleApi
 from postern.kernel.http.operation import Operation, Parameter, RawRequest, query_structs_of
@@ -463,7 +465,8 @@ def _nested_too_deeply() -> BodyInvalid:
 async def respond(operation: Operation[Any, Any], call: Call, value: Any, request: RawRequest) -> None:
     """Send the response for the value that an operation returned, with the headers of `call`.
 
-    Adds `Link` if a list has more records, and `ETag` for a record with `updated_at`.
+    Adds `Link` if a list has more records, and `ETag` for a record with `updated_at` or if the operation `revalidates`:
+    then the response is 304 if the client has it already.
     """
     headers, send = call.headers, request.send
     if isinstance(value, HttpResponse):
@@ -489,6 +492,11 @@ async def respond(operation: Operation[Any, Any], call: Call, value: Any, reques
     content = to_json(value)
     if isinstance(updated_at, Moment):
         headers["ETag"] = etag(updated_at, content)
+    elif operation.revalidates:
+        headers["ETag"] = tag = content_etag(content)
+        if not is_none_match(request.headers.get("if-none-match"), tag):
+            await _send(send, 304, JSON, headers, b"")
+            return
     await _send(send, operation.status, JSON, headers, content)
 
 

@@ -63,7 +63,10 @@ HEADERS: dict[str, tuple[str, str]] = {
         '"project";r=99;t=1',
     ),
     "Retry-After": ("Seconds to wait before repeating the request.", "2"),
-    "ETag": ("Version of the record; send it as `If-Match` to change only this version.", '"1769860800000000"'),
+    "ETag": (
+        "Version: send it as `If-Match` to change only this version of a record, or as `If-None-Match` with a check.",
+        '"1769860800000000"',
+    ),
     "Link": (
         "URL of the next page; absent at the end.",
         '<https://postern.example.com/projects/…?limit=25&cursor=…>; rel="next"',
@@ -393,6 +396,9 @@ def _responses(operation: Operation[Any, Any], schema_of: dict[str, Any], exampl
     for status in (operation.status, *operation.other_statuses):
         headers = [*_headers_of(operation), *(["Location"] if 300 <= status < 400 else [])]
         responses[str(status)] = {**success, "headers": _header_refs(headers)}
+    if operation.revalidates:
+        headers = _header_refs(_headers_of(operation))
+        responses["304"] = {"description": "The content is that of the `ETag` in `If-None-Match`.", "headers": headers}
     for status, problems in sorted(_problems_by_status(operation).items()):
         content: dict[str, Any] = {
             "application/problem+json": {
@@ -424,6 +430,8 @@ def _headers_of(operation: Operation[Any, Any]) -> list[str]:
     headers = ["X-Request-Id"]
     if operation.accepts or operation.project_parameter:
         headers += ["RateLimit-Policy", "RateLimit"]
+    if operation.revalidates:
+        headers.append("ETag")
     kind: Any = get_origin(operation.returns) or operation.returns
     if kind in (Page, Feed, LinkedList):
         headers.append("Link")

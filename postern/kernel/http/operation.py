@@ -139,6 +139,8 @@ class Operation(Generic[P, R]):
     """The accepted form fields, with their descriptions."""
     ignore_unknown_query: bool
     """Whether undeclared query parameters are ignored, because mail programs and others add them to links."""
+    revalidates: bool = False
+    """Whether the response has an `ETag`, and is 304 if this is in the request's `If-None-Match`."""
     compatible_api: CompatibleApi | None = None
     """The API of another company that the operation follows; None for our own API."""
 
@@ -218,6 +220,7 @@ def operation(
     unverified: bool = False,
     fields: Mapping[str, str] | None = None,
     ignore_unknown_query: bool = False,
+    revalidates: bool = False,
     compatible_api: CompatibleApi | None = None,
 ) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
     """Declare an operation of the API: return a decorator that turns a function into an Operation.
@@ -231,6 +234,8 @@ def operation(
     * `takes`: the media type of the request. If it is FORM, `fields` has the form's fields with their descriptions.
     * `ignore_unknown_query`: undeclared query parameters are ignored instead of rejected. This is for pages and
       callbacks, because mail programs, identity providers and campaign tools add parameters (`utm_source`, `fbclid`).
+    * `revalidates`: the response has an `ETag`, a digest of its content. If the client sends it as `If-None-Match`, and
+      the content is the same, the response is 304.
     * `compatible_api`: the operation follows this API of another company. It accepts only secret keys, whose project it
       uses, ignores undeclared query parameters, and is not in the OpenAPI document. `path` is below the API's path.
 
@@ -269,6 +274,7 @@ def operation(
             unverified=unverified,
             fields=fields or {},
             ignore_unknown_query=ignore_unknown_query or compatible_api is not None,
+            revalidates=revalidates,
             compatible_api=compatible_api,
         )
 

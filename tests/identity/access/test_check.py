@@ -9,6 +9,7 @@ import pytest
 
 from postern.identity.access.model import CHECKS_PER_REQUEST, AccessFacts
 from postern.identity.access.rules import decide
+from tests.conftest import Client
 from tests.identity.customers.conftest import auth
 from tests.identity.organizations.conftest import directory
 
@@ -295,3 +296,51 @@ async def test_batched_checks_do_not_mix_up_results(project, directory, new_proj
             decision = answer.json()
             assert (decision["permission"], decision["customerId"]) == (permission, customer["id"])
             assert decision["allowed"] is allowed
+
+
+async def test_an_etag_changes_with_the_decision(project, directory):
+    await declare(project, "posts:write")
+    await make_role(project, "editor", "posts:*")
+    ada, eve = await directory.customer(roles=["editor"]), await directory.customer(roles=["editor"])
+    body = {"permission": "posts:write", "customerId": ada["id"]}
+
+    async def ask(path="/access/check", body=body, **headers):
+        return await project.client.post(path, body, headers={"If-None-Match": headers.get("etag", '"none"')})
+
+    first = await ask()
+    assert first.status_code == 200
+    etag = first.headers["etag"]
+    for sent in (etag, f"W/{etag}", f'"other", {etag}'):
+        again = await ask(etag=sent)
+        assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", etag)
+    other = await ask(body={**body, "customerId": eve["id"]}, etag=etag)
+    assert other.status_code == 200
+    assert other.headers["etag"] != etag
+    await project.client.put(f"/customers/{ada['id']}/roles", {"roles": []})
+    changed = await ask(etag=etag)
+    assert (changed.status_code, changed.json()["allowed"]) == (200, False)
+    assert changed.headers["etag"] != etag
+    await project.client.put(f"/customers/{ada['id']}/roles", {"roles": ["editor"]})
+    assert (await ask(etag=etag)).status_code == 304
+    checks = {"checks": [body, {**body, "customerId": eve["id"]}]}
+    batch = await ask("/access/check/batch", checks)
+    assert (await ask("/access/check/batch", checks, etag=batch.headers["etag"])).status_code == 304
+    await project.client.delete("/access/permissions/posts:write")
+    assert (await ask("/access/check/batch", checks, etag=batch.headers["etag"])).status_code == 200
+
+
+async def test_if_none_match_does_not_admit_a_request(project, new_project, directory):
+    await declare(project, "posts:write")
+    ada = await directory.customer()
+    body = {"permission": "posts:write", "customerId": ada["id"]}
+    etag = (await project.client.post("/access/check", body)).headers["etag"]
+    headers = {"If-None-Match": etag}
+    assert (await project.client.post("/access/check", body, headers=headers)).status_code == 304
+    restricted = await project.key("emails:send")
+    assert (await restricted.post("/access/check", body, headers=headers)).status_code == 403
+    foreign = await new_project()
+    assert (await foreign.client.post("/access/check", body, headers=headers)).status_code == 404
+    as_other = Client(project.client.app, foreign.secret_key, project.client.base)
+    assert (await as_other.post("/access/check", body, headers=headers)).status_code == 404
+    stranger = Client(project.client.app, None, project.client.base)
+    assert (await stranger.post("/access/check", body, headers=headers)).status_code == 401
