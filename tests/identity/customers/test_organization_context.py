@@ -15,6 +15,7 @@ import jwt
 import pytest
 from psycopg.sql import SQL
 
+from postern.identity.customers.token_authentication import CheckedToken, token_bearers_of
 from postern.identity.customers.tokens import METADATA_CLAIMS_LIMIT, PERMISSIONS_LIMIT, SESSIONS
 from postern.kernel.database.statements import Queries
 from postern.security.sessions import RefreshRequest, refresh_batch
@@ -507,10 +508,11 @@ async def test_a_customer_who_is_added_again_gets_the_organization_of_the_sessio
 
 
 class ExplainingQueries(Queries):
-    """Runs statements on `world.db`, and collects the nodes of their plans."""
+    """Runs statements on `world.db`, and collects the nodes of their plans; with `is_generic`, of the plans for unknown
+    parameters."""
 
-    def __init__(self, db):
-        self.db, self.nodes = db, []
+    def __init__(self, db, *, is_generic=False):
+        self.db, self.nodes, self.is_generic = db, [], is_generic
 
     @asynccontextmanager
     async def connection(self):
@@ -519,7 +521,10 @@ class ExplainingQueries(Queries):
 
     async def execute(self, query, values, **options):
         async with self.on.transaction(force_rollback=True):
-            explained = await self.on.execute(SQL("explain (analyze, format json) ") + query, values)
+            if self.is_generic:
+                await self.on.execute("set local plan_cache_mode = force_generic_plan")
+            composed = SQL(query) if isinstance(query, str) else query
+            explained = await self.on.execute(SQL("explain (analyze, format json) ") + composed, values)
             (plan,) = await explained.fetchone()
         self._collect(plan[0]["Plan"])
         return await self.on.execute(query, values, **options)
@@ -530,6 +535,13 @@ class ExplainingQueries(Queries):
             self._collect(inner)
 
 
+SESSIONS_OF_ONE_CUSTOMER = """
+    insert into sessions (project_id, id, subject_id, methods, authenticated_at, user_agent, ip_address, created_at,
+                          last_used_at, expires_at, idle_expires_at, due_at)
+    select %(project)s, gen_random_uuid(), %(customer)s, '{pwd}', now(), '', '', now(), now(),
+           now() + interval '9 days', now() + interval '9 days', now() + interval '9 days'
+    from generate_series(1, 1000) n
+"""
 MANY = 3_000
 FILL = """
     insert into customers (project_id, id, email, email_key, roles, providers, metadata, created_at, updated_at)
@@ -593,3 +605,20 @@ async def test_a_refresh_reads_the_context_with_indexes_in_one_statement(project
         assert {row.subject["organization"]["entitlementsVersion"] for row in renewed} == {2}
         scans = {(node["Relation Name"], node["Node Type"]) for node in explaining.nodes if "Relation Name" in node}
         assert not [scan for scan in scans if scan[0] in LARGE_TABLES and scan[1] == "Seq Scan"]
+
+
+async def test_tokens_are_looked_up_by_primary_keys(project, world, sign_in, directory):
+    """Also with the plan for unknown parameters, which PostgreSQL uses after some executions."""
+    person = await sign_in(await directory.customer())
+    project_id, claims = UUID(project.id), person.claims
+    header = jwt.get_unverified_header(person.tokens["accessToken"])
+    token = CheckedToken("", project_id, UUID(claims["sid"]), UUID(header["kid"]), claims["exp"], None)
+    async with world.db.connection() as connection:
+        await connection.execute(SESSIONS_OF_ONE_CUSTOMER, {"project": project_id, "customer": claims["sub"]})
+        await connection.execute("analyze sessions, customers, customer_signing_keys")
+    explaining = ExplainingQueries(world.db, is_generic=True)
+    bearers = await token_bearers_of(SimpleNamespace(db=explaining, clock=world.clock), [token, token])
+    assert [str(bearer.session_id) for bearer in bearers] == [claims["sid"]] * 2
+    indexes = {node["Relation Name"]: node.get("Index Name") for node in explaining.nodes if "Relation Name" in node}
+    assert indexes["sessions"] == "sessions_pkey"
+    assert indexes["customers"] == "customers_pkey"
