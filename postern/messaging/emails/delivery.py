@@ -152,6 +152,8 @@ class PreparedMessage(msgspec.Struct, frozen=True, kw_only=True):
     decision: RecipientDecision
     message: bytes
     subject: str
+    has_safe_lines: bool
+    """See `Envelope.has_safe_lines`."""
 
 
 async def deliver_claimed(world: "World", job: DeliveryJob) -> str:
@@ -370,6 +372,8 @@ async def _deliver_through(
     With `onAmbiguous: hold` the mark is committed right before the final dot, so that fewer attempts are ambiguous.
     """
     envelope, message = prepared.decision.envelope, prepared.message
+    if prepared.has_safe_lines:
+        envelope = msgspec.structs.replace(envelope, has_safe_lines=True)
     if not turn.needs_mark or prepared.decision.settings.on_ambiguous != "hold":
         return await transport.deliver(envelope, message, DeliveryHooks(admit=lambda: queue.admit(turn)))
     turn.needs_mark = False
@@ -474,7 +478,9 @@ def _prepared_unless_in_slow_lane(
 
 def _prepared_message(decision: RecipientDecision, result: ComposeResult) -> PreparedMessage | SendOutcome:
     if result.reason is None:
-        return PreparedMessage(decision=decision, message=result.message, subject=result.subject)
+        return PreparedMessage(
+            decision=decision, message=result.message, subject=result.subject, has_safe_lines=result.has_safe_lines
+        )
     if result.trace is not None:
         log.error("composing_failed", send=decision.request.draft.send_id, trace=result.trace)
     return rules.failed(result.reason)

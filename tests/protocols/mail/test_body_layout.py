@@ -2,12 +2,14 @@
 
 from email import message_from_bytes, policy
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from postern.protocols.mail.dkim import Signer, canonical_body, generate_ed25519, generate_rsa, sign
-from postern.protocols.mail.mime import LINE_OCTETS
+from postern.protocols.mail.mime import LINE_OCTETS, has_safe_lines
+from postern.protocols.mail.smtp import dot_stuffed
 from postern.protocols.mail.templates import body_layout, composing
 from postern.protocols.mail.templates.body_layout import layout_of
 from postern.protocols.mail.templates.composing import (
@@ -49,6 +51,9 @@ CONTENTS = {
     ),
     "literal": MessageTemplates("{{x}}", '<p>{{ as }} <a href="https://acme.example/">it is</a></p>', None, "none"),
     "white space": MessageTemplates("x", f"<p>\t\ta  b \r\n   c\r{LONG}   \n \n  {{{{name}}}} \n</p>   "),
+    "dots": MessageTemplates(
+        "x", f"<p>\n.a {{ }}\n{'b' * 75}.{{{{name}}}}.{{{{ city }}}}. Bye\n.</p>", f"{LONG}\n.{{{{name}}}}\n."
+    ),
     "long words": MessageTemplates("x", f"<p>{'é' * 10}{'=' * 200}{{{{name}}}}</p>" + "a" * 2_000),
     "space before the end of a line": MessageTemplates("x", None, f"{'a' * 74} \n{'b' * 75} \n{'c' * 76} \nd"),
 }
@@ -122,6 +127,7 @@ def test_a_message_with_a_layout_says_the_same_as_one_without(values, name, opti
     assert parts_of(result.message) == parts_of(expected.message)
     body = result.message.partition(b"\r\n\r\n")[2]
     assert canonical_body(body) == body or b"base64" in body or b"7bit" in body
+    assert has_safe_lines(result.message) or not result.has_safe_lines
     assert all(len(line) <= LINE_OCTETS for line in body.split(b"\r\n")) or b"7bit" in body
 
 
@@ -131,6 +137,15 @@ def test_the_signatures_are_those_of_the_whole_message(name):
     signed = compose(ComposeRequest(CONTENTS[name], draft({"name": "Ada"}), SIGNERS), NOW).message
     assert signed == sign(unsigned, SIGNERS, now=NOW)
     assert signed.count(b"DKIM-Signature:") == 2
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+def test_smtp_can_send_the_lines_as_they_are(name):
+    result = compose(ComposeRequest(CONTENTS[name], draft({"name": ".Ada", "city": "."}), SIGNERS), NOW)
+    assert result.has_safe_lines
+    assert dot_stuffed(result.message) == result.message
+    request = ComposeRequest(CONTENTS[name], msgspec.structs.replace(draft({}), headers=[(".field", "x")]))
+    assert not compose(request, NOW).has_safe_lines
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ A layout has everything else as octets that are already encoded for transmission
 the text and html that `Content.render` gives.
 
 Its octets are in the canonical form of DKIM (relaxed, RFC 6376 §3.4.4): no tabs, no two spaces side by side, and no
-spaces at the end of a line. So the body is hashed as it is sent.
+spaces at the end of a line. So the body is hashed as it is sent. A dot at the start of a line is encoded, too, so that
+SMTP needs no second one there (RFC 5321 §4.5.2).
 """
 
 import re
@@ -123,7 +124,7 @@ class BodyLayout:
             self._add_part(pieces, _Fragments(OutputFormat.HTML, source.html), is_multipart=bool(closing))
         self._octets.append(closing)
         sample = b"".join(self._octets)
-        if canonical_body(sample) != sample:
+        if canonical_body(sample) != sample or not mime.has_safe_lines(sample):
             raise NotSeparable
 
     def _add_part(self, pieces: list[Piece], fragments: "_Fragments", *, is_multipart: bool) -> None:
@@ -431,7 +432,7 @@ def _escaped(text: str) -> str:
 
 _LINE_OCTETS: Final = mime.LINE_OCTETS - 1
 """Octets of a line without the `=` of a soft line break."""
-_UNENCODED_LINE = re.compile(rb"(?!From )[!-<>-~]+(?: [!-<>-~]+)*")
+_UNENCODED_LINE = re.compile(rb"(?!From |\.)[!-<>-~]+(?: [!-<>-~]+)*")
 _UNITS: Final = [bytes([octet]) if 33 <= octet <= 126 and octet != 61 else b"=%02X" % octet for octet in range(256)]
 
 
@@ -474,6 +475,8 @@ class _QuotedPrintableWriter:
             self.reserve(len(unit))
             if octet == 70 and self._length == 1 and content.startswith(b"From ", position):
                 unit, self._length = b"=46", 3
+            elif octet == 46 and self._length == 1:
+                unit, self._length = b"=2E", 3
             self._buffer += unit
             self._ends_with_space = is_space
 

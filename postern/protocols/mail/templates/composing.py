@@ -144,6 +144,8 @@ class ComposeResult(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 
     message: bytes = b""
     subject: str = ""
+    has_safe_lines: bool = False
+    """Whether it is known that the message has `mime.has_safe_lines` and ends with a line end."""
     reason: str | None = None
     """Why it could not be composed, for the author of the template."""
     trace: str | None = None
@@ -221,6 +223,8 @@ class UnsignedMessage(NamedTuple):
     signers: Sequence[Signer]
     signed: SignedParts | None
     """What its signatures cover; None without signers."""
+    has_safe_lines: bool = False
+    """See `ComposeResult.has_safe_lines`."""
 
 
 def _compose_with_layout(request: ComposeRequest, report_part: ReportPart) -> UnsignedMessage | None:
@@ -253,7 +257,8 @@ def _compose_with_layout(request: ComposeRequest, report_part: ReportPart) -> Un
     if len(head) + len(body) > mime.MESSAGE_BYTES_LIMIT:
         raise mime.MessageTooLarge
     signed = SignedParts(names, fields, body_hash(body)) if signers else None
-    return UnsignedMessage(subject, (head, b"\r\n", body), signers, signed)
+    # The lines of the body are safe: the layout is checked once, and values are encoded.
+    return UnsignedMessage(subject, (head, b"\r\n", body), signers, signed, mime.has_safe_lines(head))
 
 
 # The header of bulk messages -------------------------------------------------------------------------------
@@ -442,7 +447,11 @@ def signed(message: UnsignedMessage | ComposeResult, now: int) -> ComposeResult:
         return message
     try:
         signatures = b"" if message.signed is None else signatures_of(message.signed, message.signers, now=now)
-        return ComposeResult(message=b"".join((signatures, *message.octets)), subject=message.subject)
+        return ComposeResult(
+            message=b"".join((signatures, *message.octets)),
+            subject=message.subject,
+            has_safe_lines=message.has_safe_lines and mime.has_safe_lines(signatures),
+        )
     except MemoryError:
         return ComposeResult(reason=TemplateTooExpensive.message())
     except Exception as error:

@@ -199,7 +199,7 @@ class SesTransport:
 
 def _refusal(envelope: Envelope, message: bytes, host: str) -> DeliveryOutcome | None:
     """The outcome of a message that must not be passed to SES; None for any other."""
-    problem = message_problem(message)
+    problem = None if envelope.has_safe_lines else message_problem(message)
     if problem:
         return reject_all(envelope, 554, "5.6.0", problem, host)
     if len(message) * 4 // 3 > LARGEST_REQUEST:

@@ -50,6 +50,9 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The project of the message, for transports that treat each project separately."""
     sources: tuple[str, ...] | None = None
     """The local IP addresses from which the message may leave; None if the transport chooses them."""
+    has_safe_lines: bool = False
+    """Whether the message has `mime.has_safe_lines` and ends with a line end, so that SMTP need not check and change
+    its lines."""
     reference: str = ""
     """Identifies the message in the notifications of a provider such as Amazon SES; empty for none. At most 256
     letters, digits, `-` and `_`."""
