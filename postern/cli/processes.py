@@ -55,6 +55,9 @@ RENDERING_DELAY_SECONDS = 1.0
 they would compete with the start of the other processes for the processors."""
 RESERVED_FILES = 500
 """File descriptors of an API process for all purposes other than client connections."""
+WORKER_GC_THRESHOLD = 100_000
+"""GC_THRESHOLD of a worker: more than the objects of the messages that it sends at a time, so that they are not
+traversed again and again."""
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
@@ -170,7 +173,7 @@ def run_worker(settings: Settings, url: str, *, parent: ParentPipe | None = None
             await wait_for_database(world, _log_database_error)
             worker = Worker(world, work_for(settings))
             _start_rendering_soon(world)
-            _relax_garbage_collection()
+            _relax_garbage_collection(WORKER_GC_THRESHOLD)
             _stop_on_signals(worker.stop, parent)
             background_tasks = asyncio.gather(_send_heartbeats(world), _clean_up(world), _plan_certificates(world))
             worker_task = asyncio.create_task(worker.run())
@@ -232,11 +235,11 @@ def _start_rendering_soon(world: World) -> None:
     )
 
 
-def _relax_garbage_collection() -> None:
-    """Exclude the loaded application, which has no garbage, from cyclic garbage collection, and run the collector less
-    often."""
+def _relax_garbage_collection(threshold: int = GC_THRESHOLD) -> None:
+    """Exclude the loaded application, which has no garbage, from cyclic garbage collection, and run the collector only
+    after `threshold` net allocations."""
     gc.freeze()
-    gc.set_threshold(GC_THRESHOLD, 20, 50)
+    gc.set_threshold(threshold, 20, 50)
     gc.enable()
 
 
