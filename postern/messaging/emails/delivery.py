@@ -489,6 +489,8 @@ def _prepared_message(decision: RecipientDecision, result: ComposeResult) -> Pre
 class DeliveryContext(msgspec.Struct, frozen=True, kw_only=True):
     """The data that all messages of one project share."""
 
+    tenant: str
+    """The id of the project."""
     settings: ProjectSettings
     suppressed: Mapping[str, str]
     """The suppression reasons, by address in lower case."""
@@ -573,6 +575,7 @@ async def _context_of(world: "World", project_id: UUID, jobs: Sequence[DeliveryJ
     if project.settings.tracking_domain:
         base = f"https://{project.settings.tracking_domain}"
     return DeliveryContext(
+        tenant=str(project_id),
         settings=project.settings,
         suppressed=project.suppressed,
         states=project.states,
@@ -649,10 +652,9 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
         for recipient in remaining
         if (reason := _suppression(recipient, send, body, context)) is not None
     ]
+    fixed = {recipient: result for recipient in remaining if (result := rules.fixed_outcome(recipient)) is not None}
     suppressed += [
-        (recipient, "TEST ADDRESS")
-        for recipient in remaining
-        if rules.fixed_outcome(recipient) is rules.FixedOutcome.SUPPRESSED
+        (recipient, "TEST ADDRESS") for recipient, result in fixed.items() if result is rules.FixedOutcome.SUPPRESSED
     ]
     suppressed_addresses = {address for address, _ in suppressed}
     deliverable = [recipient for recipient in remaining if recipient not in suppressed_addresses]
@@ -673,7 +675,7 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
         # whichever transport takes the message.
         signed_by = [signer for signer in signed_by if isinstance(signer.private_key, RSAPrivateKey)][:1]
         draft = msgspec.structs.replace(draft, unsigned_headers=list(REWRITTEN_HEADERS))
-    fixed = {recipient: result for recipient in deliverable if (result := rules.fixed_outcome(recipient)) is not None}
+    fixed = {recipient: result for recipient, result in fixed.items() if recipient not in suppressed_addresses}
     envelope = Envelope(
         mail_from=return_path(send, context),
         recipients=tuple(recipient for recipient in deliverable if recipient not in fixed),
@@ -682,7 +684,7 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
         require_tls=body.require_tls,
         # RFC 8689 §5: the field is ignored if the message requires TLS.
         ignore_tls_policy=not body.require_tls and _declines_tls(body.headers),
-        tenant=str(send.project_id),
+        tenant=context.tenant,
         sources=job.sources,
         reference=(
             rules.send_reference(context.secrets, send.project_id, send.id) if "ses" in context.transports else ""
@@ -690,7 +692,7 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
     )
     return RecipientDecision(
         envelope=envelope,
-        request=ComposeRequest(templates, draft, signed_by, str(send.project_id)),
+        request=ComposeRequest(templates, draft, signed_by, context.tenant),
         settings=context.settings,
         fixed_results=tuple(rules.fixed_result(result, recipient) for recipient, result in fixed.items()),
         complained=rules.FixedOutcome.COMPLAINED in fixed.values(),
@@ -731,8 +733,10 @@ def _sender_domain(send: Send) -> str | None:
 
 def recipients_of(send: Send) -> list[str]:
     """The envelope recipients: the addresses in to, cc and bcc, without duplicates. Raises AddressInvalid."""
+    if len(send.to_addresses) == 1 and not (send.cc_addresses or send.bcc_addresses):
+        return [address_of(send.to_addresses[0]).spec]
     texts = [*send.to_addresses, *(send.cc_addresses or []), *(send.bcc_addresses or [])]
-    return list(dict.fromkeys(address_of(text).spec for text in texts))
+    return list(dict.fromkeys([address_of(text).spec for text in texts]))
 
 
 def _readable_recipients(send: Send) -> list[str]:

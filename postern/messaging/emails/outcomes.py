@@ -95,41 +95,65 @@ async def _settle_together(world: "World", attempts: list[FinishedAttempt]) -> l
     return [settled.get(finished.send.id, finished.send.status) for finished in attempts]
 
 
+class _SettledRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A row for `store.settle`; fields that are None are left out of its JSON."""
+
+    project_id: UUID
+    id: UUID
+    attempt: int
+    status: str
+    due_at: Moment | None = None
+    tries: int
+    pending: list[str] | None = None
+    site: str | None = None
+    waits_for: str | None = None
+    retries_since: Moment | None = None
+    outcomes: dict[str, Any] | None = None
+    reason: str | None = None
+    ambiguous: int
+    subject: str | None = None
+    dated_at: Moment | None = None
+    sent_at: Moment | None = None
+    delivered_at: Moment | None = None
+    delayed_at: Moment | None = None
+    bounced_at: Moment | None = None
+    complained_at: Moment | None = None
+
+
 async def _settle(tx: Transaction, attempts: list[FinishedAttempt], now: Moment) -> list[store.SettledSend]:
-    rows = [
-        {
-            "project_id": finished.send.project_id,
-            "id": finished.send.id,
-            "attempt": finished.send.attempt,
-            "status": finished.send_outcome.status,
-            "due_at": finished.send_outcome.due_at and Moment.of(finished.send_outcome.due_at),
-            "tries": finished.send.tries + finished.send_outcome.counts_as_try,
-            "pending": finished.send_outcome.pending,
-            "site": finished.send_outcome.site,
-            "waits_for": finished.send_outcome.waits_for,
-            "retries_since": finished.send_outcome.retries_since,
-            "outcomes": _outcomes(finished, now),
-            "reason": finished.send_outcome.reason,
-            "ambiguous": int(finished.send_outcome.ambiguous),
-            "subject": finished.subject,
-            "dated_at": finished.dated_at if finished.send.dated_at is None else None,
-            "sent_at": now if finished.send_outcome.sent else None,
-            "delivered_at": now if finished.send_outcome.delivered else None,
-            "delayed_at": now if finished.send_outcome.status == "DELAYED" else None,
-            "bounced_at": now if finished.send_outcome.bounced else None,
-            "complained_at": now if finished.send_outcome.complained else None,
-        }
-        for finished in attempts
-    ]
-    rows_without_nulls = [{name: value for name, value in row.items() if value is not None} for row in rows]
     project_ids = sorted({finished.send.project_id for finished in attempts})
     return await store.settle(
         tx,
         project_id=project_ids,
-        rows=Jsonb(rows_without_nulls),
+        rows=Jsonb([_settled_row(finished, finished.send, finished.send_outcome, now) for finished in attempts]),
         attempts=Jsonb(_attempt_rows(attempts)),
         allowed=SETTLING_TRANSITIONS,
         now=now,
+    )
+
+
+def _settled_row(finished: FinishedAttempt, send: Send, send_outcome: SendOutcome, now: Moment) -> _SettledRow:
+    return _SettledRow(
+        project_id=send.project_id,
+        id=send.id,
+        attempt=send.attempt,
+        status=send_outcome.status,
+        due_at=send_outcome.due_at and Moment.of(send_outcome.due_at),
+        tries=send.tries + send_outcome.counts_as_try,
+        pending=send_outcome.pending,
+        site=send_outcome.site,
+        waits_for=send_outcome.waits_for,
+        retries_since=send_outcome.retries_since,
+        outcomes=_outcomes(finished, now),
+        reason=send_outcome.reason,
+        ambiguous=int(send_outcome.ambiguous),
+        subject=finished.subject,
+        dated_at=finished.dated_at if send.dated_at is None else None,
+        sent_at=now if send_outcome.sent else None,
+        delivered_at=now if send_outcome.delivered else None,
+        delayed_at=now if send_outcome.status == "DELAYED" else None,
+        bounced_at=now if send_outcome.bounced else None,
+        complained_at=now if send_outcome.complained else None,
     )
 
 

@@ -986,10 +986,14 @@ def _replies_of_recipients(
     data_reply: SmtpReply,
 ) -> list[SmtpReply]:
     """The reply that decides about each recipient, in the order of the envelope."""
-    replies = iter(
-        mail_reply if not mail_reply.is_success else data_reply if reply.is_success else reply for reply in rcpt_replies
-    )
-    return [encoded if isinstance(encoded, SmtpReply) else next(replies) for encoded in encoded_recipients]
+    if not mail_reply.is_success:
+        replies = [mail_reply] * len(rcpt_replies)
+    else:
+        replies = [data_reply if reply.is_success else reply for reply in rcpt_replies]
+    if len(replies) == len(encoded_recipients):
+        return replies
+    remaining = iter(replies)
+    return [encoded if isinstance(encoded, SmtpReply) else next(remaining) for encoded in encoded_recipients]
 
 
 def sent_certificates(session: Any) -> list[bytes]:

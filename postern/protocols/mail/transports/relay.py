@@ -101,7 +101,8 @@ def _provider_header(message: bytes) -> re.Match[bytes] | None:
     end = message.find(b"\r\n\r\n")
     head = message[:end] if end >= 0 else message
     # Most messages have no such field at all, which this finds in a fraction of the time.
-    return PROVIDER_HEADERS.search(head) if b"\nx-" in b"\n" + head.lower() else None
+    has_field = b"\nx-" in head or b"\nX-" in head or head[:2].lower() == b"x-"
+    return PROVIDER_HEADERS.search(head) if has_field else None
 
 
 class RelayTransport:
