@@ -43,7 +43,7 @@ from tests.contract import catalogue_errors, check_response, read_exercised, wri
 from tests.event_data import data_errors
 from tests.peers.dns_zone import PATIENT, DnsZone, dns_zone
 from tests.peers.moto_server import MotoServer, moto_server
-from tests.remembered import RememberingHasher, rsa_key, ssl_context, with_key
+from tests.remembered import RememberingHasher, remember_statements, rsa_key, ssl_context, with_key
 from tests.workers import in_another_process
 
 # Without a deadline, because the time of an example depends on the load of the machine. The examples of a commit are
@@ -221,6 +221,7 @@ async def connections(url: str) -> AsyncIterator[Database]:
     async with open_database(url, size=POOL_SIZE) as database:
         # On a slow machine, the last of 50 concurrent requests waits longer for a connection than users would.
         database._pool.timeout = PATIENT["lookup_timeout"].total_seconds()
+        await remember_statements(database._pool)
         yield database
 
 

@@ -3,12 +3,14 @@
 A tenth of the processor time of the tests went into hashes of the same few passwords, and as much into RSA keys.
 What is computed and stored is unchanged: real hashes with the parameters of the service, real keys of 2048 bits.
 A client of httpx takes 24 ms to parse the certificates of all public authorities, and a test that waits for a server
-makes one for each request.
+makes one for each request. A third of the time of a test on the database went into reading and planning the same
+statements again.
 """
 
 import os
 import ssl
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import count
 from typing import Any
@@ -17,6 +19,10 @@ import httpx
 from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
+from psycopg import AsyncConnection
+from psycopg._preparing import Prepare, PrepareManager
+from psycopg.pq.abc import PGresult
+from psycopg_pool import AsyncConnectionPool
 
 RSA_KEYS = 8
 """How many different RSA keys a process has. Those that are taken one after the other differ."""
@@ -83,3 +89,42 @@ def _context(_: tuple[str | None, ...], **options: Any) -> ssl.SSLContext:
 def ssl_context(**options: Any) -> ssl.SSLContext:
     """What `httpx.create_ssl_context` returns for these options and the present environment, made once."""
     return _context(tuple(map(os.environ.get, ("SSL_CERT_FILE", "SSL_CERT_DIR"))), **options)
+
+
+STATEMENTS = 2_000
+"""How many statements a connection has prepared, of the thousand that the service has."""
+
+
+class RememberedStatements(PrepareManager):
+    """Prepares a statement when it is executed first, and keeps it after a rollback.
+
+    psycopg deallocates all statements of a connection after each rollback, because one may undo the creation of a
+    table. PostgreSQL checks by itself whether a plan still fits, and tests create no tables on these connections.
+    """
+
+    prepare_threshold = 0
+    prepared_max = STATEMENTS
+
+    def _should_discard(self, prep: Prepare, results: Sequence[PGresult], *_: Any) -> bool:
+        return False
+
+
+class LastFirst(deque[AsyncConnection[Any]]):
+    """The idle connections of a pool, which takes the first: here the one that was returned last."""
+
+    def append(self, connection: AsyncConnection[Any]) -> None:
+        self.appendleft(connection)
+
+
+async def remember_statements(pool: AsyncConnectionPool[Any]) -> None:
+    """Let the connections of a pool that has just been opened keep prepared statements, and use as few connections as
+    possible: each reads and plans every statement for itself."""
+
+    async def configure(connection: AsyncConnection[Any]) -> None:
+        connection._prepared = RememberedStatements()
+
+    await pool.wait()
+    pool._configure = configure
+    for connection in pool._pool:
+        await configure(connection)
+    pool._pool = LastFirst(pool._pool)
