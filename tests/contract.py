@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,28 +19,33 @@ def contract() -> dict[str, Any]:
 
 
 @cache
-def _contract_routes() -> list[tuple[str, re.Pattern[str], dict[str, Any]]]:
-    """Method, path pattern and operation of the contract; paths with fewer parameters first."""
-    routes = []
+def _contract_routes() -> dict[str, list[tuple[re.Pattern[str], dict[str, Any]]]]:
+    """Path pattern and operation of the contract by method; paths with fewer parameters first."""
+    routes: dict[str, list[tuple[re.Pattern[str], dict[str, Any]]]] = {}
     for operation in sorted(contract()["operations"], key=lambda operation: operation["path"].count("{")):
         pattern = re.compile("^" + re.sub(r"{\w+}", "[^/]+", operation["path"]) + "$")
-        routes.append((operation["method"], pattern, operation))
+        routes.setdefault(operation["method"], []).append((pattern, operation))
     return routes
+
+
+@cache
+def _contract_names() -> frozenset[str]:
+    """The names of the operations of the contract."""
+    return frozenset(name_of(operation) for operation in contract()["operations"])
 
 
 def operation_of(method: str, path: str) -> dict[str, Any] | None:
     """The operation of the contract that a request calls; None if it calls none."""
     name = _operation_name(method, path)
-    if name is not None and name not in {name_of(operation) for operation in contract()["operations"]}:
+    if name is not None and name not in _contract_names():
         return None  # `/emails/logs/export` also matches `/emails/logs/{id}`.
-    return next(
-        (operation for verb, pattern, operation in _contract_routes() if verb == method and pattern.match(path)), None
-    )
+    return next((operation for pattern, operation in _contract_routes().get(method, ()) if pattern.match(path)), None)
 
 
+@lru_cache(maxsize=1_000)
 def _operation_name(method: str, path: str) -> str | None:
     """The name of the operation in the code that a request calls."""
-    return next((name for verb, pattern, name in _code_routes() if verb == method and pattern.match(path)), None)
+    return next((name for pattern, name in _code_routes().get(method, ()) if pattern.match(path)), None)
 
 
 EXERCISED: dict[str, set[str]] = {}
@@ -53,14 +58,14 @@ def name_of(operation: dict[str, Any]) -> str:
 
 
 @cache
-def _code_routes() -> list[tuple[str, re.Pattern[str], str]]:
-    """Method, path pattern and name of each operation in the code; paths with fewer parameters first."""
+def _code_routes() -> dict[str, list[tuple[re.Pattern[str], str]]]:
+    """Path pattern and name of each operation in the code by method; paths with fewer parameters first."""
     from postern.app import OPERATIONS
 
-    routes = []
+    routes: dict[str, list[tuple[re.Pattern[str], str]]] = {}
     for operation in sorted(OPERATIONS, key=lambda operation: operation.path.count("{")):
         pattern = re.compile("^" + re.sub(r"{\w+}", "[^/]+", operation.path) + "$")
-        routes.append((operation.method, pattern, f"{operation.method} {operation.wire_path}"))
+        routes.setdefault(operation.method, []).append((pattern, f"{operation.method} {operation.wire_path}"))
     return routes
 
 
