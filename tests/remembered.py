@@ -9,7 +9,6 @@ statements again.
 
 import os
 import ssl
-from collections import deque
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import count
@@ -109,16 +108,8 @@ class RememberedStatements(PrepareManager):
         return False
 
 
-class LastFirst(deque[AsyncConnection[Any]]):
-    """The idle connections of a pool, which takes the first: here the one that was returned last."""
-
-    def append(self, connection: AsyncConnection[Any]) -> None:
-        self.appendleft(connection)
-
-
 async def remember_statements(pool: AsyncConnectionPool[Any]) -> None:
-    """Let the connections of a pool that has just been opened keep prepared statements, and use as few connections as
-    possible: each reads and plans every statement for itself."""
+    """Let the connections of a pool that has just been opened keep prepared statements."""
 
     async def configure(connection: AsyncConnection[Any]) -> None:
         connection._prepared = RememberedStatements()
@@ -127,4 +118,3 @@ async def remember_statements(pool: AsyncConnectionPool[Any]) -> None:
     pool._configure = configure
     for connection in pool._pool:
         await configure(connection)
-    pool._pool = LastFirst(pool._pool)
