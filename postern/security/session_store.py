@@ -92,8 +92,9 @@ class BegunSession(RefreshedSession):
         values (%(project_id)s, %(id)s, %(subject_id)s, %(methods)s, %(now)s, %(user_agent)s, %(ip_address)s, %(now)s,
                 %(now)s, %(expires_at)s, least(%(idle_expires_at)s::timestamptz, %(expires_at)s), %(expires_at)s,
                 %(sso_organization_id)s, %(access_hash)s, %(access_expires_at)s, %(test)s,
-                (select {first_organization} from (select %(project_id)s::uuid as project_id, %(id)s::uuid as id,
-                    %(subject_id)s::uuid as subject_id, %(sso_organization_id)s::uuid as sso_organization_id) as s))
+                (select ({first_organization})::uuid from (
+                    select %(project_id)s::uuid as project_id, %(id)s::uuid as id, %(subject_id)s::uuid as subject_id,
+                           %(sso_organization_id)s::uuid as sso_organization_id) as s))
         returning *
     )
     select s.*, {subject} as subject, history.has_user_agent, history.has_sessions
@@ -214,7 +215,7 @@ async def switch_recently_refreshed(
 # subject may sign in.
 @statement("""
     with chosen as materialized (
-        select s.project_id, s.id, {first_organization} as organization_id
+        select s.project_id, s.id, ({first_organization})::uuid as organization_id
         from sessions s where s.project_id = %(project_id)s and s.id = %(id)s
     )
     update sessions s set organization_id = active.organization_id, last_used_at = %(now)s from chosen as active

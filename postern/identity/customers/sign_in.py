@@ -170,8 +170,9 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInRe
         # The requirement depends on the customer's addresses. If they may have changed before the row was locked, it is
         # read again.
         required = locked_row.requirement if locked_row.updated_at == state.customer_updated_at else None
+        is_recorded = locked_row.last_sign_in_at == call.now
         return await complete_sign_in(
-            tx, call, state, locked_row, ["pwd"], required=required, succeeded=succeeded, is_recorded=True
+            tx, call, state, locked_row, ["pwd"], required=required, succeeded=succeeded, is_recorded=is_recorded
         )
 
 
