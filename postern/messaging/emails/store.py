@@ -136,6 +136,7 @@ INSERTED_FIELDS = (
 # All rows are passed as one JSON value, because that is far cheaper to encode than a dozen arrays. `lane` 0 is
 # TRANSACTIONAL. `attempt` is the number of the latest attempt, `tries` the number of attempts that count as tries, and
 # `dated_at` the time in the `Date` header; it is known from the start only if the first attempt begins at once.
+# The list of projects is in a subselect, so that PostgreSQL does not plan the statement again for each batch.
 @statement("""
     with v as materialized (
         select v.*,
@@ -148,7 +149,7 @@ INSERTED_FIELDS = (
             recipient text, recipient_key text, to_addresses text[], cc_addresses text[], bcc_addresses text[],
             suppressible text[], domain_id uuid, tags text[], due_at timestamptz, attempt int, scheduled_at timestamptz,
             expires_at timestamptz, created_at timestamptz, body jsonb, sealed text, search_text text)
-        where v.project_id = any (%(project_id)s)
+        where v.project_id = any ((select %(project_id)s::uuid[])::uuid[])
     ), bodies as (
         insert into send_bodies (project_id, send_id, body, sealed)
         select project_id, id, body, decode(sealed, 'base64') from v
