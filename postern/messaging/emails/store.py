@@ -707,11 +707,18 @@ async def change_schedule(tx: Transaction, send: Send, *, now: Moment) -> Send: 
 
 
 # The parallel lists name attempts. A renewal that arrives after the attempt was settled must not change the due_at of
-# the next attempt.
+# the next attempt. A send that another transaction is changing is left to the next renewal: waiting for it with other
+# sends locked could be a deadlock with a transaction that settles them in another order.
 @statement("""
-    update sends as s set due_at = %(until)s
-    from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(attempt)s::int[]) as v (project_id, id, attempt)
-    where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt) and s.due_at < %(until)s
+    with renewed as materialized (
+        select s.project_id, s.id
+        from unnest((select %(project_id)s::uuid[]), (select %(id)s::uuid[]), (select %(attempt)s::int[]))
+            as v (project_id, id, attempt)
+        join sends s on (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt)
+        where s.due_at < %(until)s
+        for no key update of s skip locked
+    )
+    update sends as s set due_at = %(until)s from renewed as r where (s.project_id, s.id) = (r.project_id, r.id)
 """)
 async def renew_leases(
     db: Queries, *, project_id: list[UUID], id: list[UUID], attempt: list[int], until: datetime

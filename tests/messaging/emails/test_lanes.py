@@ -7,6 +7,8 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID, uuid4
 
+import psycopg
+
 from postern.kernel.http.call import ProjectMissing
 from postern.messaging.emails import delivery, enqueue, store, work
 from postern.messaging.emails.delivery import deliver_claimed, hold_all, lease_keeper
@@ -169,6 +171,28 @@ async def test_a_late_lease_renewal_does_not_change_a_settled_send(project, worl
         attempt = {"project_id": [send.project_id], "id": [send.id], "attempt": [send.attempt]}
         await store.renew_leases(world.db, **attempt, until=now + timedelta(minutes=1))
         assert await due_of(world, send) == now + expected_delay
+
+
+async def test_a_lease_renewal_does_not_wait_for_sends_that_are_being_changed(project, world, clock):
+    """Waiting for one send with others locked could be a deadlock with a transaction that settles both."""
+    changing, other = await queued_sends(world, project, 2)
+    now = clock()
+    until = now + timedelta(minutes=1)
+    attempts = {
+        "project_id": [changing.project_id, other.project_id],
+        "id": [changing.id, other.id],
+        "attempt": [changing.attempt, other.attempt],
+    }
+    async with world.db.connection() as connection:
+        await connection.execute("update sends set due_at = %s where id = any (%s)", [now, [changing.id, other.id]])
+    async with await psycopg.AsyncConnection.connect(world.db.url) as changes:
+        await changes.execute("update sends set reason = 'changed' where id = %s", [changing.id])
+        async with asyncio.timeout(10):
+            await store.renew_leases(world.db, **attempts, until=until)
+        assert await due_of(world, other) == until
+    assert await due_of(world, changing) == now
+    await store.renew_leases(world.db, **attempts, until=until)
+    assert await due_of(world, changing) == until
 
 
 async def test_held_sends_are_no_longer_leased(project, world, monkeypatch):
