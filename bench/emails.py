@@ -296,8 +296,9 @@ def batch(server: Server, url: str) -> list[tuple[str, str]]:
     ]
 
 
-def relay_environment(port: int) -> dict[str, str]:
-    return {"POSTERN_TRANSPORT": "relay", "POSTERN_RELAY": f"smtp://127.0.0.1:{port}?tls=none&connections=10"}
+def relay_environment(port: int, connections: int = 10) -> dict[str, str]:
+    relay = f"smtp://127.0.0.1:{port}?tls=none&connections={connections}"
+    return {"POSTERN_TRANSPORT": "relay", "POSTERN_RELAY": relay}
 
 
 def verified_domain(url: str, server: Server, project: str, token: str, name: str = "acme.example") -> None:
