@@ -647,6 +647,11 @@ def test_api_worker_and_migrate_run_separately_on_an_external_database(
         while not is_ready(bootstrap["baseUrl"]) and time.monotonic() < deadline:
             time.sleep(0.02)
         assert_bootstrapped(bootstrap, f"http://127.0.0.1:{port}")
+        # A worker that is ended before it has loaded the application cannot end in order.
+        with psycopg.connect(empty_database, autocommit=True) as connection:
+            while connection.execute("select count(*) from workers").fetchone() != (2,):
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
     finally:
         for part in parts:
             part.terminate()
