@@ -50,7 +50,7 @@ REALM: Final = "/realms/bench/protocol/openid-connect"
 CLIENT: Final = {"client_id": "bench", "client_secret": "a secret of the benchmark"}
 ARGON2: Final = {"iterations": 2, "memory": 19_456, "parallelism": 1}
 """The parameters of Postern's password hashes. Keycloak's own are 5 iterations with 7,168 KiB."""
-SIGN_IN, REFRESH, PROFILE = "password sign-in", "token refresh", "profile by access token"
+SIGN_IN, REFRESH, PROFILE, CHECK = "password sign-in", "token refresh", "profile by access token", "token check"
 
 
 def rates(port: int, actions: Mapping[str, Action], seconds: Seconds, warm_up: float) -> dict[str, Measurement]:
@@ -81,11 +81,12 @@ def postern() -> Mapping[str, Measurement]:
             REFRESH: refreshing(project, sessions),
             PROFILE: reading(project, sessions),
         }
-        return rates(server.port, actions, seconds, warm_up=0.5)
+        measured = rates(server.port, actions, seconds, warm_up=0.5)
+        return {**measured, CHECK: measured[PROFILE]}
 
 
 def keycloak() -> Mapping[str, Measurement]:
-    """Direct access grants, refreshes, and userinfo. Raises PeerMissing."""
+    """Direct access grants, refreshes, userinfo, and token introspection. Raises PeerMissing."""
     distribution = Path(os.environ.get("KEYCLOAK", "keycloak")).absolute()
     if not (distribution / "bin/kc.sh").exists() or not shutil.which("java"):
         raise PeerMissing(
@@ -146,6 +147,15 @@ def realm() -> dict[str, Any]:
         "publicClient": False,
         "standardFlowEnabled": False,
         "directAccessGrantsEnabled": True,
+        # Keycloak tells a client only about tokens whose audience contains it.
+        "protocolMappers": [
+            {
+                "name": "audience",
+                "protocol": "openid-connect",
+                "protocolMapper": "oidc-audience-mapper",
+                "config": {"included.client.audience": CLIENT["client_id"], "access.token.claim": "true"},
+            }
+        ],
     }
     return {
         "realm": "bench",
@@ -204,4 +214,8 @@ def _actions(sessions: list[dict[str, Any]]) -> dict[str, Action]:
         status, body = await connection.send(head.encode())
         assert status == 200, body
 
-    return {SIGN_IN: sign_in, REFRESH: refresh, PROFILE: profile}
+    async def introspect(connection: Connection, number: int) -> None:
+        status, body = await connection.send(form("/token/introspect", token=sessions[number]["access_token"]))
+        assert (status, b'"active":true' in body) == (200, True), body
+
+    return {SIGN_IN: sign_in, REFRESH: refresh, PROFILE: profile, CHECK: introspect}

@@ -18,7 +18,7 @@ from bench.emails import free_port
 from bench.processes import family, processes
 from postern.kernel.database.embedded import account_for
 
-START_SECONDS: Final = 120
+START_SECONDS: Final = 240
 STALL_SECONDS: Final = 60
 """Without another message for so long, a measurement is given up."""
 SBIN: Final = "/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin"
