@@ -60,12 +60,13 @@ def _requirement_columns(project_id: LiteralString, customer_id: LiteralString) 
     verified. It can require a second factor of its members and of customers who become members by domain when they sign
     in.
     """
+    memberships: LiteralString = f"""select member.organization_id from organization_members member
+            where member.project_id = {project_id} and member.customer_id = {customer_id}"""
     return f"""array(
         select organization.id from organizations organization
         where organization.project_id = {project_id} and organization.status = 'ACTIVE' and organization.require_sso
           and organization.id in (
-            select member.organization_id from organization_members member
-            where member.project_id = {project_id} and member.customer_id = {customer_id}
+            {memberships}
             union
             select domain.organization_id from organization_domains domain
             where domain.project_id = {project_id} and domain.status = 'VERIFIED' and domain.domain in (
@@ -78,8 +79,7 @@ def _requirement_columns(project_id: LiteralString, customer_id: LiteralString) 
         select from organizations organization
         where organization.project_id = {project_id} and organization.status = 'ACTIVE' and organization.require_mfa
           and organization.id in (
-            select member.organization_id from organization_members member
-            where member.project_id = {project_id} and member.customer_id = {customer_id}
+            {memberships}
             union
             select domain.organization_id from customers customer
             join organization_domains domain

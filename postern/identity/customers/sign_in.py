@@ -170,10 +170,7 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInRe
         # The requirement depends on the customer's addresses. If they may have changed before the row was locked, it is
         # read again.
         required = locked_row.requirement if locked_row.updated_at == state.customer_updated_at else None
-        is_recorded = locked_row.last_sign_in_at == call.now
-        return await complete_sign_in(
-            tx, call, state, locked_row, ["pwd"], required=required, succeeded=succeeded, is_recorded=is_recorded
-        )
+        return await complete_sign_in(tx, call, state, locked_row, ["pwd"], required=required, succeeded=succeeded)
 
 
 @post(
@@ -268,7 +265,6 @@ async def complete_sign_in(
     context: SignInContext | None = None,
     required: SignInRequirement | None = None,
     succeeded: Attempt | None = None,
-    is_recorded: bool = False,
 ) -> CustomerSignInResult:
     """Sign in a customer who has been authenticated and whose row is locked.
 
@@ -278,8 +274,8 @@ async def complete_sign_in(
 
     `methods` are the authentication methods so far (RFC 8176). `context` has data of an earlier request, in which
     the sign-in began. `required` are the requirements of the customer's organizations, if they were read already.
-    The failures before the attempt `succeeded` are deleted. `is_recorded` is whether the time of the sign-in is stored
-    already. Raises SignInBlocked, SsoRequired, and CodeInvalid if `context.until` has passed.
+    The failures before the attempt `succeeded` are deleted. Raises SignInBlocked, SsoRequired, and CodeInvalid if
+    `context.until` has passed.
     """
     context = context or SignInContext()
     until = None if context.until is None else Moment.of(datetime.fromtimestamp(context.until, UTC))
@@ -312,7 +308,6 @@ async def complete_sign_in(
         until=until,
         sso_organization_id=context.sso_organization_id,
         succeeded=succeeded,
-        is_recorded=is_recorded,
     )
     event = events.make_event_by(
         rules.caller_for(call, customer.id),

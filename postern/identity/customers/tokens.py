@@ -282,14 +282,12 @@ async def start_session(
     until: Moment | None = None,
     sso_organization_id: UUID | None = None,
     succeeded: Attempt | None = None,
-    is_recorded: bool = False,
 ) -> BegunSession:
     """Begin a session of a customer whose row is locked in `tx`. `issue_first_tokens` issues its tokens.
 
     `until` is the latest end of the session, if the identity provider has set one. `sso_organization_id` is the
     organization whose single sign-on connection was used. The failures before the attempt `succeeded` are deleted. Sets
-    `lastSignInAt`, unless it `is_recorded`, but checks no requirements and records no event; see
-    `sign_in.complete_sign_in`.
+    `lastSignInAt`, but checks no requirements and records no event; see `sign_in.complete_sign_in`.
     """
     session = await begin_session(
         tx,
@@ -302,7 +300,8 @@ async def start_session(
         sso_organization_id=sso_organization_id,
         succeeded=succeeded,
     )
-    if not is_recorded:
+    # The statement that locks the customer of a sign-in with a password may have stored the time.
+    if customer.last_sign_in_at != call.now:
         await store.record_sign_in(tx, project_id=call.project_id, id=customer.id, now=call.now)
     return session
 
