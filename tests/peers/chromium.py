@@ -42,6 +42,44 @@ FIND = """
 })"""
 """JavaScript: the visible control that has this name, or whose name begins so, or that this CSS selector finds."""
 
+AIM = (
+    "(target => { const find = "
+    + FIND
+    + """;
+  const box = element => { const { x, y, width, height } = element.getBoundingClientRect();
+    return { x: x + width / 2, y: y + height / 2 }; };
+  const frame = () => new Promise(done => requestAnimationFrame(done));
+  return (async () => {
+    const element = find(target);
+    if (!element) return null;
+    element.scrollIntoView({ block: "center" });
+    const before = box(element);
+    await frame();
+    await frame();
+    const { x, y } = box(element);
+    const isHit = hit => element.contains(hit) || hit?.closest?.("label")?.control === element;
+    if (x !== before.x || y !== before.y || !isHit(document.elementFromPoint(x, y))) return null;
+    const kinds = ["pointerdown", "mousedown", "pointerup", "mouseup", "click"];
+    // The press decides: what opens a menu on a press covers itself before the release.
+    const click = (window.postern_click = { missed: null });
+    const check = event => {
+      click.missed ??= !isHit(event.target);
+      if (click.missed) { event.preventDefault(); event.stopImmediatePropagation(); }
+    };
+    for (const kind of kinds) window.addEventListener(kind, check, true);
+    click.end = () => {
+      for (const kind of kinds) window.removeEventListener(kind, check, true);
+      return click.missed;
+    };
+    return [x, y];
+  })();
+})"""
+)
+"""JavaScript: where to click on what FIND returns; null while it moves or something covers it.
+
+Until `postern_click.end()`, which says whether the click missed, clicks on anything else do nothing.
+"""
+
 
 async def chromium(*arguments: str) -> str:
     """Run Chromium with these arguments and return its standard output. Raises TimeoutError after WAIT_SECONDS."""
@@ -172,13 +210,18 @@ class Browser:
 
     def click(self, target: str) -> None:
         """Click a button, link or menu item by its name or the beginning of it, or an element by its CSS selector."""
-        x, y = self.wait(
-            f"(element => {{ if (!element) return null; element.scrollIntoView({{block: 'center'}});"
-            " const box = element.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; })"
-            f"({FIND}({json.dumps(target)}))"
-        )
-        for kind in ("mousePressed", "mouseReleased"):
-            self.command("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+        ends = time.monotonic() + WAIT_SECONDS
+        while time.monotonic() < ends:
+            x, y = self.wait(f"{AIM}({json.dumps(target)})")
+            for kind in ("mousePressed", "mouseReleased"):
+                self.command("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+            try:
+                # A page that replaced this one has no such object.
+                if not self.evaluate("window.postern_click?.end()"):
+                    return
+            except BrowserError:
+                return  # The page is just being replaced.
+        raise AssertionError(f"Moves away from every click: {target}\n{self.url}\n{self.text}")
 
     def fill(self, name: str, value: str) -> None:
         """Type a value into the form field with this name."""
