@@ -48,7 +48,8 @@ AIM = (
     + """;
   const box = element => { const { x, y, width, height } = element.getBoundingClientRect();
     return { x: x + width / 2, y: y + height / 2 }; };
-  const frame = () => new Promise(done => requestAnimationFrame(done));
+  // Chromium draws no frames of a page that is behind another.
+  const frame = () => new Promise(done => { requestAnimationFrame(done); setTimeout(done, 100); });
   return (async () => {
     const element = find(target);
     if (!element) return null;
