@@ -1,8 +1,9 @@
 """Two API processes and three workers on one PostgreSQL, killed at random under load: no acknowledged work is lost.
 
-Run: python -m bench.chaos_cluster [--contacts 20000] [--kills 30] [--restarts 1] [--seed 7]
+Run: python -m bench.chaos_cluster [--contacts 20000] [--kills 30] [--restarts 1] [--pooler 0] [--seed 7]
 
-For the processes, the database is an external one (DATABASE_URL). While clients send mail, record events and sign
+For the processes, the database is an external one (DATABASE_URL). With `--pooler N`, they connect to it through
+PgBouncer (DATABASE_POOLER_URL), which is killed N times. While clients send mail, record events and sign
 customers in, and while a campaign is sent, processes are killed (`kill -9`) at random and started again. The clients
 repeat a request, with either API, until they get a response. At the end:
 
@@ -23,7 +24,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ from bench.emails import Server, relay_environment, sink, verified_domain
 from bench.webhooks import Receiver
 from postern.kernel.database.embedded import EmbeddedPostgres, running_servers
 from postern.kernel.database.migrations import migrate
+from tests.peers.pgbouncer import pgbouncer
 
 PARTS = ("api-0", "api-1", "worker-0", "worker-1", "worker-2")
 PASSWORD = "a long password of all customers"
@@ -67,8 +69,11 @@ class Cluster:
     `patient` waits until the leases of killed workers end; otherwise their rows are made due at once.
     """
 
-    def __init__(self, folder: Path, contacts: int, kills: int, restarts: int, seed: int, *, patient: bool) -> None:
+    def __init__(
+        self, folder: Path, contacts: int, kills: int, restarts: int, pooler: int, seed: int, *, patient: bool
+    ) -> None:
         self.folder, self.contacts, self.kills, self.restarts = folder, contacts, kills, restarts
+        self.pooler_kills = pooler
         self.patient = patient
         self.chance = random.Random(seed)
         self.postgres = EmbeddedPostgres(folder / "database")
@@ -84,7 +89,7 @@ class Cluster:
         receiver = Receiver(log)
         try:
             migrate(self.url)
-            with sink(ledger) as port:
+            with sink(ledger) as port, pgbouncer(self.url) if self.pooler_kills else nullcontext() as self.pooler:
                 self._start_parts(port)
                 try:
                     self._prepare(receiver.port)
@@ -109,6 +114,7 @@ class Cluster:
             "POSTERN_OUTBOUND_ALLOW": "127.0.0.0/8",
             "POSTERN_BASE_URL": "http://postern.example",
             "POSTERN_DATABASE_POOL": "8",
+            **({"DATABASE_POOLER_URL": self.pooler.url} if self.pooler else {}),
         }
         self.servers = [Server(self.folder / name, self.url, **environment) for name in ("api-0", "api-1")]
         self.parts: dict[str, subprocess.Popen[bytes]] = {}
@@ -157,13 +163,19 @@ class Cluster:
                 group.create_task(self._kill_at_random())
 
     async def _kill_at_random(self) -> None:
-        victims = [self.chance.choice(PARTS) for _ in range(self.kills)] + ["database"] * self.restarts
+        victims = [self.chance.choice(PARTS) for _ in range(self.kills)]
+        victims += ["database"] * self.restarts + ["pooler"] * self.pooler_kills
         self.chance.shuffle(victims)
         for victim in victims:
             await asyncio.sleep(self.chance.uniform(0.2, 1.0))
             self.killed[victim.partition("-")[0]] += 1
             if victim == "database":
                 await asyncio.to_thread(self._restart_database)
+            elif victim == "pooler":
+                assert self.pooler
+                self.pooler.kill()
+                await asyncio.sleep(self.chance.uniform(0.0, 0.5))
+                await asyncio.to_thread(self.pooler.start)
             else:
                 await asyncio.to_thread(self._kill, victim)
                 await asyncio.sleep(self.chance.uniform(0.0, 0.5))
@@ -349,14 +361,16 @@ def _mail(name: str) -> dict[str, Any]:
     }
 
 
-def run(contacts: int, kills: int, restarts: int, seed: int, *, patient: bool = True) -> dict[str, int]:
+def run(
+    contacts: int, kills: int, restarts: int, seed: int, *, pooler: int = 0, patient: bool = True
+) -> dict[str, int]:
     """Run the test once; returns its counts. Raises AssertionError with the violated invariant."""
     with open_folder() as folder:
-        return Cluster(folder, contacts, kills, restarts, seed, patient=patient).run()
+        return Cluster(folder, contacts, kills, restarts, pooler, seed, patient=patient).run()
 
 
 def main() -> None:
-    run_from_command_line(run, contacts=20_000, kills=30, restarts=1, seed=7)
+    run_from_command_line(run, contacts=20_000, kills=30, restarts=1, pooler=0, seed=7)
 
 
 if __name__ == "__main__":

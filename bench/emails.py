@@ -1,6 +1,8 @@
 """Measurements of sending e-mail: acceptance, delivery, SMTP rate, tracking; each compared with a limit.
 
-Run: python -m bench.emails [accept] [batch] [latency] [wire] [tracking]
+Run: python -m bench.emails [accept] [batch] [latency] [wire] [tracking] [pooler]
+
+`pooler`, which runs only when it is named, is `accept` through PgBouncer in transaction mode.
 
 PostgreSQL (durable), the API, the worker, the sink and the load share the machine, so only
 the ratios are meaningful.
@@ -33,6 +35,7 @@ from postern.kernel.database.migrations import migrate
 from postern.protocols.mail.address import parse_address
 from postern.protocols.mail.mime import Message, compose
 from postern.protocols.mail.templates.content import TrackingOptions, compile_content
+from tests.peers.pgbouncer import pgbouncer
 from tests.peers.ports import reserved_port
 
 SECONDS = 8.0
@@ -415,6 +418,12 @@ def main() -> None:
                     if part in parts:
                         rows += {"accept": accept, "batch": batch, "tracking": tracking}[part](server, url)
                 server.stop()
+            if "pooler" in parts:
+                with pgbouncer(url, size=16) as pooler:
+                    server = Server(folder, url, DATABASE_POOLER_URL=pooler.url)
+                    server.start("api")
+                    rows += [(f"through PgBouncer: {name}", figure) for name, figure in accept(server, url)[1:]]
+                    server.stop()
             for part, workers in (("latency", 0), ("wire", 1), ("wire", 2)):
                 if part not in parts:
                     continue

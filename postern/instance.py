@@ -21,9 +21,9 @@ from psycopg_pool import PoolTimeout
 
 from postern import instance_store
 from postern.examples import EXAMPLES
-from postern.kernel.config import Settings
+from postern.kernel.config import SettingInvalid, Settings
 from postern.kernel.database import migrations
-from postern.kernel.database.statements import Database
+from postern.kernel.database.statements import Database, open_database
 from postern.kernel.due import Work, longest_wait
 from postern.kernel.http.openapi import document
 from postern.kernel.http.operation import Operation, RawRequest
@@ -76,20 +76,31 @@ class AdminTokenMissing(Forbidden):
 
 
 async def wait_for_database(world: "World", report: Callable[[str], object]) -> None:
-    """Wait until the database is reachable (it may be starting at the same time), and check the master key.
+    """Wait until the database is reachable (it may be starting at the same time), and check the connection pooler and
+    the master key.
 
-    `report` gets the error of each failed attempt. Raises WrongMasterKey, or OperationalError or PoolTimeout after the
-    setting `database_wait`.
+    `report` gets the error of each failed attempt. Raises SettingInvalid if the pooler connects to another database,
+    WrongMasterKey, or OperationalError or PoolTimeout after the setting `database_wait`.
     """
     deadline = monotonic() + world.settings.database_wait.total_seconds()
     while True:
         try:
+            if world.settings.database_pooler_url:
+                await _check_pooler(world.db)
             return await _check_master_key(world.db, world.secrets)
         except (OperationalError, PoolTimeout) as error:
             if monotonic() >= deadline:
                 raise
             report(str(error).strip())
         await asyncio.sleep(RECONNECT_SECONDS)
+
+
+async def _check_pooler(db: Database) -> None:
+    """Raise SettingInvalid if the pooler and DATABASE_URL connect to different databases."""
+    async with open_database(db.url, size=1) as direct:
+        expected = await instance_store.database_identity(direct)
+    if await instance_store.database_identity(db) != expected:
+        raise SettingInvalid("DATABASE_POOLER_URL connects to another database than DATABASE_URL.")
 
 
 async def _check_master_key(db: Database, secrets: Secrets) -> None:

@@ -76,3 +76,12 @@ async def report_counts(db: Queries) -> list[ReportCount]: ...
 # The processes with SMTP servers that were seen since `since`.
 @statement("select id, counters from smtp_processes where seen_at >= %(since)s order by id")
 async def smtp_processes(db: Queries, *, since: Moment) -> list[SmtpProcess]: ...
+
+
+# What tells this database from those of other servers, and from the other databases of its server.
+@statement("""
+    select (select system_identifier::text from pg_control_system()) || ' ' || oid as identity
+    from pg_database
+    where datname = current_database()
+""")
+async def database_identity(db: Queries) -> str: ...

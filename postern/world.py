@@ -121,13 +121,14 @@ class Resources(dict[type[Any], Any]):
 async def open_world(
     settings: Settings, url: str, hooks: Hooks, *, clock: Clock = system_clock
 ) -> AsyncIterator[World]:
-    """Open a world on the database at `url`; its connections and processes are closed at the end of the block.
+    """Open a world on the database at `url`, or at the connection pooler in front of it if the settings name one. Its
+    connections and processes are closed at the end of the block.
 
     Raises WrongMasterKey if the master key cannot be read, and creates a key file if there is none.
     """
     resolver = Resolver(parse_nameservers(" ".join(settings.dns)))
     async with (
-        open_database(url, size=settings.database_pool, hooks=hooks) as db,
+        open_database(url, pooler_url=settings.database_pooler_url, size=settings.database_pool, hooks=hooks) as db,
         open_outbound(CachedLookup(resolver.addresses), allowed=settings.outbound_allow) as outbound,
     ):
         world = World(

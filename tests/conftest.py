@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -43,6 +43,7 @@ from tests.contract import catalogue_errors, check_response, read_exercised, wri
 from tests.event_data import data_errors
 from tests.peers.dns_zone import PATIENT, DnsZone, dns_zone
 from tests.peers.moto_server import MotoServer, moto_server
+from tests.peers.pgbouncer import pgbouncer
 from tests.remembered import RememberingHasher, remember_statements, rsa_key, ssl_context, with_key
 from tests.workers import in_another_process
 
@@ -74,6 +75,7 @@ PASSWORD = "correct horse battery staple"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-contract", action="store_true", help="write which test covers each operation")
+    parser.addoption("--pooler", action="store_true", help="connect to PostgreSQL through PgBouncer")
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -216,20 +218,22 @@ def settings(tmp_path: Path, zone: DnsZone) -> Settings:
 
 
 @asynccontextmanager
-async def connections(url: str) -> AsyncIterator[Database]:
+async def connections(url: str, *, pooler_url: str | None = None) -> AsyncIterator[Database]:
     """Connections to a database, which the tests use one after the other."""
-    async with open_database(url, size=POOL_SIZE) as database:
+    async with open_database(url, pooler_url=pooler_url, size=POOL_SIZE) as database:
         # On a slow machine, the last of 50 concurrent requests waits longer for a connection than users would.
         database._pool.timeout = PATIENT["lookup_timeout"].total_seconds()
-        await remember_statements(database._pool)
+        if pooler_url is None:
+            await remember_statements(database._pool)
         yield database
 
 
 @pytest.fixture(scope="session")
-async def database(database_url: str) -> AsyncIterator[Database]:
+async def database(request: pytest.FixtureRequest, database_url: str) -> AsyncIterator[Database]:
     """The connections to this process's database."""
-    async with connections(database_url) as database:
-        yield database
+    with pgbouncer(database_url) if request.config.option.pooler else nullcontext() as pooler:
+        async with connections(database_url, pooler_url=pooler and pooler.url) as database:
+            yield database
 
 
 @pytest.fixture
@@ -237,7 +241,9 @@ async def world(
     settings: Settings, database: Database, clock: FixedClock, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[World]:
     @asynccontextmanager
-    async def reuse_connections(url: str, *, size: int, hooks: Hooks) -> AsyncIterator[Database]:
+    async def reuse_connections(
+        url: str, *, pooler_url: str | None, size: int, hooks: Hooks
+    ) -> AsyncIterator[Database]:
         yield Database(database._pool, url, hooks)
 
     with monkeypatch.context() as patch:

@@ -101,7 +101,7 @@ def arguments(pid: int) -> list[str]:
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
     """Environment variables for a server in `folder` on a free port, without those of this process for Postern."""
-    removed = ("POSTERN_", "DATABASE_URL", "PYTHONDONTWRITEBYTECODE")
+    removed = ("POSTERN_", "DATABASE_", "PYTHONDONTWRITEBYTECODE")
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(removed)}
     return {**inherited, "POSTERN_DATA": str(folder), "POSTERN_PORT": "0", **more}
 

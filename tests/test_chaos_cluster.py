@@ -3,6 +3,7 @@
 import pytest
 
 from bench.chaos_cluster import run
+from tests.peers.pgbouncer import needs_pgbouncer
 
 
 @pytest.mark.chaos
@@ -13,3 +14,14 @@ def test_randomly_killed_apis_and_workers_lose_nothing():
     assert counts["sends"] >= 1
     assert counts["sign_ins"] >= 1
     assert counts["killed_api"] + counts["killed_worker"] == 6
+
+
+@pytest.mark.chaos
+@needs_pgbouncer
+def test_a_killed_pooler_loses_nothing():
+    counts = run(contacts=300, kills=1, restarts=0, pooler=2, seed=6, patient=False)
+    assert counts["contacts"] == 300
+    assert counts["copies"] <= counts["ambiguous"]
+    assert counts["sends"] >= 1
+    assert counts["sign_ins"] >= 1
+    assert counts["killed_pooler"] == 2

@@ -56,9 +56,11 @@ CHOICES = {
 }
 FALLBACK_TRANSPORTS = ("relay", "direct", "ses")
 """The possible values of `fallback_transports`."""
+DATABASE_URLS = ("database_url", "database_pooler_url")
+"""Settings with a connection string. Their variables do not begin with `POSTERN_`."""
 SECRET_SETTINGS = (
     "secret",
-    "database_url",
+    *DATABASE_URLS,
     "admin_token",
     "relay",
     "ses_secret_access_key",
@@ -88,6 +90,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The data folder. The default depends on the installation, not on the current folder."""
     database_url: str | None = None
     """`DATABASE_URL`; without it, the embedded PostgreSQL server in the data folder is used."""
+    database_pooler_url: str | None = None
+    """`DATABASE_POOLER_URL`: a connection pooler in front of the same database, such as PgBouncer, which may give each
+    transaction another connection. Processes use it for everything but notifications and migrations."""
     secret: str | None = None
     """The master key, for several hosts with one database; without it, a file in the data folder is used."""
     base_url: str | None = None
@@ -350,7 +355,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
     """
     values: dict[str, Any] = {}
     for field in msgspec.structs.fields(Settings):
-        variable = "DATABASE_URL" if field.name == "database_url" else f"POSTERN_{field.name.upper()}"
+        variable = field.name.upper() if field.name in DATABASE_URLS else f"POSTERN_{field.name.upper()}"
         text = environment.get(variable, "").strip()
         if text:
             try:
@@ -396,7 +401,7 @@ def _read(name: str, text: str) -> Any:
         raise ValueError("expected an e-mail address, like postmaster@example.com")
     if name == "security_contact" and not re.match(r"(mailto:\S+@\S+|https://\S+|tel:\S+)$", text):
         raise ValueError("expected mailto:security@example.com or https://…")
-    if name == "database_url":
+    if name in DATABASE_URLS:
         return _database_url(text)
     if name in ("data", "tls_certificate", "tls_key", "shaping_file", "acme_ca_file"):
         return Path(text)

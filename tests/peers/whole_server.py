@@ -5,7 +5,7 @@ import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
@@ -27,6 +27,7 @@ from postern.kernel.values import Clock, system_clock
 from postern.web.dashboard_files import FOLDER
 from postern.world import open_world
 from tests.peers.dns_zone import DnsZone, dns_zone
+from tests.peers.pgbouncer import PgBouncer, pgbouncer
 from tests.peers.ports import listening_socket
 
 START_SECONDS = 120
@@ -74,6 +75,8 @@ class WholeServer:
     dashboard_folder: Path = FOLDER
     host: str = "127.0.0.1"
     """The host name of the URL. Browsers create passkeys only for names, such as localhost."""
+    pooler: PgBouncer | None = None
+    """The pooler between the server and its database."""
 
     def __post_init__(self) -> None:
         self._started, self._away = threading.Event(), threading.Event()
@@ -200,12 +203,23 @@ def whole_server(
     clock: Clock = system_clock,
     dashboard_folder: Path = FOLDER,
     host: str = "127.0.0.1",
+    pooled: bool = False,
     **settings: Any,
 ) -> Iterator[WholeServer]:
     """Start a server with these settings beside the usual ones. It ends with the block, and raises what ended its
-    thread."""
-    with own_database() as url:
-        server = WholeServer(folder, url, settings=settings, clock=clock, dashboard_folder=dashboard_folder, host=host)
+    thread. If `pooled`, it connects to its database through PgBouncer."""
+    with own_database() as url, pgbouncer(url) if pooled else nullcontext() as pooler:
+        if pooler:
+            settings["database_pooler_url"] = pooler.url
+        server = WholeServer(
+            folder,
+            url,
+            settings=settings,
+            clock=clock,
+            dashboard_folder=dashboard_folder,
+            host=host,
+            pooler=pooler,
+        )
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
         try:

@@ -267,30 +267,42 @@ class DatabasePool(AsyncConnectionPool[PoolConnection]):
 
 
 @asynccontextmanager
-async def open_database(url: str, *, size: int = 10, hooks: "Hooks | None" = None) -> AsyncIterator[Database]:
-    """Open a pool of at most `size` connections to `url` for the duration of the block.
+async def open_database(
+    url: str, *, pooler_url: str | None = None, size: int = 10, hooks: "Hooks | None" = None
+) -> AsyncIterator[Database]:
+    """Open a pool of at most `size` connections for the duration of the block.
 
-    The pool connects in the background and reconnects by itself, so this raises no error if the database is
-    unavailable.
+    They connect to the connection pooler at `pooler_url`, or to `url` if there is none. The pool connects in the
+    background and reconnects by itself, so this raises no error if the database is unavailable.
     """
+    kwargs: dict[str, Any] = {"autocommit": True, "row_factory": tuple_row}
+    if pooler_url is None:
+        kwargs |= {"options": "-c timezone=UTC", "prepare_threshold": PREPARE_AFTER}
+    else:
+        # Each transaction may run on another connection of the server, which lacks what an earlier one has prepared.
+        kwargs |= {"prepare_threshold": None}
+    connect_to = pooler_url or url
+    # A connection that is seldom used must not be forgotten by a firewall.
+    if "keepalives" not in connect_to:
+        kwargs["keepalives_idle"] = KEEPALIVE_SECONDS
     pool = DatabasePool(
-        url,
+        connect_to,
         min_size=min(2, size),
         max_size=size,
         open=False,
         timeout=POOL_WAIT.total_seconds(),
         reconnect_timeout=30,
-        kwargs={
-            "autocommit": True,
-            "row_factory": tuple_row,
-            "options": "-c timezone=UTC",
-            "prepare_threshold": PREPARE_AFTER,
-            # A connection that is seldom used must not be forgotten by a firewall.
-            **({} if "keepalives" in url else {"keepalives_idle": KEEPALIVE_SECONDS}),
-        },
+        kwargs=kwargs,
+        configure=None if pooler_url is None else _configure_pooled,
     )
     async with pool:
         yield Database(pool, url, hooks)
+
+
+async def _configure_pooled(connection: PoolConnection) -> None:
+    """Set the time zone by a command: PgBouncer refuses startup options. It notices the change, and sets the same time
+    zone on each connection of the server that it gives to this one."""
+    await connection.execute("set timezone to 'UTC'")
 
 
 @dataclass(frozen=True)
