@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from postern.kernel.database.statements import SecondConnection, limit_connections
+from postern.kernel.database.statements import Database, SecondConnection, limit_connections, open_database
 from postern.platform.webhooks.work import WORK
 from tests.workers import at_work
 
@@ -128,3 +128,26 @@ async def test_statements_one_after_the_other_use_one_connection(world):
         async with world.db.connection() as connection:
             used.add(connection.info.backend_pid)
     assert len(used) == 1
+
+
+async def test_connections_that_the_server_has_closed_are_not_used(database_url):
+    """After a restart of the server, no request fails because of an idle connection."""
+
+    async def backend(db: Database) -> int:
+        async with db.connection() as connection:
+            row = await (await connection.execute("select pg_backend_pid() from pg_sleep(0.05)")).fetchone()
+        assert row
+        return row[0]
+
+    async def use_all(db: Database) -> set[int]:
+        return set(await asyncio.gather(*(backend(db) for _ in range(db.size))))
+
+    async with open_database(database_url, size=4) as db, open_database(database_url, size=1) as other:
+        await db._pool.wait()
+        while len(before := await use_all(db)) < db.size:
+            await asyncio.sleep(0.01)
+        async with other.connection() as connection:
+            # With a timeout, it returns when the backend has ended.
+            await connection.execute("select pg_terminate_backend(pid, 60000) from unnest(%s) as pid", (list(before),))
+        after = await use_all(db)
+    assert not before & after

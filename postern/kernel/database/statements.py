@@ -5,6 +5,7 @@ There is no lazy loading and no unit of work: a statement runs when it is called
 
 import asyncio
 import re
+import select
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from contextvars import ContextVar
@@ -35,11 +36,13 @@ import msgspec
 import psycopg
 from psycopg import AsyncConnection, AsyncCursor
 from psycopg.adapt import Loader
+from psycopg.pq import ConnStatus
 from psycopg.rows import tuple_row
 from psycopg.sql import SQL, Composable
 from psycopg.sql import Literal as SqlLiteral
 from psycopg.types import json as pg_json
 from psycopg_pool import AsyncConnectionPool
+from psycopg_pool.pool_async import AddConnection
 
 from postern.kernel.values import Moment, to_json
 
@@ -261,9 +264,29 @@ class DatabasePool(AsyncConnectionPool[PoolConnection]):
 
         So a process uses as few connections as its concurrent statements need. Each connection plans each statement for
         itself, ten times or more until PostgreSQL keeps a plan, and has caches of its own.
+
+        Connections that the server has closed meanwhile are replaced: after a restart or a fail-over, all are.
         """
+        while self._pool and _is_closed_by_server(self._pool[-1]):
+            await self._pool.pop().close()
+            self._stats[self._CONNECTIONS_LOST] += 1
+            self.run_task(AddConnection(self))
         self._pool.rotate(1)
         return await super()._get_ready_connection(timeout)
+
+
+def _is_closed_by_server(connection: PoolConnection) -> bool:
+    """Whether the server has ended an idle connection, as far as this host knows. Takes some microseconds."""
+    pgconn = connection.pgconn
+    poll = select.poll()
+    try:
+        poll.register(pgconn.socket, select.POLLIN)
+        # An idle connection receives changes of parameters at most, or why it ends and then the end itself.
+        while poll.poll(0):
+            pgconn.consume_input()
+    except psycopg.OperationalError:
+        return True
+    return pgconn.status != ConnStatus.OK
 
 
 @asynccontextmanager
