@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from random import Random, SystemRandom
 from typing import TYPE_CHECKING, Any
 
 from postern.kernel.batching import BackgroundTasks, Batchers
 from postern.kernel.config import Settings
+from postern.kernel.database.replica import Replica
 from postern.kernel.database.statements import Database, open_database
 from postern.kernel.due import DueNotifier
 from postern.kernel.limits import RateLimiter
@@ -76,6 +77,8 @@ class World:
     blocklists: Blocklists
     rendering: RenderProcesses
     """The processes that parse and render templates, under limits of time and memory."""
+    replica: Replica | None = None
+    """The read replica, if the settings name one."""
 
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the process begins to shut down: responses that would take minutes end then."""
@@ -145,6 +148,10 @@ async def open_world(
             rendering=RenderProcesses(),
         )
         try:
-            yield world
+            async with AsyncExitStack() as stack:
+                if settings.database_replica_url:
+                    replica = open_database(settings.database_replica_url, size=settings.database_pool, hooks=hooks)
+                    world.replica = Replica(await stack.enter_async_context(replica), db)
+                yield world
         finally:
             await world.aclose()

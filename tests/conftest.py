@@ -231,7 +231,7 @@ async def connections(url: str, *, pooler_url: str | None = None) -> AsyncIterat
 @pytest.fixture(scope="session")
 async def database(request: pytest.FixtureRequest, database_url: str) -> AsyncIterator[Database]:
     """The connections to this process's database."""
-    with pgbouncer(database_url) if request.config.option.pooler else nullcontext() as pooler:
+    with pgbouncer(database_url, size=POOL_SIZE) if request.config.option.pooler else nullcontext() as pooler:
         async with connections(database_url, pooler_url=pooler and pooler.url) as database:
             yield database
 

@@ -56,7 +56,7 @@ CHOICES = {
 }
 FALLBACK_TRANSPORTS = ("relay", "direct", "ses")
 """The possible values of `fallback_transports`."""
-DATABASE_URLS = ("database_url", "database_pooler_url")
+DATABASE_URLS = ("database_url", "database_pooler_url", "database_replica_url")
 """Settings with a connection string. Their variables do not begin with `POSTERN_`."""
 SECRET_SETTINGS = (
     "secret",
@@ -93,6 +93,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     database_pooler_url: str | None = None
     """`DATABASE_POOLER_URL`: a connection pooler in front of the same database, such as PgBouncer, which may give each
     transaction another connection. Processes use it for everything but notifications and migrations."""
+    database_replica_url: str | None = None
+    """`DATABASE_REPLICA_URL`: a hot standby of the same database, which logs, statistics and exports are read from."""
     secret: str | None = None
     """The master key, for several hosts with one database; without it, a file in the data folder is used."""
     base_url: str | None = None

@@ -71,7 +71,7 @@ def postgres_server(version: str) -> Iterator[str]:
         )
         try:
             admin = f"postgresql://operator@/postgres?host={cluster}"
-            with _connect(admin) as connection:
+            with connect(admin) as connection:
                 connection.execute("create database mail")
             yield f"postgresql://operator@/mail?host={cluster}"
         finally:
@@ -89,7 +89,7 @@ def _reachable(binaries: Path, folder: Path, account: UnprivilegedAccount | None
     return copy / "bin"
 
 
-def _connect(url: str) -> psycopg.Connection:
+def connect(url: str) -> psycopg.Connection:
     """Connect as soon as the server accepts connections."""
     deadline = time.monotonic() + START_SECONDS
     while True:

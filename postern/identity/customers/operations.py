@@ -184,7 +184,7 @@ async def get_customer_stats(call: Call) -> CustomerStats:
     return await store.stats(call.db, project_id=call.project_id, now=call.now)
 
 
-@get("/projects/{project_id}/customers/export", needs="customers:read", media_types=["text/csv"])
+@get("/projects/{project_id}/customers/export", needs="customers:read", media_types=["text/csv"], reads_replica=True)
 async def export_customers(
     call: Call, q: str | None = None, status: Status | None = None, provider: str | None = None
 ) -> HttpResponse:

@@ -4,6 +4,7 @@ function, and turns the function's value into a response.
 `middleware.py` runs before this module; `responses.py` turns the exceptions of operations into responses.
 """
 
+import dataclasses
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -20,7 +21,10 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.response import Stream
 from litestar.types import ASGIApp, Receive, Scope, Send
 from litestar.utils.signature import ParsedSignature
+from psycopg import OperationalError
+from psycopg_pool import PoolTimeout
 
+from postern.kernel.database.replica import Replica
 from postern.kernel.http.call import (
     ANONYMOUS,
     Call,
@@ -144,10 +148,25 @@ def _application_of(operation: Operation[Any, Any]) -> ASGIApp:
         call = await admit(request, operation)
         if only_reads:
             scope["postern_read_only_task"].begin()  # type: ignore[typeddict-item]
-        value = await operation.function(**await bind(request, call))
+        arguments = await bind(request, call)
+        if operation.reads_replica and call.world.replica is not None:
+            value = await _read_replica(operation, call, call.world.replica, arguments)
+        else:
+            value = await operation.function(**arguments)
         await respond(operation, call, value, request)
 
     return serve
+
+
+async def _read_replica(operation: Operation[Any, Any], call: Call, replica: Replica, arguments: dict[str, Any]) -> Any:
+    """Call an operation with the replica as its database, and with the primary if the replica fails."""
+    db = await replica.database()
+    if db is not call.world.db:
+        try:
+            return await operation.function(**{**arguments, "call": dataclasses.replace(call, db=db)})
+        except (OperationalError, PoolTimeout) as error:
+            replica.pause(str(error).strip())
+    return await operation.function(**arguments)
 
 
 # Admission: the credential, permission and rate limit.

@@ -141,6 +141,8 @@ class Operation(Generic[P, R]):
     """Whether undeclared query parameters are ignored, because mail programs and others add them to links."""
     revalidates: bool = False
     """Whether the response has an `ETag`, and is 304 if this is in the request's `If-None-Match`."""
+    reads_replica: bool = False
+    """Whether the operation may read from the replica."""
     compatible_api: CompatibleApi | None = None
     """The API of another company that the operation follows; None for our own API."""
 
@@ -221,6 +223,7 @@ def operation(
     fields: Mapping[str, str] | None = None,
     ignore_unknown_query: bool = False,
     revalidates: bool = False,
+    reads_replica: bool = False,
     compatible_api: CompatibleApi | None = None,
 ) -> Callable[[Callable[P, Awaitable[R]]], Operation[P, R]]:
     """Declare an operation of the API: return a decorator that turns a function into an Operation.
@@ -236,6 +239,8 @@ def operation(
       callbacks, because mail programs, identity providers and campaign tools add parameters (`utm_source`, `fbclid`).
     * `revalidates`: the response has an `ETag`, a digest of its content. If the client sends it as `If-None-Match`, and
       the content is the same, the response is 304.
+    * `reads_replica`: the operation only reads, and `call.db` may be the read replica. For reading much, such as logs,
+      statistics and exports.
     * `compatible_api`: the operation follows this API of another company. It accepts only secret keys, whose project it
       uses, ignores undeclared query parameters, and is not in the OpenAPI document. `path` is below the API's path.
 
@@ -275,6 +280,7 @@ def operation(
             fields=fields or {},
             ignore_unknown_query=ignore_unknown_query or compatible_api is not None,
             revalidates=revalidates,
+            reads_replica=reads_replica,
             compatible_api=compatible_api,
         )
 

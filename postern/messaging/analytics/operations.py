@@ -48,7 +48,7 @@ class StatisticsQuery(QueryString):
     campaign_id: CampaignId | None = None
 
 
-@get("/projects/{project_id}/analytics", needs="analytics:read")
+@get("/projects/{project_id}/analytics", needs="analytics:read", reads_replica=True)
 async def get_analytics(call: Call, days: Days | None = None) -> ProjectSummary:
     """Get a summary of the project's contacts, sends, campaigns and automations.
 
@@ -76,7 +76,7 @@ async def get_analytics(call: Call, days: Days | None = None) -> ProjectSummary:
     )
 
 
-@get("/projects/{project_id}/analytics/time-series", needs="analytics:read")
+@get("/projects/{project_id}/analytics/time-series", needs="analytics:read", reads_replica=True)
 async def get_analytics_time_series(call: Call, query: StatisticsQuery) -> list[TimeSeriesItem]:
     """List the statistics of each day, oldest first; days without activity are included.
 
@@ -86,7 +86,7 @@ async def get_analytics_time_series(call: Call, query: StatisticsQuery) -> list[
     return await _series(call, query)
 
 
-@get("/projects/{project_id}/analytics/by-domain", needs="analytics:read")
+@get("/projects/{project_id}/analytics/by-domain", needs="analytics:read", reads_replica=True)
 async def get_analytics_by_domain(call: Call, query: StatisticsQuery) -> list[ByDomainItem]:
     """List the statistics of each sending domain, newest domain first. The parameters are those of the time series."""
     period = read_period(call.now, query.from_, query.to, query.timezone)
@@ -104,7 +104,7 @@ async def get_analytics_by_domain(call: Call, query: StatisticsQuery) -> list[By
     ]
 
 
-@get("/projects/{project_id}/analytics/export", needs="analytics:read", media_types=["text/csv"])
+@get("/projects/{project_id}/analytics/export", needs="analytics:read", media_types=["text/csv"], reads_replica=True)
 async def export_analytics(call: Call, query: StatisticsQuery) -> HttpResponse:
     """Export the time series as CSV."""
     items = await _series(call, query)

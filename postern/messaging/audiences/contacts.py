@@ -54,7 +54,7 @@ class ContactChange(Body):
     unsubscribed: bool | Unset = UNSET
 
 
-@get("/projects/{project_id}/contacts", needs="contacts:read")
+@get("/projects/{project_id}/contacts", needs="contacts:read", reads_replica=True)
 async def list_contacts(
     call: Call, q: Search | None = None, unsubscribed: bool | None = None, *, page: CountedPageQuery
 ) -> Page[Contact]:

@@ -459,7 +459,7 @@ async def get_contact_import(call: Call, id: UUID) -> ContactImport:
     return require_found(await import_store.get_import(call.db, project_id=call.project_id, id=id), ImportMissing)
 
 
-@get("/projects/{project_id}/contacts/export", needs="contacts:read", media_types=["text/csv"])
+@get("/projects/{project_id}/contacts/export", needs="contacts:read", media_types=["text/csv"], reads_replica=True)
 async def export_contacts(call: Call) -> HttpResponse:
     """Export all contacts as CSV, oldest first, with a column for each attribute. Importing it gives the same values.
 

@@ -448,6 +448,7 @@ async def list_campaign_sends(
     needs="campaigns:read",
     problems=NOT_FOUND,
     media_types=["text/csv"],
+    reads_replica=True,
 )
 async def export_campaign_sends(call: Call, id: UUID, status: list[SendStatus] | None = None) -> HttpResponse:
     """Export the sends of a campaign as CSV. Filter by `status` (one or several, comma-separated)."""

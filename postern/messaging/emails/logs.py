@@ -96,7 +96,7 @@ class LogFilter(QueryString, omit_defaults=True):
         return SQL(" and ").join(parts)
 
 
-@get("/projects/{project_id}/emails/logs", needs="emails:read")
+@get("/projects/{project_id}/emails/logs", needs="emails:read", reads_replica=True)
 async def list_email_logs(call: Call, filters: LogFilter, page: CountedPageQuery) -> Page[EmailLogEntry]:
     """The log of sends, newest first.
 
@@ -165,7 +165,7 @@ async def _total(
     return await store.count_log_up_to(call.db, project_id=call.project_id, where=where, limit=limit)
 
 
-@get("/projects/{project_id}/emails/logs/export", needs="emails:read", media_types=["text/csv"])
+@get("/projects/{project_id}/emails/logs/export", needs="emails:read", media_types=["text/csv"], reads_replica=True)
 async def export_email_logs(call: Call, filters: LogFilter) -> HttpResponse:
     """The log of sends as CSV, newest first, with the filters of the list."""
     where = filters.condition(call.project_id)

@@ -248,7 +248,7 @@ async def after(db: Queries, project_id: UUID, after_id: UUID | None, limit: int
     return await store.list_after(db, project_id=project_id, after=after_id, types=None, limit=limit)
 
 
-@get("/projects/{project_id}/events", needs="events:read")
+@get("/projects/{project_id}/events", needs="events:read", reads_replica=True)
 async def list_events(
     call: Call,
     type: str | None = None,
