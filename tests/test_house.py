@@ -509,7 +509,7 @@ CACHED_FUNCTIONS = {
     "kernel/values.py": ["timestamp"],
     "messaging/analytics/rules.py": ["_zones"],
     "messaging/audiences/csv_headers.py": ["_plain"],
-    "messaging/audiences/csv_reader.py": ["_parse_domain"],
+    "messaging/audiences/csv_reader.py": ["parse_domain"],
     "messaging/emails/outcomes.py": ["_cached_lines"],
     "messaging/emails/sites.py": ["_default_table"],
     "platform/billing/rules.py": ["parse_limits"],

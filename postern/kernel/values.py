@@ -2,10 +2,12 @@
 
 import os
 import time
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from ipaddress import ip_address
 from itertools import accumulate
+from struct import Struct, unpack
 from typing import Annotated, Any, Final, Protocol, Self, TypeVar, dataclass_transform
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -196,6 +198,22 @@ def new_id() -> UUID:
     return UUID(int=(high << 64) | low)
 
 
+def new_ids(count: int) -> list[bytes]:
+    """Like `count` calls of `new_id`, in a quarter of the time: the 16 octets of each id, in ascending order."""
+    global _latest
+    millis, nanos = divmod(time.time_ns(), 1_000_000)
+    first = max((millis << 12) | (nanos * 4096 // 1_000_000), _latest + 1)
+    _latest = first + count - 1
+    random = unpack(f"!{count}Q", os.urandom(8 * count))
+    return [
+        _HALVES.pack((ticks >> 12 << 16) | 0x7000 | (ticks & 0xFFF), (0b10 << 62) | (low >> 2))
+        for ticks, low in enumerate(random, start=first)
+    ]
+
+
+_HALVES = Struct("!QQ")
+
+
 def as_id(text: object) -> UUID:
     """Parse a UUID in canonical form, in any letter case. Returns NO_ID for anything else; raises nothing."""
     text = str(text)
@@ -228,6 +246,11 @@ _encoder = msgspec.json.Encoder(enc_hook=_encode_datetime)
 def to_json(value: Any) -> bytes:
     """Encode `value` as JSON. A Moment has exactly three decimals; a plain datetime has those that msgspec writes."""
     return _encoder.encode(value)
+
+
+def to_json_lines(values: Iterable[Any]) -> list[bytes]:
+    """Encode each of `values` as JSON, faster than a call of `to_json` for each."""
+    return _encoder.encode_lines(values).split(b"\n")[:-1]
 
 
 def to_plain(value: Any) -> Any:

@@ -244,7 +244,7 @@ def _decode_header(raw: bytes, certain_charset: str | None, position: int, separ
     candidates: list[tuple[int, str, str]] = []
     for charset in (certain_charset,) if certain_charset else BY_HEADER:
         try:
-            text = raw.decode(_codec_of_lines(charset)).removeprefix("\ufeff")
+            text = raw.decode(codec_of_lines(charset)).removeprefix("\ufeff")
         except UnicodeDecodeError as error:
             if certain_charset:
                 raise _undecodable(charset, raw, error.start, position) from None
@@ -502,7 +502,7 @@ def _notice(
 def split_lines(chunks: Iterable[bytes], charset: str = "utf-8") -> Iterator[tuple[bytes, int]]:
     """Yield lines including their line feed, and the number of bytes that each takes in the file.
 
-    A line longer than ROW_LIMIT is truncated. UTF-16 lines are yielded as UTF-8: see `_codec_of_lines`.
+    A line longer than ROW_LIMIT is truncated. UTF-16 lines are yielded as UTF-8: see `codec_of_lines`.
     """
     if charset.startswith("utf-16"):
         yield from _split_utf16(chunks, CODECS[charset])
@@ -549,7 +549,7 @@ def _utf16_size(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass"))
 
 
-def _codec_of_lines(charset: str) -> str:
+def codec_of_lines(charset: str) -> str:
     """Python's codec for the lines that `split_lines` yields."""
     return "utf-8" if charset.startswith("utf-16") else CODECS[charset]
 
@@ -581,16 +581,22 @@ def read_records(
 
 
 def read_batch(
-    layout: ColumnLayout, chunks: Iterable[bytes], *, number: int, position: int, rows: int = IMPORT_BATCH
+    layout: ColumnLayout,
+    chunks: Iterable[bytes],
+    *,
+    number: int,
+    position: int,
+    rows: int = IMPORT_BATCH,
+    size: int = BATCH_BYTES,
 ) -> Iterator[CsvRecord]:
-    """Yield one batch of rows, invalid ones included, from byte `position` on: at most `rows` rows or BATCH_BYTES.
+    """Yield one batch of rows, invalid ones included, from byte `position` on: at most `rows` rows or `size` bytes.
 
     `chunks` are the bytes of the file from `position` on, which is the start of line `number`.
     """
     records = read_records(layout, split_lines(chunks, layout.charset), number=number, position=position)
     for count, record in enumerate(records, start=1):
         yield record
-        if count >= rows or record.next_position - position >= BATCH_BYTES:
+        if count >= rows or record.next_position - position >= size:
             return
 
 
@@ -613,7 +619,7 @@ class _LineSource:
 
     def __init__(self, lines: Iterator[tuple[bytes, int]], number: int, position: int, charset: str) -> None:
         self._lines = lines
-        self._charset, self._codec = charset, _codec_of_lines(charset)
+        self._charset, self._codec = charset, codec_of_lines(charset)
         self._pending: list[tuple[bytes, int]] = []
         self._row_size = 0
         self._rereadable_bytes = REREAD_LIMIT
@@ -666,7 +672,7 @@ def _undecodable_line(charset: str, line: bytes, index: int) -> str:
 
 
 def infer_columns(
-    layout: ColumnLayout, records: Sequence[CsvRecord], known_types: KnownTypes
+    layout: ColumnLayout, rows: Sequence[Sequence[str]], known_types: KnownTypes
 ) -> dict[str, AttributeType]:
     """Infer the types of columns whose attributes have none yet, from all cells of these rows.
 
@@ -674,12 +680,10 @@ def infer_columns(
     """
     types: dict[str, AttributeType] = {}
     for index, name in enumerate(layout.columns):
-        if name is not None and name not in known_types:
-            column = (
-                record.cells[index] for record in records if record.cells is not None and index < len(record.cells)
-            )
-            if (kind := infer(column)) is not None:
-                types[name] = kind
+        if name is None or name in known_types:
+            continue
+        if (kind := infer(cells[index] for cells in rows if index < len(cells))) is not None:
+            types[name] = kind
     return types
 
 
@@ -713,9 +717,9 @@ def row_of(layout: ColumnLayout, record: CsvRecord, readers: Sequence[tuple[int,
     check_size(attributes)
     unsubscribed = False
     if layout.unsubscribed is not None and layout.unsubscribed < len(cells):
-        unsubscribed = _flag(cells[layout.unsubscribed], "unsubscribed")
+        unsubscribed = flag_in(cells[layout.unsubscribed], "unsubscribed")
     if layout.subscribed is not None and layout.subscribed < len(cells) and cells[layout.subscribed].strip():
-        unsubscribed = unsubscribed or not _flag(cells[layout.subscribed], "subscribed")
+        unsubscribed = unsubscribed or not flag_in(cells[layout.subscribed], "subscribed")
     return ImportRow(record.number, email, key, attributes, unsubscribed)
 
 
@@ -732,7 +736,8 @@ def check_size(attributes: dict[str, Any]) -> None:
         raise RowInvalid(f"A contact has at most {ATTRIBUTE_COUNT_LIMIT} attributes.")
 
 
-def _flag(text: str, field: str) -> bool:
+def flag_in(text: str, field: str) -> bool:
+    """The flag in a cell; False if it is blank. Raises RowInvalid."""
     if not text.strip():
         return False
     flag = flag_of(text.strip())
@@ -764,7 +769,7 @@ def read_email(text: str) -> tuple[str, str]:
     """
     local, _, domain = text.rpartition("@")
     if len(text) <= 254 and len(local) <= 64 and text.isascii() and _LOCAL.fullmatch(local):
-        parsed_domain = _parse_domain(domain)
+        parsed_domain = parse_domain(domain)
         if parsed_domain is not None and len(local) + 1 + len(parsed_domain) <= 254:
             return f"{local}@{parsed_domain}", f"{local.lower()}@{parsed_domain}"
     try:
@@ -777,7 +782,7 @@ def read_email(text: str) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=65_536)
-def _parse_domain(domain: str) -> str | None:
+def parse_domain(domain: str) -> str | None:
     """The domain in normalised form; None if the full parser must decide."""
     if domain.endswith(".") or domain != domain.strip():
         return None

@@ -156,10 +156,10 @@ async def known_keys(tx: Transaction, *, project_id: UUID, keys: Jsonb) -> list[
 # Insert contacts that have their times and `unsubscribed` in common. A unique violation means that one of them exists.
 @copied_statement("""
     copy contacts (project_id, created_at, updated_at, unsubscribed, unsubscribed_at, id, email, email_key, attributes)
-    from stdin
+    from stdin (format binary)
 """)
 async def copy_contacts(
-    tx: Transaction, *, project_id: UUID, constants: Sequence[str | None], rows: Sequence[str]
+    tx: Transaction, *, project_id: UUID, constants: Sequence[bytes], rows: Sequence[bytes]
 ) -> None: ...
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -14,20 +15,17 @@ from postern.kernel.http.problems import Problem
 from postern.kernel.values import Moment
 from postern.messaging.audiences import import_store, store
 from postern.messaging.audiences.attributes import known_types
+from postern.messaging.audiences.csv_blocks import CsvBlock, attribute_columns, contacts_of, read_blocks
 from postern.messaging.audiences.csv_cells import KnownType, types_of
 from postern.messaging.audiences.csv_reader import (
     BATCH_BYTES,
     ColumnLayout,
-    CsvRecord,
     ImportRow,
     RowInvalid,
     check_size,
     infer_columns,
     layout_of,
-    read_batch,
     read_header,
-    readers_of,
-    row_of,
 )
 from postern.messaging.audiences.imports import StagedContact, import_batch, stage, yield_to_event_loop
 from postern.messaging.audiences.membership import ChangeActor, refill_audience
@@ -209,52 +207,56 @@ def _parse(
     Infers the types of columns whose attributes have no type, from all cells of the batch.
     """
     batch = ImportBatch({}, [], types, {}, line=start.line, position=start.position)
-    records: Iterable[CsvRecord] = _read_records(batch, layout, chunks, start)
+    blocks: Iterable[CsvBlock] = _read_blocks(batch, layout, chunks, start)
     if any(name is not None and name not in types for name in layout.columns):
-        records = list(records)
-        batch.inferred = infer_columns(layout, records, types)
+        blocks = list(blocks)
+        batch.inferred = infer_columns(layout, [cells for block in blocks for cells in block.rows], types)
         batch.types = types | {name: KnownType(kind, inferred=True) for name, kind in batch.inferred.items()}
-    readers = readers_of(layout, batch.types)
-    for number, record in enumerate(records):
-        yield_to_event_loop(number)
-        try:
-            _add(batch, row_of(layout, record, readers), mode)
-        except RowInvalid as error:
-            batch.failed += 1
-            if len(batch.errors) < IMPORT_ERRORS_KEPT:
-                batch.errors.append(ContactImportError(line=record.number, message=str(error)))
+    columns = attribute_columns(layout, batch.types)
+    for block in blocks:
+        yield_to_event_loop()
+        rows, errors = contacts_of(layout, block, columns)
+        errors += _add(batch, rows, mode)
+        batch.failed += len(errors)
+        batch.errors += sorted(errors, key=attrgetter("line"))[: IMPORT_ERRORS_KEPT - len(batch.errors)]
     if layout.attributes is not None:
         batch.inferred = types_of(row.attributes for row in batch.rows.values()) | batch.inferred
     batch.staged = stage(batch.rows.values())
     return batch
 
 
-def _read_records(
+def _read_blocks(
     batch: ImportBatch, layout: ColumnLayout, chunks: Iterator[bytes], start: ImportProgress
-) -> Iterator[CsvRecord]:
-    """Yield the rows of a batch, and update its counters."""
-    for record in read_batch(layout, chunks, number=start.line, position=start.position, rows=IMPORT_BATCH):
-        batch.row_count += 1
-        batch.line, batch.position = record.next_line, record.next_position
-        yield record
+) -> Iterator[CsvBlock]:
+    """Yield the rows of a batch in blocks, and update its counters."""
+    for block in read_blocks(layout, chunks, number=start.line, position=start.position, rows=IMPORT_BATCH):
+        yield_to_event_loop()
+        batch.row_count += len(block.rows) + len(block.invalid)
+        batch.line, batch.position = block.next_line, block.next_position
+        yield block
     batch.is_last = batch.row_count < IMPORT_BATCH and batch.position - start.position < BATCH_BYTES
 
 
-def _add(batch: ImportBatch, row: ImportRow, mode: ImportMode) -> None:
-    """Add a row to the batch. Raises RowInvalid if the merged attributes of a repeated address exceed a limit.
+def _add(batch: ImportBatch, rows: list[ImportRow], mode: ImportMode) -> list[ContactImportError]:
+    """Add rows to the batch; returns an error for a repeated address whose merged attributes exceed a limit.
 
     A repeated address has the same result as in a later batch: it is merged with the earlier row or, with the mode
     `skip`, ignored.
     """
-    existing = batch.rows.get(row.email_key)
-    if existing is None:
-        batch.rows[row.email_key] = row
-        return
-    if mode == "upsert":
+    errors: list[ContactImportError] = []
+    for row in rows:
+        existing = batch.rows.setdefault(row.email_key, row)
+        if existing is row or mode == "skip":
+            continue
         merged = existing.attributes | row.attributes
-        check_size(merged)
+        try:
+            check_size(merged)
+        except RowInvalid as error:
+            errors.append(ContactImportError(line=row.line, message=str(error)))
+            continue
         existing.attributes = merged
         existing.unsubscribed = existing.unsubscribed or row.unsubscribed
+    return errors
 
 
 async def _fail_import(world: "World", job: ImportJob, reason: str) -> None:

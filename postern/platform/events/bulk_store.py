@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import LiteralString
 from uuid import UUID
 
-from postern.kernel.database.statements import Transaction, copied_statement
+from postern.kernel.database.statements import Transaction, copied_statement, copied_value
 from postern.kernel.values import Moment, Record
 
 
@@ -39,21 +39,21 @@ INSERT_HAPPENED_EVENTS: LiteralString = """
 # Insert events that have all but their id, subject and data in common.
 @copied_statement("""
     copy events (project_id, type, actor_type, actor_id, actor_label, occurred_at, test, id, subject_id, data)
-    from stdin
+    from stdin (format binary)
 """)
 async def copy_rows(
-    tx: Transaction, *, project_id: UUID, constants: Sequence[str | None], rows: Sequence[str]
+    tx: Transaction, *, project_id: UUID, constants: Sequence[bytes], rows: Sequence[bytes]
 ) -> None: ...
 
 
-async def copy_events(tx: Transaction, project_id: UUID, bulk: BulkEvents, type: str, rows: Sequence[str]) -> None:
-    """Insert an event of `type` for each of `rows`: the id of its subject and its data as JSON, separated by a tab, in
-    the text format of COPY. Their ids are `id_after(bulk.event_id, 1)` and following."""
-    prefix = f"{bulk.event_id.int >> 32:024x}"
-    actor_id = None if bulk.actor_id is None else str(bulk.actor_id)
+async def copy_events(tx: Transaction, project_id: UUID, bulk: BulkEvents, type: str, rows: Sequence[bytes]) -> None:
+    """Insert an event of `type` for each of `rows`: the id of its subject and its data (`jsonb`), in the binary format
+    of COPY. Their ids are `id_after(bulk.event_id, 1)` and following."""
+    fields = (type, bulk.actor_type, bulk.actor_id, bulk.actor_label, bulk.now, bulk.test)
+    start_of_id = copied_value(bulk.event_id)[:-4]
     await copy_rows(
         tx,
         project_id=project_id,
-        constants=[type, bulk.actor_type, actor_id, bulk.actor_label, str(bulk.now), "t" if bulk.test else "f"],
-        rows=[f"{prefix}{number:08x}\t{row}" for number, row in enumerate(rows, start=1)],
+        constants=list(map(copied_value, fields)),
+        rows=[start_of_id + number.to_bytes(4, "big") + row for number, row in enumerate(rows, start=1)],
     )

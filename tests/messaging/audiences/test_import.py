@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from postern.kernel.due import Lane, claim
-from postern.messaging.audiences import csv_reader, import_store, work
+from postern.messaging.audiences import csv_blocks, csv_reader, import_store, work
+from postern.messaging.audiences.csv_cells import KnownType
 from postern.messaging.audiences.model import ImportFileInvalid
 from postern.protocols.mail.address import AddressInvalid, address_key, parse_address
 from tests.messaging.audiences.test_audiences import PRO, create_audience, member_names
@@ -448,6 +449,65 @@ def test_the_fast_address_parser_agrees_with_the_full_one(text):
             csv_reader.read_email(text)
         return
     assert csv_reader.read_email(text) == (expected, address_key(expected))
+
+
+_CELLS = st.sampled_from(
+    [
+        *("", " ", "1", "-0", "007", "1.50", "1e3", "9" * 20, "true", "No", "maybe", "2026-01-31", "2026-01-31 "),
+        *("x", "'=x", "'x", "O'Neil", "{}", '["a"]', '{"a": "\\u0000"}', "a\0b", "a\nb", "\u00e4", "y" * 3_000),
+    ]
+)
+_ADDRESSES = st.sampled_from(
+    [
+        *("a@example.com", "B.c@Example.COM ", "'+d@example.com", "d'e@example.com", "f@b\u00fccher.example", "n@x.y"),
+        *("", "no address", "g@" + "h" * 250, "i" * 65 + "@example.com", "j@example.com.", "k@l@example.com"),
+        " m@exam ple.com",
+    ]
+)
+
+
+@settings(max_examples=400)
+@given(
+    st.lists(st.tuples(_ADDRESSES, st.lists(_CELLS, max_size=8)) | st.sampled_from(['"', 'a"b,c', '"a"b', "\xff", ""])),
+    st.sampled_from(["string", "number", "boolean", "date", "list", None]),
+    st.booleans(),
+    st.integers(1, 400),
+    st.integers(1, 20),
+)
+def test_blocks_have_the_contacts_and_errors_of_single_rows(lines, kind, inferred, size, batch_rows):
+    header = csv_reader.read_header(b"email,a,unsubscribed,b,subscribed,attributes\n")
+    buffer = io.StringIO(newline="")
+    for line in lines:
+        if isinstance(line, str):
+            buffer.write(line + "\n")
+        else:
+            csv.writer(buffer, lineterminator="\n").writerow([line[0], *line[1]])
+    data = buffer.getvalue().encode("latin-1" if "\xff" in buffer.getvalue() else "utf-8")
+    chunks = [data[start : start + size] for start in range(0, len(data), size)]
+    types = {name: KnownType(kind, inferred=inferred) for name in ("a", "b") if kind}
+    expected, expected_errors = [], []
+    end = (2, header.length)
+    for record in csv_reader.read_batch(header.layout, chunks, number=2, position=header.length, rows=batch_rows):
+        end = (record.next_line, record.next_position)
+        try:
+            expected.append(csv_reader.row_of(header.layout, record, csv_reader.readers_of(header.layout, types)))
+        except csv_reader.RowInvalid as error:
+            expected_errors.append((record.number, str(error)))
+    contacts, errors, count = [], [], 0
+    columns = csv_blocks.attribute_columns(header.layout, types)
+    last = (2, header.length)
+    for block in csv_blocks.read_blocks(header.layout, chunks, number=2, position=header.length, rows=batch_rows):
+        rows, block_errors = csv_blocks.contacts_of(header.layout, block, columns)
+        contacts += rows
+        errors += [(error.line, error.message) for error in block_errors]
+        count += len(block.rows) + len(block.invalid)
+        last = (block.next_line, block.next_position)
+    assert contacts == expected
+    assert sorted(errors) == sorted(expected_errors)
+    assert count == len(expected) + len(expected_errors) <= batch_rows
+    assert last[0] <= len(data.split(b"\n")) + 1
+    assert last[1] >= end[1]
+    assert not data[end[1] - header.length : last[1] - header.length].strip(b"\r\n")
 
 
 def test_an_endless_line_takes_bounded_memory():
