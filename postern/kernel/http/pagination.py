@@ -14,6 +14,7 @@ import io
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
+from types import NoneType
 from typing import Annotated, Any, Generic, TypeVar
 from uuid import UUID
 
@@ -288,21 +289,49 @@ def _cell(value: Any) -> str:
     return escape_formula(value) if isinstance(value, str) else str(value)
 
 
+_NUMBER_TYPES = {int, float, NoneType}
+_FLAGS = {True: "true", False: "false", None: ""}
+
+
+def _cells(values: Sequence[Any]) -> Sequence[Any]:
+    """The cells of a column for csv.writer, which writes None and numbers like `_cell`."""
+    types = set(map(type, values))
+    if types <= {str, NoneType} and _FORMULA_STARTS.isdisjoint({text[:1] for text in values if text}):
+        return values
+    if types <= _NUMBER_TYPES:
+        return values
+    if types <= {bool, NoneType}:
+        return [_FLAGS[value] for value in values]
+    return list(map(_cell, values))
+
+
+def csv_rows(columns: Iterable[Sequence[Any]]) -> bytes:
+    """Lines of CSV from the values of each column. Texts are escaped with `escape_formula`."""
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\r\n").writerows(zip(*map(_cells, columns), strict=True))
+    return buffer.getvalue().encode()
+
+
+def _transposed(rows: list[Any]) -> Iterable[Sequence[Any]]:
+    return zip(*rows, strict=True)
+
+
 async def csv_stream(
-    header: Sequence[str], batches: AsyncIterator[list[Item]], cells: Callable[[Item], Iterable[Any]] = iter
+    header: Sequence[str],
+    batches: AsyncIterator[list[Item]],
+    columns: Callable[[list[Item]], Iterable[Sequence[Any]]] = _transposed,
 ) -> AsyncIterator[bytes]:
     """Stream a table as CSV, in a chunk for each list of rows. Texts are escaped with `escape_formula`.
 
-    `cells` are the cells of a row; it is called in a thread, so that a large export does not occupy the event loop.
+    `columns` returns the values of each column for a list of rows, which is not empty. It is called in a thread, so
+    that a large export does not occupy the event loop, while the next list is fetched.
     """
-
-    def encode(rows: list[Item]) -> bytes:
-        buffer = io.StringIO()
-        csv.writer(buffer, lineterminator="\r\n").writerows([list(map(_cell, cells(row))) for row in rows])
-        return buffer.getvalue().encode()
-
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\r\n").writerow(map(_cell, header))
-    yield buffer.getvalue().encode()
+    yield csv_rows([[name] for name in header])
+    previous: asyncio.Future[bytes] | None = None
     async for rows in batches:
-        yield await asyncio.to_thread(encode, rows)
+        encoded = asyncio.ensure_future(asyncio.to_thread(lambda rows: csv_rows(columns(rows)), rows))
+        if previous is not None:
+            yield await previous
+        previous = encoded
+    if previous is not None:
+        yield await previous

@@ -33,7 +33,7 @@ from postern.messaging.audiences.attributes import (
 )
 from postern.messaging.audiences.charsets import CODECS, Utf8Detector, charset_named
 from postern.messaging.audiences.csv_blocks import BLOCK_ROWS
-from postern.messaging.audiences.csv_cells import KnownType, KnownTypes, Reader, cells_of, types_of
+from postern.messaging.audiences.csv_cells import KnownType, KnownTypes, Reader, columns_of, types_of
 from postern.messaging.audiences.csv_headers import field_of
 from postern.messaging.audiences.csv_reader import (
     BATCH_BYTES,
@@ -482,8 +482,14 @@ async def _export(call: Call) -> AsyncIterator[bytes]:
         columns = await store.attributes_in_use(tx, project_id=call.project_id, limit=EXPORTED_ATTRIBUTES)
         types: dict[str, AttributeType] = {column.name: column.type for column in columns}
         rows = store.stream_contacts(tx, project_id=call.project_id)
-        async for chunk in csv_stream(header_of(types), rows, lambda row: (*row[:-1], *cells_of(types, row[-1]))):
+        async for chunk in csv_stream(header_of(types), rows, lambda rows: exported_columns(types, rows)):
             yield chunk
+
+
+def exported_columns(types: Mapping[str, AttributeType], rows: list[tuple[Any, ...]]) -> list[Sequence[Any]]:
+    """The columns of an export from rows of `store.stream_contacts`; `header_of` are their names."""
+    *fields, attributes = zip(*rows, strict=True)
+    return [*fields, *columns_of(types, attributes)]
 
 
 def header_of(names: Iterable[str]) -> list[str]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from postern.kernel.http.pagination import csv_stream, escape_formula, unescape_formula
 from postern.messaging.audiences import attributes, contacts, csv_reader
-from postern.messaging.audiences.csv_cells import KnownType, cells_of
+from postern.messaging.audiences.csv_cells import KnownType, columns_of
 from postern.messaging.audiences.imports import header_of
 from postern.messaging.audiences.model import attribute_error
 from tests.messaging.audiences.test_audiences import create_audience
@@ -132,7 +132,8 @@ def test_exported_values_are_imported_unchanged(contact_attributes, other_types,
         name: data.draw(st.sampled_from(TYPES), label=name) for name in contact_attributes if data.draw(st.booleans())
     }
     inferred = data.draw(st.booleans())
-    row = ["0", "a@example.com", False, "", "", "", "", *cells_of(declared, contact_attributes)]
+    cells = [column[0] for column in columns_of(declared, [contact_attributes])]
+    row = ["0", "a@example.com", False, "", "", "", "", *cells]
     exported_file = asyncio.run(export_row(header_of(declared), row))
     header = csv_reader.read_header(exported_file)
     header.check()
