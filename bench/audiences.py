@@ -21,6 +21,7 @@ import httpx
 import psycopg
 import uvloop
 
+from bench.processes import meter
 from postern.cli.bootstrap import create_account_with_project
 from postern.kernel.config import Settings
 from postern.kernel.database.embedded import run_embedded
@@ -34,6 +35,10 @@ CHANGES = 200
 """Measured changes of one contact."""
 HEADER = "email,name,plan,seats,country,since,vip\n"
 CONTACT_INDEXES = "alter table bare add primary key (project_id, id), add unique (project_id, email_key)"
+SEARCH_INDEXES = """
+    create index on bare (project_id, id) where unsubscribed;
+    create index on bare using gin (project_id, email_key gin_trgm_ops)
+"""
 EVENT_INDEXES = "alter table bare add primary key (project_id, id); create index on bare (project_id, subject_id, id)"
 CONDITIONS: list[dict[str, Any]] = [
     {"field": "plan", "operator": "eq", "value": "pro"},
@@ -251,12 +256,14 @@ async def changes(client: httpx.AsyncClient, contact: str, attributes: Any = lam
 
 
 async def export(client: httpx.AsyncClient, url: str, count: int) -> None:
+    describe = meter()
     began, size, first = time.perf_counter(), 0, 0.0
     async with client.stream("GET", "contacts/export") as response:
         async for piece in response.aiter_raw():
             first = first or time.perf_counter() - began
             size += len(piece)
     seconds = time.perf_counter() - began
+    print(f"export: {describe(count)}", flush=True)
     show(f"export, {size / 1e6:.0f} MB, first byte after {first:.1f} s", seconds, count, "COPY TO", bare_copy_out(url))
 
 
@@ -274,15 +281,21 @@ async def measure(url: str, pids: dict[str, int], file: Path, count: int) -> Non
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{PORT}", timeout=600) as client:
         await sign_up(client, url, file.parent)
         before = {name: memory(pid) for name, pid in pids.items()}
+        describe = meter()
         uploaded, seconds, state = await import_file(client, file)
+        print(f"import: {describe(count)}", flush=True)
         assert (state["created"], state["failed"]) == (count, 0), state
         copy_seconds = bare_copy(url, "contacts", CONTACT_INDEXES, file.parent)
-        show("limit: COPY of the contacts, then their indexes", copy_seconds, count)
+        show("limit: COPY of the contacts, then two indexes", copy_seconds, count)
         show("upload", uploaded, count, "COPY", copy_seconds)
         show("import with events", seconds, count, "COPY", copy_seconds)
-        both_seconds = copy_seconds + bare_copy(url, "events", EVENT_INDEXES, file.parent)
+        event_seconds = bare_copy(url, "events", EVENT_INDEXES, file.parent)
+        both_seconds = copy_seconds + event_seconds
         show("limit: the same with the events", both_seconds, count)
         show("the same import, compared with that", seconds, count, "COPY with events", both_seconds)
+        all_seconds = event_seconds + bare_copy(url, "contacts", CONTACT_INDEXES + "; " + SEARCH_INDEXES, file.parent)
+        show("limit: COPY of both, then all their indexes", all_seconds, count)
+        show("the same import, compared with that", seconds, count, "COPY, all indexes", all_seconds)
         insert_seconds = bare_insert(url)
         show("limit: contacts and events by INSERT … SELECT", insert_seconds, count)
         show("the same import, compared with that", seconds, count, "INSERT … SELECT", insert_seconds)
