@@ -94,7 +94,7 @@ class DashboardBuild:
         html = page.read_text("utf-8") if page.is_file() else ""
         self._files: dict[str, BuildFile] = {}
         digest = hashlib.sha256(html.encode())
-        for path in sorted(folder.rglob("*")):
+        for path in sorted(folder.rglob("*"), key=str):
             if path.is_file() and path != page and path.suffix in MEDIA_TYPES:
                 name, content = path.relative_to(folder).as_posix(), path.read_bytes()
                 digest.update(b"%d %b %d " % (len(name), name.encode(), len(content)) + content)

@@ -2,9 +2,11 @@
 
 import httpx
 import pytest
-from litestar import Litestar, Router, get, post
+from litestar import Litestar, Response, Router, get, post
+from litestar.response.base import ASGIResponse
+from litestar.types import Empty, Receive, Scope, Send
 
-from postern.kernel.http.routing import AllRoutes, FastLitestar
+from postern.kernel.http.routing import AllRoutes, AsgiRoute, FastLitestar
 
 
 @get("/things/{id:str}", sync_to_thread=False, name="read")
@@ -49,3 +51,31 @@ async def test_methods_of_a_path_and_routers_are_served() -> None:
 def test_two_handlers_of_a_method_are_rejected() -> None:
     with pytest.raises(ValueError, match="/things/"):
         AllRoutes([read, read])
+
+
+async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["path"] == "/things/2":
+        raise LookupError
+    await ASGIResponse(body=b"deleted")(scope, receive, send)
+
+
+async def test_litestar_finds_an_asgi_route_and_handles_its_exceptions_but_makes_no_models_for_it() -> None:
+    routes = AllRoutes([read, AsgiRoute("/things/{id:str}", http_method="DELETE", application=serve)])
+    app = FastLitestar(
+        route_handlers=[routes],
+        exception_handlers={LookupError: lambda _, __: Response("missing", status_code=404, media_type="text/plain")},
+        openapi_config=None,
+    )
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+        responses = [await client.delete(path) for path in ("/things/1", "/things/2")]
+        options = await client.options("/things/1")
+    assert [(response.status_code, response.text) for response in responses] == [(200, "deleted"), (404, "missing")]
+    assert (options.status_code, options.headers["allow"]) == (204, "DELETE, GET, OPTIONS")
+    served = [handler for handler in routes.handlers if isinstance(handler, AsgiRoute)]
+    assert [*map(method_of, served)] == ["DELETE", "OPTIONS"]
+    assert all(handler._signature_model is Empty for handler in served), "models take most of the time"
+
+
+def method_of(handler: AsgiRoute) -> str:
+    (method,) = handler.http_methods
+    return method

@@ -11,16 +11,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from types import NoneType, UnionType
-from typing import Any, Final, TypeVar, Union, get_args, get_origin
+from typing import Any, TypeVar, Union, get_args, get_origin
 from uuid import UUID
 
 import msgspec
 import structlog
 from litestar import Request
-from litestar.handlers import HTTPRouteHandler
 from litestar.response import Stream
 from litestar.types import ASGIApp, Receive, Scope, Send
-from litestar.utils.signature import ParsedSignature
 from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
 
@@ -43,6 +41,7 @@ from postern.kernel.http.operation import Operation, Parameter, RawRequest, quer
 from postern.kernel.http.pagination import Feed, LinkedList, Page
 from postern.kernel.http.problems import BadRequest, Forbidden, Invalid, Missing, Problem, ProblemError, Unauthenticated
 from postern.kernel.http.responses import HttpResponse, NotFound
+from postern.kernel.http.routing import AsgiRoute
 from postern.kernel.http.validation import invalid_value, reject_out_of_range, reject_unknown, reject_unstorable
 from postern.kernel.limits import RateLimit, RateLimitState, TooManyRequests
 from postern.kernel.values import (
@@ -95,45 +94,18 @@ class BodyInvalid(BadRequest):
     """The body is not valid JSON."""
 
 
-def handler_of(operation: Operation[Any, Any]) -> HTTPRouteHandler:
-    """The Litestar route of an operation. Litestar finds the route and handles exceptions; the route's middleware does
-    the rest itself, because Litestar's own handling of arguments and responses would cost more CPU time than all of it
+def handler_of(operation: Operation[Any, Any]) -> AsgiRoute:
+    """The Litestar route of an operation. Litestar finds the route and handles exceptions; the route does the rest
+    itself, because Litestar's own handling of arguments and responses would cost more CPU time than all of it
     (docs/decisions/0102-what-a-request-costs.md)."""
-    serve = _application_of(operation)
-
-    def serve_instead(app: ASGIApp) -> ASGIApp:
-        del app  # Litestar's own handling of the route.
-        return serve
-
-    async def handle() -> None:
-        raise AssertionError("The middleware of the route responds.")
-
-    handle.__name__ = operation.name
-    return OperationHandler(
+    return AsgiRoute(
         re.sub(r"{(\w+)}", r"{\1:str}", operation.path),
-        http_method=operation.method,  # pyright: ignore[reportArgumentType] - a valid method
+        http_method=operation.method,
+        application=_application_of(operation),
         opt={"operation": operation, "needs": operation.needs},
         request_max_body_size=operation.body_limit,
-        middleware=[serve_instead],
-        status_code=200,
         name=f"{operation.method} {operation.path}",
-    )(handle)
-
-
-async def _handle() -> None:
-    """Has the signature of the functions of all routes of operations."""
-
-
-_PARSED_SIGNATURE: Final = ParsedSignature.from_fn(_handle, {})
-
-
-class OperationHandler(HTTPRouteHandler):
-    """The route of an operation."""
-
-    @property
-    def parsed_fn_signature(self) -> ParsedSignature:
-        """Litestar would parse the signature of each function: a sixth of the time to build the application."""
-        return _PARSED_SIGNATURE
+    )
 
 
 def _application_of(operation: Operation[Any, Any]) -> ASGIApp:
