@@ -361,6 +361,7 @@ def test_bootstrap_and_migrate_work_without_a_server(base_folder: Path) -> None:
     server = start(folder)
     try:
         server.wait_until_ready()
+        assert "libpq" not in Path(f"/proc/{server.process.pid}/maps").read_text(), "its child uses the database driver"
         assert_bootstrapped({**bootstrap, "baseUrl": server.url}, server.url)
         assert "POSTERN_KEY" not in server.printed(), "only the first start creates an account"
         eventually(lambda: "No password or key?" in server.printed(), server)

@@ -9,12 +9,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class SettingsReport:
-    """What the first API process reports to `postern serve` as JSON, as soon as it has loaded the application."""
+    """What the first API process reports to `postern serve` as a line of JSON, as soon as it has loaded the
+    application."""
 
     error: str = ""
     """Why the settings or the master key are invalid; empty if they are valid."""
     mail_and_ports: str = ""
     """Describes the transports and the ports."""
+
+
+@dataclass(frozen=True)
+class DatabaseReport:
+    """What it reports in a second line, after it got the URL of the database and has migrated it."""
+
+    error: str = ""
+    """Why the database cannot be used; empty if it can."""
+    is_empty: bool = False
+    """Whether it has no account yet."""
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 `postern serve` starts `python -m postern.cli.child` with `api DESCRIPTOR [DESCRIPTOR] [report=DESCRIPTOR]`, with
 `worker`, or with `smtp NAME=DESCRIPTOR …`. A DESCRIPTOR is the number of the file descriptor of a listening socket: the
 first one of `api` is for HTTP, the second one for HTTPS; NAME is the name of the SMTP listener. `report` is a pipe, to
-which the process writes a SettingsReport. Importing this module loads the whole application.
+which the process writes a SettingsReport and a DatabaseReport. Importing this module loads the whole application.
 """
 
 import asyncio
@@ -17,8 +17,10 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from typing import IO
 
 import msgspec
+import psycopg
 import structlog
 import uvicorn
 import uvloop
@@ -28,12 +30,13 @@ from psycopg_pool import PoolTimeout
 from postern.app import HOOKS, make_app, work_for
 from postern.cli import GC_THRESHOLD, CannotRun, report_expected_errors
 from postern.cli.checks import check_settings, describe_mail_and_ports
-from postern.cli.child import SettingsReport
+from postern.cli.child import DatabaseReport, SettingsReport
 from postern.cli.mail_servers import MailServers
 from postern.cli.ports import BACKLOG, HTTPS_VARIABLES, SMTP_VARIABLES, open_port
 from postern.instance import HEARTBEAT_INTERVAL, HEARTBEAT_TIMEOUT, wait_for_database
 from postern.instance_store import heartbeat, remove_worker
 from postern.kernel.config import SettingInvalid, Settings, read_settings
+from postern.kernel.database.migrations import MigrationError, migrate
 from postern.kernel.due import Worker
 from postern.kernel.http.connections import limited_protocol
 from postern.kernel.http.https_listener import HANDSHAKES, HttpsServer
@@ -47,7 +50,7 @@ from postern.messaging.certificates.work import plan_certificates
 from postern.messaging.emails.retention import RETENTION_EVERY, delete_expired
 from postern.messaging.inbound.retention import delete_expired_inbound
 from postern.platform.accounts.deletion import delete_stale_sign_ups
-from postern.security.secrets import WrongMasterKey, load_master_key
+from postern.security.secrets import Secrets, WrongMasterKey, check_master_key_of, load_master_key
 from postern.world import World, open_world
 
 RENDERING_DELAY_SECONDS = 1.0
@@ -302,17 +305,39 @@ def _stop_on_signals(stop: Callable[[], None], parent: ParentPipe | None) -> Non
         loop.add_reader(descriptor, on_parent_message)
 
 
-def _report_settings(settings: Settings, descriptor: int) -> None:
-    """Check the settings and the master key, and write the result to a pipe. If something is invalid, the parent then
-    ends this process."""
+def _check_settings(settings: Settings) -> SettingsReport:
+    """Check the settings and the master key."""
     try:
         check_settings(settings)
         load_master_key(settings.secret, settings.data)
-        report = SettingsReport(mail_and_ports=describe_mail_and_ports(settings))
     except (SettingInvalid, WrongMasterKey) as error:
-        report = SettingsReport(error=str(error))
-    with open(descriptor, "w", encoding="utf-8") as pipe:
-        json.dump(asdict(report), pipe)
+        return SettingsReport(error=str(error))
+    return SettingsReport(mail_and_ports=describe_mail_and_ports(settings))
+
+
+def _prepare_database(settings: Settings, url: str) -> DatabaseReport:
+    """Apply pending migrations, and compare the master key with that of the database."""
+    try:
+        migrate(url, max_wait=settings.database_wait)
+        check_master_key_of(url, Secrets(load_master_key(settings.secret, settings.data)))
+        with psycopg.connect(url, autocommit=True) as connection:
+            return DatabaseReport(is_empty=connection.execute("select 1 from accounts limit 1").fetchone() is None)
+    except (MigrationError, OperationalError, WrongMasterKey) as error:
+        return DatabaseReport(error=str(error))
+
+
+def _prepared_database_url(settings: Settings, parent: ParentPipe, report: IO[str]) -> str:
+    """Check the settings, wait for the database's URL, prepare the database, and report both results. If something is
+    invalid, the parent then ends this process."""
+    _write_report(report, _check_settings(settings))
+    url = parent.database_url()
+    result = _prepare_database(settings, url)
+    _write_report(report, result)
+    return parent.database_url() if result.error else url
+
+
+def _write_report(report: IO[str], result: SettingsReport | DatabaseReport) -> None:
+    print(json.dumps(asdict(result)), file=report, flush=True)
 
 
 def main() -> None:
@@ -322,8 +347,10 @@ def main() -> None:
     with report_expected_errors():
         settings, parent = read_settings(), ParentPipe()
         if sockets and sockets[-1].startswith("report="):
-            _report_settings(settings, int(sockets.pop().removeprefix("report=")))
-        url = parent.database_url()
+            with os.fdopen(int(sockets.pop().removeprefix("report=")), "w", encoding="utf-8") as report:
+                url = _prepared_database_url(settings, parent, report)
+        else:
+            url = parent.database_url()
         if process_type == "api":
             descriptors = [int(number) for number in sockets]
             https_listener = descriptors[1] if len(descriptors) > 1 else None

@@ -1,10 +1,10 @@
 """`postern serve`: the process that starts the database, API processes, workers and the SMTP server, restarts them, and
 stops them.
 
-This process owns the listening sockets and the lock of the data folder. It starts quickly, because it does not import
-the application: the first API process checks the settings for it. If an API process dies, only the requests that
-it was answering are lost. Each child reads a pipe from this process: if this process is killed, the children finish
-their work and exit.
+This process owns the listening sockets and the lock of the data folder. It starts quickly, because it imports neither
+the application nor the database driver: the first API process checks the settings and migrates the database for it. If
+an API process dies, only the requests that it was answering are lost. Each child reads a pipe from this process: if
+this process is killed, the children finish their work and exit.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from typing import Any
 import msgspec
 
 from postern.cli import EXIT_CANNOT_RUN, CannotRun
-from postern.cli.child import SettingsReport
+from postern.cli.child import DatabaseReport, SettingsReport
 from postern.cli.data_folder import ServerState, ended_unexpectedly, lock_data_folder, write_server_state
 from postern.cli.ports import HTTPS_VARIABLES, SMTP_VARIABLES, open_port
 from postern.kernel.config import Settings, read_settings
@@ -73,7 +73,7 @@ class ChildProcess:
         """Start the process, which loads the application and then waits for the database's URL.
 
         A restart sends the URL of the last `connect` again. `report` is the descriptor of a pipe to which an API
-        process writes a SettingsReport.
+        process writes a SettingsReport and a DatabaseReport.
         """
         inherited_fds = self.inherited_fds if report is None else (*self.inherited_fds, report)
         self.started_at = monotonic()
@@ -144,36 +144,40 @@ class ProcessGroup:
     """The embedded database; None if DATABASE_URL is set."""
     mail_and_ports: str = ""
     """Describes the transports and the ports; empty until `start` has returned."""
+    is_first_start: bool = False
+    """Whether the database has no account yet; False until `start` has returned."""
 
     async def start(self) -> str:
-        """Start the database and the children, apply pending migrations, and write STATE_FILE to the data folder.
+        """Start the database and the children, and write STATE_FILE to the data folder. Returns the database's URL.
 
-        Returns the database's URL. The settings and the master key are checked before the children get the URL, so that
-        an error is printed only once, and before a new database is created; an existing one starts meanwhile. Raises
-        CannotRun, WrongMasterKey, MigrationError, EmbeddedError and psycopg.OperationalError.
+        The settings and the master key are checked before a new database is created; an existing one starts meanwhile.
+        Then the first child gets the URL and applies pending migrations. The others get it afterwards, so that an error
+        is printed only once. Raises CannotRun and EmbeddedError.
         """
         report = await self._start_children()
         if self.embedded is not None and not self.embedded.has_cluster:
-            await self._read_report(report)
+            await self._read_settings_report(report)
             url = await self._start_database()
         else:
             # Both are waited for, because a start that still runs in its thread could not be stopped.
             checked, started = await asyncio.gather(
-                self._read_report(report), self._start_database(), return_exceptions=True
+                self._read_settings_report(report), self._start_database(), return_exceptions=True
             )
             for result in (checked, started):
                 if isinstance(result, BaseException):
                     raise result
             url = str(started)
-        await asyncio.to_thread(self._prepare_database, url)
+        first, *others = self.children
+        first.connect(url)
+        await self._read_database_report(report)
         base_url = self.settings.public_url
         write_server_state(self.settings.data, ServerState(pid=os.getpid(), database_url=url, base_url=base_url))
-        for child in self.children:
+        for child in others:
             child.connect(url)
         return url
 
     async def _start_children(self) -> asyncio.StreamReader:
-        """Start the children. Returns the reading end of the pipe for the SettingsReport of the first API process."""
+        """Start the children. Returns the reading end of the pipe for the reports of the first API process."""
         reading, writing = os.pipe()
         report = asyncio.StreamReader()
         protocol = asyncio.StreamReaderProtocol(report)
@@ -185,30 +189,32 @@ class ProcessGroup:
             os.close(writing)
         return report
 
-    async def _read_report(self, report: asyncio.StreamReader) -> None:
+    async def _read_settings_report(self, report: asyncio.StreamReader) -> None:
         """Wait for the SettingsReport. Raises CannotRun if something is invalid, or if the API process ended before."""
-        text = await report.read()
-        if not text:
-            raise CannotRun(f"The {self.children[0].name} ended before it had checked the settings.")
-        result = SettingsReport(**json.loads(text))
+        result = SettingsReport(**await self._read_report(report, "checked the settings"))
         if result.error:
             raise CannotRun(result.error)
         self.mail_and_ports = result.mail_and_ports
+
+    async def _read_database_report(self, report: asyncio.StreamReader) -> None:
+        """Wait for the DatabaseReport. Raises CannotRun if the database cannot be used, or if the API process ended."""
+        result = DatabaseReport(**await self._read_report(report, "prepared the database"))
+        if result.error:
+            raise CannotRun(result.error)
+        self.is_first_start = result.is_empty
+
+    async def _read_report(self, report: asyncio.StreamReader, done: str) -> dict[str, Any]:
+        """The next report of the first API process. Raises CannotRun if the process ended before it had `done` that."""
+        line = await report.readline()
+        if not line:
+            raise CannotRun(f"The {self.children[0].name} ended before it had {done}.")
+        return json.loads(line)
 
     async def _start_database(self) -> str:
         if self.embedded is not None:
             return await asyncio.to_thread(self.embedded.start)
         assert self.settings.database_url
         return self.settings.database_url
-
-    def _prepare_database(self, url: str) -> None:
-        """Apply pending migrations, and compare the master key with that of the database."""
-        from postern.kernel.database.migrations import migrate
-        from postern.security.secrets import Secrets, check_master_key_of, load_master_key
-
-        master_key = load_master_key(self.settings.secret, self.settings.data)
-        migrate(url, max_wait=self.settings.database_wait)
-        check_master_key_of(url, Secrets(master_key))
 
     async def stop(self) -> None:
         """Stop listening, let the children finish their work, then stop the database."""
@@ -300,7 +306,7 @@ ACCESS_HINT = (
 async def _print_ready(processes: ProcessGroup, url: str) -> None:
     """Wait until the server is ready and print that; on the first start, also create an account and print it."""
     settings, credentials = processes.settings, None
-    if await asyncio.to_thread(_is_first_start, url):
+    if processes.is_first_start:
         # Imported here because it imports the whole application, which later starts do not need.
         bootstrap = await asyncio.to_thread(import_module, "postern.cli.bootstrap")
         credentials = await bootstrap.create_account_with_project(settings, url, settings.public_url)
@@ -318,13 +324,6 @@ async def _print_ready(processes: ProcessGroup, url: str) -> None:
         child.has_been_ready = True
     ready = f"Postern is ready at {settings.public_url} (Ctrl-C stops it).\n{processes.mail_and_ports}"
     print(f"{ready}\n{ACCESS_HINT}" if credentials is None else credentials.welcome(ready), flush=True)
-
-
-def _is_first_start(url: str) -> bool:
-    import psycopg
-
-    with psycopg.connect(url, autocommit=True) as connection:
-        return connection.execute("select 1 from accounts limit 1").fetchone() is None
 
 
 async def _is_ready(settings: Settings) -> bool:

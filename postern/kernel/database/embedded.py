@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 USER = "postern"
 DATABASE = "postern"
+DATABASE_CREATED_FILE = "postern.created"
+"""A file in the cluster that exists once DATABASE has been created."""
 READY_TIMEOUT_SECONDS = 300.0
 """Start-up includes crash recovery, which replays the write-ahead log since the last checkpoint."""
 STOP_TIMEOUT_SECONDS = 30.0
@@ -97,7 +99,8 @@ class EmbeddedPostgres:
             self._prepare()
             stop_running_servers(self.cluster)
             self._launch()
-            self._create_own_database()
+            if not (self.cluster / DATABASE_CREATED_FILE).exists():
+                self._create_own_database()
         except BaseException:
             self.stop()
             raise
@@ -262,12 +265,15 @@ class EmbeddedPostgres:
         self._launch()
 
     def _create_own_database(self) -> None:
+        """Create DATABASE if it does not exist, and remember that in the cluster: later starts need no connection, and
+        the import of its driver takes as long as the start of the server."""
         from psycopg.sql import SQL, Identifier
 
         with self._connect() as connection:
             exists = connection.execute("select 1 from pg_database where datname = %s", [DATABASE]).fetchone()
             if not exists:
                 connection.execute(SQL("create database {}").format(Identifier(DATABASE)))
+        (self.cluster / DATABASE_CREATED_FILE).touch()
 
     def _administer(self, statement: "Composed") -> None:
         with self._connect() as connection:

@@ -9,6 +9,7 @@ import hashlib
 import re
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import pairwise
@@ -80,7 +81,9 @@ def migrate(url: str, *, folder: Path | None = None, max_wait: timedelta = NO_WA
             connection.execute("select pg_advisory_xact_lock(%s)", [LOCK_KEY])
             connection.execute(TABLE)
             _adopt_baseline(connection, all_migrations)
-        return [migration.name for migration in all_migrations if _apply_with_retries(connection, migration)]
+            applied = dict(connection.execute("select number, checksum from schema_migrations").fetchall())
+        missing = [migration for migration in all_migrations if not _was_applied(migration, applied)]
+        return [migration.name for migration in missing if _apply_with_retries(connection, migration)]
 
 
 def connect_with_retries(url: str, max_wait: timedelta) -> Connection:
@@ -186,6 +189,14 @@ def _record(connection: Connection, migration: Migration) -> None:
     )
 
 
+def _was_applied(migration: Migration, checksums: Mapping[int, str]) -> bool:
+    """Whether the number is among the applied ones. Raises MigrationError if the file has changed since then."""
+    checksum = checksums.get(migration.number)
+    if checksum is not None:
+        _require_same_checksum(migration, checksum)
+    return checksum is not None
+
+
 def _apply_with_retries(connection: Connection, migration: Migration) -> bool:
     for attempt in range(TRIES):
         try:
@@ -202,9 +213,9 @@ def _apply_with_retries(connection: Connection, migration: Migration) -> bool:
 
 
 def _apply(connection: Connection, migration: Migration) -> bool:
-    """Apply a migration in a transaction of its own. Returns False if it was applied before.
+    """Apply a migration in a transaction of its own. Returns False if another process has applied it meanwhile.
 
-    Raises MigrationError if the file has changed since then.
+    Raises MigrationError if that process had another file.
     """
     with connection.transaction():
         connection.execute("select pg_advisory_xact_lock(%s)", [LOCK_KEY])
