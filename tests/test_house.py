@@ -412,7 +412,7 @@ MAY_RUN_RAW_SQL = {
     "cli/doctor.py": "a command that only reads, from a database whose server may be stopped",
     "cli/doctor_loops.py": "like cli/doctor.py",
     "cli/reports.py": "like cli/doctor.py",
-    "cli/supervisor.py": "reads before the processes with a pool are started",
+    "cli/processes.py": "reads before there is a World",
     "cli/tls_reports.py": "like cli/doctor.py",
     "security/secrets.py": "checks the master key before there is a World",
 }

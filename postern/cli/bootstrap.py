@@ -15,6 +15,7 @@ import typer
 from postern.kernel.config import Settings
 
 if TYPE_CHECKING:
+    from postern.cli.data_folder import ServerState
     from postern.world import World
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
@@ -110,16 +111,32 @@ def bootstrap(as_json: Json = False) -> None:
     Works whether or not the server is running. Applies pending migrations to the database. Needs the server's master
     key.
     """
+    from postern.cli.console import ask_server
     from postern.cli.data_folder import connect_database, require_master_key
     from postern.kernel.config import read_settings
-    from postern.kernel.database.migrations import migrate
 
     settings = read_settings()
-    with connect_database(settings) as (url, base_url):
-        require_master_key(settings)
-        migrate(url)
-        credentials = asyncio.run(create_account_with_project(settings, url, base_url))
+    if created := ask_server("bootstrap", settings):
+        credentials = msgspec.json.decode(created, type=BootstrapResult)
+    else:
+        from postern.kernel.database.migrations import migrate
+
+        with connect_database(settings) as (url, base_url):
+            require_master_key(settings)
+            migrate(url)
+            credentials = asyncio.run(create_account_with_project(settings, url, base_url))
     print(credentials.as_json() if as_json else credentials.welcome())
+
+
+def create_account_of_server(settings: Settings, running_server: "ServerState") -> BootstrapResult:
+    """Create an account, a project and a live secret key on the server that runs on the data folder."""
+    from postern.cli.console import ask_server
+    from postern.cli.data_folder import require_master_key
+
+    if created := ask_server("bootstrap", settings):
+        return msgspec.json.decode(created, type=BootstrapResult)
+    require_master_key(settings)
+    return asyncio.run(create_account_with_project(settings, running_server.database_url, running_server.base_url))
 
 
 async def create_account_with_project(settings: Settings, url: str, base_url: str) -> BootstrapResult:

@@ -6,15 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from postern.cli import CannotRun
-
 if TYPE_CHECKING:
     from postern.cli.doctor import CheckResult
-    from postern.messaging.certificates.model import StoredCertificate
     from postern.world import World
-
-MAX_CERTIFICATES = 10_000
-"""Maximum number of certificates that a command reads and prints."""
 
 Name = Annotated[str, typer.Argument(help="The host name of the certificate.")]
 
@@ -30,67 +24,23 @@ def register(app: typer.Typer) -> None:
 
 def show_all() -> None:
     """Print each host name, the status and expiry of its certificate and, if the last attempt failed, the reason."""
-    asyncio.run(_show_all())
+    from postern.cli.console import execute
 
-
-async def _show_all() -> None:
-    from postern.cli.developers import open_server_world
-    from postern.messaging.certificates import store
-
-    async with open_server_world() as world:
-        rows = await store.list_certificates(world.db, limit=MAX_CERTIFICATES)
-    for row in rows:
-        print(_describe(row))
-    print(f"{len(rows)} certificates")
-
-
-def _describe(row: "StoredCertificate") -> str:
-    from postern.messaging.certificates.operations import status_of
-
-    status = status_of(has_order=row.order_url is not None, failures=row.failures, is_issued=row.issued_at is not None)
-    expiry = f"expires {row.expires_at:%Y-%m-%d %H:%M} UTC" if row.expires_at else "no certificate"
-    next_attempt = f", next attempt {row.due_at:%Y-%m-%d %H:%M} UTC" if row.due_at else ""
-    return f"{row.name}  {status}  {expiry}{next_attempt}" + (f"\n    {row.problem}" if row.problem else "")
+    print(execute("certificates list"))
 
 
 def renew(name: Name) -> None:
     """Order a new certificate for a host name now, for example after you have solved a problem with it."""
-    asyncio.run(_renew(name.rstrip(".").lower()))
+    from postern.cli.console import execute
 
-
-async def _renew(name: str) -> None:
-    from postern.cli.developers import open_server_world
-    from postern.messaging.certificates.authority import authority_of
-
-    async with open_server_world() as world:
-        if not world.settings.acme_terms_agreed:
-            raise CannotRun("No certificate authority is configured: set POSTERN_ACME_TERMS_AGREED.")
-        if not await authority_of(world).renew(name):
-            raise CannotRun(f"There is no certificate for {name}; `postern certificates list` prints all.")
-    print(f"A worker orders a new certificate for {name}. To see the result, run `postern certificates list`.")
+    print(execute("certificates renew", name=name.rstrip(".").lower()))
 
 
 def revoke(name: Name) -> None:
     """Revoke the certificate of a host name, for example because its private key was leaked, and order a new one."""
-    asyncio.run(_revoke(name.rstrip(".").lower()))
+    from postern.cli.console import execute
 
-
-async def _revoke(name: str) -> None:
-    from postern.cli.developers import open_server_world
-    from postern.messaging.certificates import store
-    from postern.messaging.certificates.authority import authority_of
-    from postern.protocols.acme.model import AcmeFailed
-
-    async with open_server_world() as world:
-        rows = [row for row in await store.certificates_of_name(world.db, name=name) if row.chain is not None]
-        if not rows:
-            raise CannotRun(f"There is no certificate for {name}; `postern certificates list` prints all.")
-        for row in rows:
-            try:
-                await authority_of(world).revoke(row)
-            except AcmeFailed as error:
-                raise CannotRun(f"The certificate for {name} could not be revoked: {error}") from None
-    print(f"The certificate for {name} is revoked; a worker orders a new one.")
+    print(execute("certificates revoke", name=name.rstrip(".").lower()))
 
 
 def check_certificates() -> None:
@@ -105,7 +55,7 @@ def check_certificates() -> None:
 
 
 async def _diagnose() -> AsyncIterator["CheckResult"]:
-    from postern.cli.developers import open_server_world
+    from postern.cli.console import open_server_world
 
     async with open_server_world() as world:
         async for result in diagnose(world):
@@ -115,6 +65,7 @@ async def _diagnose() -> AsyncIterator["CheckResult"]:
 async def diagnose(world: "World") -> AsyncIterator["CheckResult"]:
     """Yield the results of all checks."""
     from postern.cli.doctor import CheckResult
+    from postern.cli.operators import MAX_CERTIFICATES
     from postern.messaging.certificates import store
     from postern.messaging.certificates.authority import authority_of
     from postern.messaging.certificates.model import REPORT_BEFORE

@@ -1,15 +1,18 @@
 """`postern send` and `postern tail`, and the HTTP client that they and other commands use for a running server."""
 
-import asyncio
+import http.client
+import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
 from postern.kernel.config import Settings
+from postern.kernel.values import is_loopback
 
 if TYPE_CHECKING:
     import httpx
@@ -58,7 +61,7 @@ def send(
         message |= {name: file.read_text("utf-8") for name, file in (("html", html), ("text", text)) if file}
     except ValueError:
         raise CannotRun("The body cannot be read: the files of --html and --text must be UTF-8.") from None
-    asyncio.run(_send(url, key, project, message))
+    _send(url, key, project, message)
 
 
 def tail(key: RequiredKey, project: RequiredProject, url: Url = None, events: Names = "*") -> None:
@@ -66,6 +69,8 @@ def tail(key: RequiredKey, project: RequiredProject, url: Url = None, events: Na
     from postern.cli.listen import parse_event_names
 
     names = parse_event_names(events)
+    import asyncio
+
     try:
         asyncio.run(_tail(url, key, project, names))
     except KeyboardInterrupt:
@@ -73,17 +78,41 @@ def tail(key: RequiredKey, project: RequiredProject, url: Url = None, events: Na
 
 
 @dataclass
-class ProjectClient:
-    """An HTTP client for one project on a running server."""
+class ProjectAccess:
+    """A project on a running server, and a key for it."""
 
-    http: "httpx.AsyncClient"
     url: str
+    """Base URL of the server."""
+    key: str
     project: str
     inbox_url: str
     developer_token: str = ""
     """Access token of the developer who owns the project; empty if only a key is known."""
     dashboard_url: str = ""
     """Signs that developer in to the dashboard once; only for a new project."""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of every request."""
+        return {"Authorization": f"Bearer {self.key}"}
+
+
+@dataclass
+class ProjectClient:
+    """An HTTP client for one project on a running server."""
+
+    http: "httpx.AsyncClient"
+    access: ProjectAccess
+
+    @property
+    def url(self) -> str:
+        """Base URL of the server."""
+        return self.access.url
+
+    @property
+    def project(self) -> str:
+        """Id of the project."""
+        return self.access.project
 
     async def request(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
         """Call the API and return the JSON of the response; None if it has no body.
@@ -93,50 +122,77 @@ class ProjectClient:
         """
         import httpx
 
-        from postern.cli import CannotRun
-
         try:
             response = await self.http.request(method, f"/projects/{self.project}{path}", json=body, headers=headers)
         except httpx.HTTPError as error:
-            raise CannotRun(f"Cannot reach the server at {self.url} ({type(error).__name__}).") from None
-        if not response.is_success:
-            media_type = response.headers.get("content-type", "")
-            detail = response.json().get("detail") if media_type.startswith("application/problem+json") else None
-            raise CannotRun(f"The server refused the request: {detail or response.status_code}")
-        return response.json() if response.content else None
+            raise _unreachable(self.url, error) from None
+        return _read_response(response.status_code, response.headers.get("content-type", ""), response.content)
+
+
+def _unreachable(url: str, error: Exception) -> Exception:
+    from postern.cli import CannotRun
+
+    return CannotRun(f"Cannot reach the server at {url} ({type(error).__name__}).")
+
+
+def _read_response(status: int, media_type: str, content: bytes) -> Any:
+    """The JSON of a response; None if it has no body. Raises CannotRun if it is an error."""
+    from postern.cli import CannotRun
+
+    if not http.client.OK <= status < http.client.MULTIPLE_CHOICES:
+        detail = json.loads(content).get("detail") if media_type.startswith("application/problem+json") else None
+        raise CannotRun(f"The server refused the request: {detail or status}")
+    return json.loads(content) if content else None
 
 
 @asynccontextmanager
 async def connect(url: str | None, key: str | None, project: str | None) -> AsyncGenerator[ProjectClient]:
-    """Yield a client for the key's project; without a key, for a new project on the server of the data folder.
+    """Yield a client for the project of `project_access`, which raises CannotRun."""
+    import asyncio
+
+    import httpx
+
+    access = await asyncio.to_thread(project_access, url, key, project)
+    async with httpx.AsyncClient(
+        base_url=access.url, headers=access.headers, timeout=REQUEST_TIMEOUT_SECONDS
+    ) as client:
+        yield ProjectClient(client, access)
+
+
+def project_access(url: str | None, key: str | None, project: str | None) -> ProjectAccess:
+    """The key's project; without a key, a new project on the server of the data folder.
 
     Raises CannotRun if there is neither a key nor a server that runs on the data folder.
     """
-    import httpx
-
     from postern.cli import CannotRun
-    from postern.cli.bootstrap import create_account_with_project
-    from postern.cli.data_folder import require_master_key
     from postern.kernel.config import read_settings
 
     settings = read_settings()
     base_url, running_server = resolve_server(url, settings)
-    inbox_url, developer_token, dashboard_url = f"{base_url}/inbox", "", ""
     if key is None:
         if running_server is None or base_url != running_server.base_url:
             raise CannotRun(
                 f"No server runs on the data folder {settings.data}. Start one with `postern serve`, "
                 "or give --key and --url (POSTERN_KEY, POSTERN_URL)."
             )
-        require_master_key(settings)
-        credentials = await create_account_with_project(settings, running_server.database_url, running_server.base_url)
-        key, project, inbox_url = credentials.secret_key, credentials.project_id, credentials.inbox_url
-        developer_token, dashboard_url = credentials.developer_token, credentials.dashboard_url
+        return _new_project(settings, running_server)
     if project is None:
         raise CannotRun("Give the id of the key's project with --project or POSTERN_PROJECT.")
-    headers = {"Authorization": f"Bearer {key}"}
-    async with httpx.AsyncClient(base_url=base_url, headers=headers, timeout=REQUEST_TIMEOUT_SECONDS) as http:
-        yield ProjectClient(http, base_url, project, inbox_url, developer_token, dashboard_url)
+    return ProjectAccess(base_url, key, project, inbox_url=f"{base_url}/inbox")
+
+
+def _new_project(settings: Settings, running_server: "ServerState") -> ProjectAccess:
+    from postern.cli.bootstrap import create_account_of_server
+
+    created = create_account_of_server(settings, running_server)
+    return ProjectAccess(
+        running_server.base_url,
+        created.secret_key,
+        created.project_id,
+        inbox_url=created.inbox_url,
+        developer_token=created.developer_token,
+        dashboard_url=created.dashboard_url,
+    )
 
 
 def resolve_server(url: str | None, settings: Settings) -> "tuple[str, ServerState | None]":
@@ -160,12 +216,39 @@ def resolve_server(url: str | None, settings: Settings) -> "tuple[str, ServerSta
     return running_server.base_url, running_server
 
 
-async def _send(url: str | None, key: str | None, project: str | None, message: dict[str, Any]) -> None:
-    async with connect(url, key, project) as client:
-        sent = await client.request("POST", "/emails", message)
-        print(f"{sent['status']}  {sent['id']}  {sent['messageId']}")
-        if key is None:
-            print(f"Read it in the inbox (the link works once and expires in ten minutes): {client.inbox_url}")
+def _send(url: str | None, key: str | None, project: str | None, message: dict[str, Any]) -> None:
+    access = project_access(url, key, project)
+    sent = _post(access, "/emails", message)
+    print(f"{sent['status']}  {sent['id']}  {sent['messageId']}")
+    if key is None:
+        print(f"Read it in the inbox (the link works once and expires in ten minutes): {access.inbox_url}")
+
+
+def _post(access: ProjectAccess, path: str, body: Any) -> Any:
+    """Call the API once. Raises CannotRun if the server is unreachable or returns an error.
+
+    A server on this machine is called without httpx, whose import takes longer than the request.
+    """
+    url, content = f"{access.url}/projects/{access.project}{path}", json.dumps(body).encode()
+    headers = {**access.headers, "Content-Type": "application/json"}
+    address = urlsplit(url)
+    if address.scheme != "http" or not is_loopback(address.hostname or ""):
+        import httpx
+
+        try:
+            answer = httpx.post(url, content=content, headers=headers, timeout=REQUEST_TIMEOUT_SECONDS)
+        except httpx.HTTPError as error:
+            raise _unreachable(access.url, error) from None
+        return _read_response(answer.status_code, answer.headers.get("content-type", ""), answer.content)
+    connection = http.client.HTTPConnection(address.netloc, timeout=REQUEST_TIMEOUT_SECONDS)
+    try:
+        connection.request("POST", address.path, content, headers)
+        response = connection.getresponse()
+        return _read_response(response.status, response.getheader("content-type", ""), response.read())
+    except (OSError, http.client.HTTPException) as error:
+        raise _unreachable(access.url, error) from None
+    finally:
+        connection.close()
 
 
 async def _tail(url: str | None, key: str, project: str, names: list[str]) -> None:

@@ -126,7 +126,7 @@ async def _demo(
     columns = (TextColumn("{task.description:<28}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     async with connect(url, key, project) as client:
         if key is not None and all(developer):
-            client.developer_token = await _sign_in(client, *developer)
+            client.access.developer_token = await _sign_in(client, *developer)
         with Progress(*columns, console=Console(stderr=True)) as progress:
             domain = await client.request("POST", "/domains", {"domain": f"demo-{uuid4().hex[:8]}.example.org"})
             lines = [await _send_messages(client, progress, domain, count)]
@@ -134,12 +134,11 @@ async def _demo(
                 lines += await fill_screens(client, progress, domain)
                 lines += await _run_campaign(client, progress, domain, contacts)
         print("\n".join(lines))
+        link = client.access.dashboard_url
         page = f"{client.url}/dashboard/projects/{client.project}"
-        print(
-            f"Dashboard: {f'{client.dashboard_url} (signs in once, within 24 hours)' if client.dashboard_url else page}"
-        )
+        print(f"Dashboard: {f'{link} (signs in once, within 24 hours)' if link else page}")
         link_note = " (the link works once and expires in ten minutes)" if key is None else ""
-        print(f"Read the messages: {client.inbox_url}{link_note}")
+        print(f"Read the messages: {client.access.inbox_url}{link_note}")
         print(f"Email log: GET {client.url}/projects/{client.project}/emails/logs?q=demo")
 
 

@@ -531,7 +531,7 @@ async def _receiver() -> "AsyncGenerator[str]":
 
 async def _make_keys_and_team(run: _Run) -> list[str]:
     """Keys with different permissions, and invitations to the team. Only a developer may create both, not a key."""
-    token = run.client.developer_token
+    token = run.client.access.developer_token
     if not token:
         return ["Without POSTERN_EMAIL and POSTERN_PASSWORD there are no further keys and no invitations to the team."]
     http, headers = run.client.http, {"authorization": f"Bearer {token}"}

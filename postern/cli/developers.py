@@ -1,19 +1,8 @@
 """`postern sign-in-link`, `access`, `developers` and `keys`: help developers who lost their password or API key."""
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Annotated
-from uuid import UUID
+from typing import Annotated
 
-import msgspec
 import typer
-
-from postern.cli import CannotRun
-
-if TYPE_CHECKING:
-    from postern.platform.accounts.model import DeveloperRow
-    from postern.world import World
 
 
 def register(app: typer.Typer) -> None:
@@ -41,57 +30,23 @@ def sign_in_link(email: Email = None) -> None:
 
     It needs no password and no second factor. An earlier link for this developer becomes invalid.
     """
-    from postern.platform.accounts.operations import make_sign_in_link
+    from postern.cli.console import execute
 
-    asyncio.run(_print_link(email, make_sign_in_link, "24 hours"))
+    print(execute("sign-in-link", email=email))
 
 
 def inbox_link(email: Email = None) -> None:
     """Print a link that signs a developer in to the inbox page. It works once and expires in ten minutes."""
-    from postern.platform.accounts.operations import make_inbox_link
+    from postern.cli.console import execute
 
-    asyncio.run(_print_link(email, make_inbox_link, "ten minutes"))
-
-
-async def _print_link(email: str | None, make_link: Callable[["World", UUID], Awaitable[str]], lifetime: str) -> None:
-    """Print the sign-in link that `make_link` makes for a developer. Raises CannotRun if there is no such developer."""
-    async with open_server_world() as world:
-        developer = await _find_developer(world, email)
-        link = await make_link(world, developer.id)
-    print(f"This link signs {developer.email} in. It works once and expires in {lifetime}:\n\n    {link}\n")
-    print(f"To choose a new password: postern developers reset-password {developer.email}")
+    print(execute("access", email=email))
 
 
 def reset_password(email: Email = None) -> None:
     """Print a link with which a developer chooses a new password. It works once and expires in 30 minutes."""
-    asyncio.run(_reset_password(email))
+    from postern.cli.console import execute
 
-
-async def _reset_password(email: str | None) -> None:
-    from postern.platform.accounts.operations import make_reset_link
-
-    async with open_server_world() as world:
-        developer = await _find_developer(world, email)
-        link = await make_reset_link(world, developer)
-    print(f"With this link, which works once and expires in 30 minutes, {developer.email} chooses a new password:\n")
-    print(f"    {link}\n")
-
-
-async def _find_developer(world: "World", email: str | None) -> "DeveloperRow":
-    """The developer with this address, or the owner of the only account. Raises CannotRun if there is none."""
-    from postern.platform.accounts.operations import developer_for_operator, owners_for_operator
-
-    if email is not None:
-        developer = await developer_for_operator(world, email)
-        if developer is None:
-            raise CannotRun(f"There is no developer with the email address {email}.")
-        return developer
-    owners = await owners_for_operator(world)
-    if not owners:
-        raise CannotRun("This server has no account with a confirmed email address. Sign up, or give an email address.")
-    if len(owners) > 1:
-        raise CannotRun("This server has several accounts: give the email address of the developer.")
-    return owners[0]
+    print(execute("developers reset-password", email=email))
 
 
 def create_key(
@@ -109,34 +64,9 @@ def create_key(
     ] = False,
 ) -> None:
     """Create a secret key for a project and print it. The key is shown only this once."""
-    print(asyncio.run(_create_key(project, name, permission, test=test)))
+    from postern.cli.console import execute
 
-
-async def _create_key(project: str, name: str, permissions: list[str] | None, *, test: bool) -> str:
-    from postern.kernel.http.call import Call, Caller, Origin
-    from postern.kernel.http.problems import Problem
-    from postern.kernel.values import as_id, new_id
-    from postern.platform.projects.operations import NewApiKey, create_api_key, require_project
-    from postern.platform.projects.permissions import ROLE_PERMISSIONS
-
-    async with open_server_world() as world:
-        try:
-            project_row = await require_project(world.db, as_id(project))
-            operator = Caller(
-                kind="developer",
-                actor_label="the operator's console",
-                account_id=project_row.account_id,
-                permissions=ROLE_PERMISSIONS["OWNER"],
-            )
-            origin = Origin("127.0.0.1", "postern keys create")
-            call = Call(world, world.db, operator, world.clock(), str(new_id()), origin, project_id=project_row.id)
-            environment = "TEST" if test else "LIVE"
-            new_key = await create_api_key(call, NewApiKey(name=name, permissions=permissions, environment=environment))
-        except Problem as problem:
-            messages = [problem.detail, *(error.message for error in problem.errors)]
-            raise CannotRun(" ".join(messages)) from None
-    assert new_key.key is not None
-    return new_key.key
+    print(execute("keys create", project=project, name=name, permissions=permission, test=test))
 
 
 def show_mail(
@@ -147,39 +77,6 @@ def show_mail(
 
     With POSTERN_TRANSPORT=capture, such mail is stored encrypted in the folder `mail/` of the data folder.
     """
-    asyncio.run(_show_mail(email, last))
+    from postern.cli.console import execute
 
-
-async def _show_mail(email: str | None, last: int) -> None:
-    from postern.messaging.emails.system_mail import captured_system_mail
-
-    async with open_server_world() as world:
-        messages = captured_system_mail(world, email)[-last:]
-    if not messages:
-        raise CannotRun(f"No mail to {email or 'a developer'} has been captured.")
-    for message in messages:
-        body = message.get_body(("plain",))
-        print(f"To: {message['To']}\nDate: {message['Date']}\nSubject: {message['Subject']}\n")
-        print(body.get_content() if body else "")
-
-
-@asynccontextmanager
-async def open_server_world() -> "AsyncIterator[World]":
-    """Yield a World (database, settings, secrets, clock) with which operations can be called, whether or not the server
-    runs.
-
-    Raises CannotRun if there is no database or no master key; WrongMasterKey if the key is not that of the database;
-    and OperationalError if the database stays unreachable.
-    """
-    from postern.app import HOOKS
-    from postern.cli.data_folder import connect_database, report_database_error, require_master_key
-    from postern.instance import wait_for_database
-    from postern.kernel.config import read_settings
-    from postern.world import open_world
-
-    settings = read_settings()
-    with connect_database(settings) as (url, base_url):
-        require_master_key(settings)
-        async with open_world(msgspec.structs.replace(settings, base_url=base_url), url, HOOKS) as world:
-            await wait_for_database(world, report_database_error)
-            yield world
+    print(execute("developers mail", email=email, last=last))

@@ -1,9 +1,10 @@
 """Run one API process, one worker process or one SMTP process.
 
-`postern serve` starts `python -m postern.cli.child` with `api DESCRIPTOR [DESCRIPTOR] [report=DESCRIPTOR]`, with
-`worker`, or with `smtp NAME=DESCRIPTOR …`. A DESCRIPTOR is the number of the file descriptor of a listening socket: the
-first one of `api` is for HTTP, the second one for HTTPS; NAME is the name of the SMTP listener. `report` is a pipe, to
-which the process writes a SettingsReport and a DatabaseReport. Importing this module loads the whole application.
+`postern serve` starts `python -m postern.cli.child` with `api http=DESCRIPTOR [https=DESCRIPTOR] [console=DESCRIPTOR]
+[report=DESCRIPTOR]`, with `worker`, or with `smtp NAME=DESCRIPTOR …`. A DESCRIPTOR is the number of the file descriptor
+of a listening socket; that of `console` is for `postern.cli.console`. NAME is the name of the SMTP listener. `report`
+is a pipe, to which the process writes a SettingsReport and a DatabaseReport. Importing this module loads the whole
+application.
 """
 
 import asyncio
@@ -31,6 +32,7 @@ from postern.app import HOOKS, make_app, work_for
 from postern.cli import GC_THRESHOLD, CannotRun, report_expected_errors
 from postern.cli.checks import check_settings, describe_mail_and_ports
 from postern.cli.child import DatabaseReport, SettingsReport
+from postern.cli.console import serve_console
 from postern.cli.mail_servers import MailServers
 from postern.cli.ports import BACKLOG, HTTPS_VARIABLES, SMTP_VARIABLES, open_port
 from postern.instance import HEARTBEAT_INTERVAL, HEARTBEAT_TIMEOUT, wait_for_database
@@ -88,12 +90,13 @@ def run_api(
     *,
     listener: int | None = None,
     https_listener: int | None = None,
+    console_listener: int | None = None,
     parent: ParentPipe | None = None,
 ) -> None:
     """Serve the API until SIGTERM, SIGINT or the end of the parent; running requests get the drain timeout to finish.
 
-    `listener` and `https_listener` are the file descriptors of listening sockets; without them, POSTERN_PORT and, if it
-    is set, POSTERN_HTTPS_PORT are opened on POSTERN_HOST.
+    `listener`, `https_listener` and `console_listener` are the file descriptors of listening sockets; without the first
+    two, POSTERN_PORT and, if it is set, POSTERN_HTTPS_PORT are opened on POSTERN_HOST.
     Raises SettingInvalid, WrongMasterKey, and OperationalError or PoolTimeout if the database stays unreachable.
     """
 
@@ -117,7 +120,12 @@ def run_api(
 
             _stop_on_signals(stop, parent)
             sockets = [socket.socket(fileno=listener)] if listener is not None else None
+            console = None
+            if console_listener is not None:
+                console = await serve_console(world, socket.socket(fileno=console_listener))
             await server.serve(sockets)
+            if console is not None:
+                console.close()
             if reloading is not None:
                 reloading.cancel()
                 await asyncio.gather(reloading, return_exceptions=True)
@@ -341,23 +349,28 @@ def _write_report(report: IO[str], result: SettingsReport | DatabaseReport) -> N
 
 
 def main() -> None:
-    """Run `api DESCRIPTOR [DESCRIPTOR] [report=DESCRIPTOR]`, `worker` or `smtp NAME=DESCRIPTOR …` until the parent
-    process ends."""
-    process_type, *sockets = sys.argv[1:]
+    """Run `api`, `worker` or `smtp` until the parent process ends. The arguments are described in the module's
+    docstring."""
+    process_type, *arguments = sys.argv[1:]
+    descriptors = {name: int(number) for name, _, number in (text.partition("=") for text in arguments)}
     with report_expected_errors():
         settings, parent = read_settings(), ParentPipe()
-        if sockets and sockets[-1].startswith("report="):
-            with os.fdopen(int(sockets.pop().removeprefix("report=")), "w", encoding="utf-8") as report:
+        if "report" in descriptors:
+            with os.fdopen(descriptors["report"], "w", encoding="utf-8") as report:
                 url = _prepared_database_url(settings, parent, report)
         else:
             url = parent.database_url()
         if process_type == "api":
-            descriptors = [int(number) for number in sockets]
-            https_listener = descriptors[1] if len(descriptors) > 1 else None
-            run_api(settings, url, listener=descriptors[0], https_listener=https_listener, parent=parent)
+            run_api(
+                settings,
+                url,
+                listener=descriptors["http"],
+                https_listener=descriptors.get("https"),
+                console_listener=descriptors.get("console"),
+                parent=parent,
+            )
         elif process_type == "smtp":
-            listeners = {name: int(number) for name, _, number in (text.partition("=") for text in sockets)}
-            run_smtp(settings, url, listeners=listeners, parent=parent)
+            run_smtp(settings, url, listeners=descriptors, parent=parent)
         else:
             run_worker(settings, url, parent=parent)
 

@@ -5,7 +5,6 @@ relay and Amazon SES are sites, too.
 """
 
 import asyncio
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
@@ -14,12 +13,8 @@ import typer
 from postern.cli import CannotRun
 
 if TYPE_CHECKING:
-    from postern.messaging.emails.model import InstanceSite
     from postern.messaging.emails.site_control import SiteOperation
     from postern.world import Hooks
-
-SITES_SHOWN = 1_000
-"""Maximum number of sites that are printed, those with the most waiting messages first."""
 
 Site = Annotated[str, typer.Argument(help="Name of the site, as `postern sites` shows it.")]
 Reason = Annotated[str, typer.Option(help="The reason, which the affected projects can read.")]
@@ -41,15 +36,13 @@ def show(context: typer.Context, json: Annotated[bool, typer.Option("--json", he
 
     PART is the part of its limits that a site has at present: less than 100% after it has asked for less mail.
     """
+    from postern.cli.console import ask_server
+    from postern.kernel.config import read_settings
+
     if context.invoked_subcommand is not None:
         return
-    sites = _with_database(_read_sites)
-    if json:
-        from postern.kernel.values import to_json
-
-        print(to_json(sites).decode())
-        return
-    _print_table(sites)
+    text = ask_server("sites", read_settings(), as_json=json)
+    print(_with_database(_reading_sites(json)) if text is None else text)
 
 
 def suspend(
@@ -61,10 +54,7 @@ def suspend(
     ] = None,
 ) -> None:
     """Stop sending mail to a site, for some hours or until it is resumed. The messages for it wait."""
-    from postern.kernel.values import Moment
-
-    until = None if hours is None else Moment.of(datetime.now(UTC) + timedelta(hours=hours))
-    _operate("suspended", site, project, reason=_valid_reason(reason), until=until)
+    _operate("suspended", site, project, reason=reason, hours=hours)
 
 
 def resume(site: Site, project: Project = None) -> None:
@@ -77,58 +67,60 @@ def resume(site: Site, project: Project = None) -> None:
 
 def bounce(site: Site, reason: Reason, project: Project = None) -> None:
     """Give up the messages that wait for a site: their status becomes FAILED."""
-    _operate("bounced", site, project, reason=_valid_reason(reason))
+    _operate("bounced", site, project, reason=reason)
 
 
-def _valid_reason(reason: str) -> str:
-    """Return `reason`. Raises CannotRun if it is empty, too long or contains NUL."""
-    from postern.messaging.emails.model import SITE_REASON_CHARACTERS
-
-    if not 1 <= len(reason) <= SITE_REASON_CHARACTERS or "\0" in reason:
-        raise CannotRun(f"--reason must have 1 to {SITE_REASON_CHARACTERS} characters.")
-    return reason
-
-
-def _operate(operation: "SiteOperation", site: str, project: str | None, **values: Any) -> None:
+def _operate(
+    operation: "SiteOperation", site: str, project: str | None, reason: str | None = None, hours: float | None = None
+) -> None:
     """Apply an operation to a site, for one project or for all, and print that it was done.
 
-    `values` are the arguments of `site_control.operate`. Raises CannotRun if there is no such site.
+    Raises CannotRun if there is no such site, or if an argument is invalid.
     """
-    from postern.app import HOOKS
-    from postern.messaging.emails import site_control
+    from postern.cli.console import ask_server
+    from postern.kernel.config import read_settings
 
     try:
-        project_id = UUID(project) if project else None
+        project = str(UUID(project)) if project else None
     except ValueError:
         raise CannotRun(f"{project!r} is not an id: --project takes the UUID of a project.") from None
+    values: dict[str, Any] = {
+        "operation": operation,
+        "site": site,
+        "project": project,
+        "reason": reason,
+        "hours": hours,
+    }
+    text = ask_server("sites change", read_settings(), **values)
+    print(_with_database(*_changing_site(values)) if text is None else text)
 
-    async def change(db: Any) -> int:
-        return await site_control.operate(db, operation, site, project_id, now=_now(), **values)
 
-    count = _with_database(change, HOOKS)
-    if not count:
-        by = f" by the project {project}" if project else ""
-        raise CannotRun(f"No mail was sent to {site!r}{by}. See `postern sites`.")
-    print(f"{site}: {operation} for {f'the project {project}' if project else 'all projects'}.")
+def _reading_sites(as_json: bool) -> Any:
+    from postern.cli.tables import describe_sites
+    from postern.kernel.values import system_clock
+    from postern.messaging.emails.site_control import SITES_SHOWN, sites_of_instance
+
+    async def read(db: Any) -> str:
+        return describe_sites(await sites_of_instance(db, system_clock(), SITES_SHOWN), as_json=as_json)
+
+    return read
 
 
-def _now() -> Any:
+def _changing_site(values: dict[str, Any]) -> "tuple[Any, Hooks]":
+    """The function that changes a site, and the hooks that it needs, because it records events. Their import takes most
+    of the time of the command."""
+    from postern.app import HOOKS
+    from postern.cli.operators import change_site
     from postern.kernel.values import system_clock
 
-    return system_clock()
+    async def change(db: Any) -> str:
+        return await change_site(db, system_clock(), **values)
 
-
-async def _read_sites(db: Any) -> "list[InstanceSite]":
-    from postern.messaging.emails import site_control
-
-    return await site_control.sites_of_instance(db, _now(), SITES_SHOWN)
+    return change, HOOKS
 
 
 def _with_database(call: Any, hooks: "Hooks | None" = None) -> Any:
-    """Open the server's database, and return the result of the async function `call`, which is called with it.
-
-    A change that records events needs the `hooks`. Their import takes most of the time of a command.
-    """
+    """Open the server's database, and return the result of the async function `call`, which is called with it."""
     from postern.cli.data_folder import connect_database, require_schema
     from postern.kernel.config import read_settings
     from postern.kernel.database.statements import open_database
@@ -140,20 +132,3 @@ def _with_database(call: Any, hooks: "Hooks | None" = None) -> Any:
     with connect_database(read_settings()) as (url, _):
         require_schema(url)
         return asyncio.run(run(url))
-
-
-def _print_table(sites: "list[InstanceSite]") -> None:
-    rows = [("SITE", "STATE", "PART", "WAITING", "DELIVERED", "DEFERRED", "BOUNCED", "PROJECTS", "LAST REPLY")]
-    rows += [
-        (
-            site.name,
-            site.state,
-            f"{site.factor:.0%}",
-            *(str(number) for number in (site.waiting, site.delivered, site.deferred, site.bounced, site.projects)),
-            (site.suspension_reason or site.last_reply or "")[:60],
-        )
-        for site in sites
-    ]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

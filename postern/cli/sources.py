@@ -1,14 +1,9 @@
 """`postern sources`: the addresses from which the transport `direct` sends, and their warm-up plans."""
 
 import asyncio
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-
-if TYPE_CHECKING:
-    from postern.messaging.emails.sources import SourceState
-
-COLUMNS = ("ADDRESS", "NAME", "LANE", "PROJECT", "WARM-UP", "STEP", "TODAY", "USED", "REPEATED", "LAST DAY")
 
 
 def register(app: typer.Typer) -> None:
@@ -23,20 +18,17 @@ def show(json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = Fal
     be sent from an address today; USED is how many of these were sent. REPEATED is how many days did not count, because
     nothing was sent or the address was on a blocklist.
     """
-    states = _states()
-    if json:
-        from postern.kernel.values import to_json
+    from postern.cli.console import ask_server
+    from postern.kernel.config import read_settings
 
-        print(to_json(states).decode())
-        return
-    rows = [COLUMNS, *map(_cells, states)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(COLUMNS))]
-    for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    settings = read_settings()
+    text = ask_server("sources", settings, as_json=json, sources=settings.sources)
+    print(_read_sources(json) if text is None else text)
 
 
-def _states() -> "list[SourceState]":
+def _read_sources(as_json: bool) -> str:
     from postern.cli.data_folder import connect_database, require_schema
+    from postern.cli.tables import describe_sources
     from postern.kernel.config import read_settings
     from postern.kernel.database.statements import open_database
     from postern.kernel.values import system_clock
@@ -44,22 +36,10 @@ def _states() -> "list[SourceState]":
 
     settings = read_settings()
 
-    async def read(url: str) -> "list[SourceState]":
+    async def read(url: str) -> str:
         async with open_database(url, size=2) as db:
-            return await source_states(db, settings, system_clock())
+            return describe_sources(await source_states(db, settings, system_clock()), as_json=as_json)
 
     with connect_database(settings) as (url, _):
         require_schema(url)
         return asyncio.run(read(url))
-
-
-def _cells(state: "SourceState") -> tuple[str, ...]:
-    names = (state.address, state.name or "(not in POSTERN_SOURCES)", state.lane or "all", state.project_id or "all")
-    if state.status is None or state.steps is None:
-        return (*names, "none", *[""] * 5)
-    last_day = "" if state.last_day is None else str(state.last_day)
-    numbers = (state.ceiling, state.used, state.repeated_days)
-    ceiling, used, repeated = ("" if number is None else f"{number:,}" for number in numbers)
-    step = f"{state.step}/{len(state.steps)}"
-    status = f"SCHEDULED {state.starts_on}" if state.status == "SCHEDULED" else state.status
-    return (*names, status, step, ceiling, used, repeated, last_day)

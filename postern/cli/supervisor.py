@@ -23,6 +23,7 @@ import msgspec
 
 from postern.cli import EXIT_CANNOT_RUN, CannotRun
 from postern.cli.child import DatabaseReport, SettingsReport
+from postern.cli.console import SOCKET_FILE, open_console_socket
 from postern.cli.data_folder import ServerState, ended_unexpectedly, lock_data_folder, write_server_state
 from postern.cli.ports import HTTPS_VARIABLES, SMTP_VARIABLES, open_port
 from postern.kernel.config import Settings, read_settings
@@ -220,6 +221,7 @@ class ProcessGroup:
         """Stop listening, let the children finish their work, then stop the database."""
         for listener in self.listeners:
             listener.close()
+        (self.settings.data / SOCKET_FILE).unlink(missing_ok=True)
         seconds = self.settings.drain.total_seconds() + KILL_GRACE_SECONDS
         await asyncio.gather(*(child.stop(seconds) for child in self.children))
         if self.embedded is not None:
@@ -251,10 +253,12 @@ async def run_processes(settings: Settings, *, api_processes: int, workers: int)
         }
         ports = {f"{name}_port": mail_listener.getsockname()[1] for name, mail_listener in mail_listeners.items()}
         settings = msgspec.structs.replace(settings, **ports)
+        console = open_console_socket(settings.data)
+        optional = [other for other in (https_listener, console) if other is not None]
         processes = ProcessGroup(
             settings=settings,
-            listeners=[listener, *([https_listener] if https_listener else []), *mail_listeners.values()],
-            children=_children(settings, listener, https_listener, mail_listeners, api_processes, workers),
+            listeners=[listener, *optional, *mail_listeners.values()],
+            children=_children(settings, listener, https_listener, mail_listeners, console, api_processes, workers),
             embedded=None if settings.database_url else EmbeddedPostgres(settings.data),
         )
         async with AsyncExitStack() as stack:
@@ -357,25 +361,36 @@ def _children(
     listener: socket.socket,
     https_listener: socket.socket | None,
     mail_listeners: dict[str, socket.socket],
+    console_listener: socket.socket | None,
     api_processes: int,
     workers: int,
 ) -> list[ChildProcess]:
     environment = {**os.environ, "POSTERN_DATA": str(settings.data), "POSTERN_PORT": str(settings.port)}
-    api_descriptors = [listener.fileno(), *([https_listener.fileno()] if https_listener else [])]
+    api_listeners = {"http": listener.fileno()}
     if https_listener:
         environment["POSTERN_HTTPS_PORT"] = str(settings.https_port)
+        api_listeners["https"] = https_listener.fileno()
     # The first API process describes these ports, which the operating system chose if they were set to 0.
     environment |= {f"POSTERN_{name.upper()}_PORT": str(port) for name, port in settings.mail_ports.items()}
-    children = [
-        ChildProcess(settings, "API process", ["api", *map(str, api_descriptors)], environment, tuple(api_descriptors))
-        for _ in range(api_processes)
-    ]
+    children: list[ChildProcess] = []
+    for number in range(api_processes):
+        listeners = dict(api_listeners)
+        if console_listener and not number:
+            listeners["console"] = console_listener.fileno()
+        children.append(_child(settings, "API process", "api", environment, listeners))
     children += [ChildProcess(settings, "worker", ["worker"], environment) for _ in range(workers)]
     if mail_listeners:
-        descriptors = {name: mail_listener.fileno() for name, mail_listener in mail_listeners.items()}
-        arguments = ["smtp", *(f"{name}={number}" for name, number in descriptors.items())]
-        children.append(ChildProcess(settings, "SMTP server", arguments, environment, tuple(descriptors.values())))
+        listeners = {name: mail_listener.fileno() for name, mail_listener in mail_listeners.items()}
+        children.append(_child(settings, "SMTP server", "smtp", environment, listeners))
     return children
+
+
+def _child(
+    settings: Settings, name: str, process_type: str, environment: dict[str, str], listeners: dict[str, int]
+) -> ChildProcess:
+    """A child process that inherits these file descriptors of listening sockets."""
+    arguments = [process_type, *(f"{listener}={number}" for listener, number in listeners.items())]
+    return ChildProcess(settings, name, arguments, environment, tuple(listeners.values()))
 
 
 def _stop_on_signals() -> asyncio.Event:

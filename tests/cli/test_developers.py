@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.test_boot import WAIT_SECONDS, StartedServer, command
+from postern.cli.console import SOCKET_FILE
+from tests.cli.test_start import MAIN, SERVER_MODULES, modules_of
+from tests.test_boot import WAIT_SECONDS, StartedServer, command, start
 
 NEW_PASSWORD = "an entirely new password"
 
@@ -100,3 +103,55 @@ def test_keys_create_prints_a_key_of_an_existing_project(first, credentials, htt
     ):
         refused = command(first.folder, "keys", "create", *arguments)
         assert (refused.returncode, refused.stderr.count("Traceback")) == (78, 0), refused.stderr
+
+
+def test_the_running_server_executes_commands_that_need_the_application(first, credentials):
+    """The command imports neither the application nor the database driver."""
+    email, project = credentials["developerEmail"], credentials["projectId"]
+    for words in (
+        ["sign-in-link", email],
+        ["access", email],
+        ["developers", "reset-password", email],
+        ["keys", "create", project],
+        ["certificates", "list"],
+        ["sites"],
+        ["sources", "--json"],
+        ["bootstrap", "--json"],
+        ["send", "--to", "ada@example.com", "--subject", "Hello", "--text", __file__],
+    ):
+        imported = modules_of(MAIN.format(module="postern.cli"), *words, POSTERN_DATA=str(first.folder))
+        assert imported.isdisjoint(SERVER_MODULES | {"httpx", "uvloop", "postern.world"}), words
+
+
+def test_only_the_owner_of_the_data_folder_can_connect_to_the_console(first):
+    assert (first.folder / SOCKET_FILE).stat().st_mode & 0o777 == 0o600
+
+
+def test_a_command_that_fails_in_the_server_says_so(first):
+    refused = command(first.folder, "sites", "suspend", "nowhere.example", "--reason", "Test")
+    assert (refused.returncode, refused.stderr.count("Traceback")) == (78, 0)
+    assert "No mail was sent to 'nowhere.example'" in refused.stderr
+    for request, answer in (
+        ({"command": "no such command", "arguments": {}}, b"its log says why"),
+        ({"command": "sites", "arguments": {"unknown": 1}}, b"its log says why"),
+        ("nonsense", b""),
+    ):
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(WAIT_SECONDS)
+            connection.connect(str(first.folder / SOCKET_FILE))
+            connection.sendall(json.dumps(request).encode() + b"\n" if isinstance(request, dict) else b"{\n")
+            assert answer in connection.recv(1_000)
+    assert command(first.folder, "sites").returncode == 0
+
+
+def test_a_command_without_a_running_server_does_it_itself(base_folder):
+    """Also if the path of the data folder is too long for a socket."""
+    folder = base_folder / ("long" * 30)
+    server = start(folder)
+    try:
+        server.wait_until_ready()
+        assert not (folder / SOCKET_FILE).exists()
+        assert "/dashboard/welcome#" in command(folder, "sign-in-link").stdout
+    finally:
+        server.stop()
+    assert "/dashboard/welcome#" in command(folder, "sign-in-link").stdout

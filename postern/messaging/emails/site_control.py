@@ -22,6 +22,8 @@ from postern.messaging.emails.model import (
 from postern.messaging.emails.site_operations import bounce, resume
 
 SiteOperation = Literal["suspended", "resumed", "bounced"]
+SITES_SHOWN = 1_000
+"""Maximum number of sites that the operator's list shows, those with the most waiting messages first."""
 
 
 async def sites_of_instance(db: Database, now: Moment, limit: int) -> list[InstanceSite]:

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from postern.cli import CannotRun, make_command
 from postern.cli.campaigns import SendRate, count_contacts, progress_bar, summary, watch_campaign
-from postern.cli.client import ProjectClient
+from postern.cli.client import ProjectAccess, ProjectClient
 from tests.messaging.campaigns.test_campaigns import create_campaign, get_campaign, request_action
 
 
@@ -18,7 +18,7 @@ async def client(project, app):
     headers = {"Authorization": f"Bearer {project.secret_key}"}
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="http://postern.test", headers=headers) as http:
-        yield ProjectClient(http, "http://postern.test", project.id, "")
+        yield ProjectClient(http, ProjectAccess("http://postern.test", project.secret_key, project.id, ""))
 
 
 async def test_a_campaign_is_shown_until_it_is_sent(project, client, run_due_work, monkeypatch):
