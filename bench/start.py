@@ -33,10 +33,15 @@ POLL_SECONDS = 0.002
 LONGEST_SECONDS = 120.0
 TARGET_MS, COMMAND_TARGET_MS = 1_000, 300
 MARKS = ("port open", "/healthz 200", "/readyz 200")
+LOADED = (
+    "import gc, sys; gc.disable(); from postern.cli.child import UNUSED_LIBRARIES; "
+    "sys.modules.update(dict.fromkeys(UNUSED_LIBRARIES)); import postern.cli.processes; "
+)
 PARTS = {
-    "imports of one process": "import gc; gc.disable(); import postern.cli.processes",
-    "imports and the application with its routes": (
-        "from types import SimpleNamespace as S; import gc; gc.disable(); import postern.cli.processes; "
+    "imports of one process": LOADED,
+    "imports and the application with its routes": LOADED
+    + (
+        "from types import SimpleNamespace as S; "
         "from postern.app import make_app; from postern.kernel.config import Settings; "
         "make_app(S(settings=Settings(), db=None))"
     ),
@@ -189,7 +194,14 @@ def show_commands(environment: dict[str, str], rounds: int) -> None:
             ("reports",),
             ("certificates", "list"),
             ("sign-in-link",),
+            ("access",),
+            ("developers", "reset-password"),
             ("keys", "create"),
+            ("bootstrap", "--json"),
+            ("contract", "/campaigns"),
+            ("migrate",),
+            ("import", "--help"),
+            ("doctor", "--help"),
         ):
             shown = "send" if words is message else " ".join(words)
             run(f"postern {shown}", rounds, postern, *words, env=environment, target=COMMAND_TARGET_MS)

@@ -18,7 +18,9 @@ from tests.test_boot import ROOT, environment
 SERVER_MODULES = {"litestar", "uvicorn", "psycopg", "structlog", "cryptography", "dns", "lxml", "postern.app"}
 """What no command needs that calls the API or prints a text."""
 CLIENT_MODULES = {"httpx", "asyncio", "ssl"}
-RARELY_USED = {"typer", "webauthn", "acme", "requests", "flufl.bounce", "markdown_it", "httpx", "email_validator"}
+RARELY_USED = {"typer", "webauthn", "acme", "requests", "flufl.bounce", "markdown_it", "httpx", "email_validator"} | {
+    "postern.protocols.mail.bounce_forms"
+}
 """What a server process imports when it needs it."""
 OPTIONAL = {"rich", "pygments", "attr", "annotated_types", "pydantic"}
 """What libraries import if it is installed, and no server process needs."""

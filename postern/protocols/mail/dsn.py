@@ -1,6 +1,8 @@
 """Delivery reports: the standard form (RFC 3464, RFC 6522, internationalized RFC 6533), and the forms of other servers.
 
 Messages may be hostile: each function takes linear time and bounded memory, and raises no exception.
+
+The forms of other servers are imported in the functions that need them: their many patterns take long to compile.
 """
 
 import re
@@ -12,7 +14,6 @@ from typing import Literal
 
 import msgspec
 
-from postern.protocols.mail import bounce_forms
 from postern.protocols.mail.received import ReceivedMessage, read_fields, read_header, read_message
 
 ReportAction = Literal["failed", "delayed", "delivered", "relayed", "expanded"]
@@ -82,6 +83,8 @@ class DeliveryReport(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_delivery_report(message: ReceivedMessage) -> DeliveryReport | None:
     """Read a delivery report. None if the message is not a report, or if none of its recipients can be read."""
+    from postern.protocols.mail import bounce_forms
+
     report = _read_standard(message)
     if report is not None and report.recipients:
         return report
@@ -116,6 +119,8 @@ def read_delivery_report(message: ReceivedMessage) -> DeliveryReport | None:
 
 def original_header(message: ReceivedMessage) -> tuple[tuple[str, str], ...]:
     """The header of the original message, which a report contains as a part or below its text; empty if it does not."""
+    from postern.protocols.mail import bounce_forms
+
     for part in message.parts:
         if part.content_type in ORIGINAL_TYPES:
             return read_header(part.content)[0]
@@ -165,6 +170,8 @@ def _read_standard(message: ReceivedMessage) -> DeliveryReport | None:
                 elif len(recipients) < RECIPIENTS_LIMIT:
                     recipients.append(recipient)
     if not all(recipient.text for recipient in recipients[:TEXTS_LIMIT]):
+        from postern.protocols.mail import bounce_forms
+
         # Some servers give the reason only in the human-readable text.
         recipients = _with_texts(recipients, bounce_forms.notification_text(message))
     return DeliveryReport(
@@ -286,6 +293,8 @@ def _with_texts(recipients: list[ReportedRecipient], text: str) -> list[Reported
 def _with_text(
     recipient: ReportedRecipient, text: str, addresses: AbstractSet[str], *, is_single: bool
 ) -> ReportedRecipient:
+    from postern.protocols.mail import bounce_forms
+
     search = bounce_forms.text_near if is_single else bounce_forms.text_about
     lines = search(text, recipient.address, addresses - {recipient.address.lower(), recipient.final_address.lower()})
     return msgspec.structs.replace(

@@ -8,7 +8,6 @@ import msgspec
 
 from postern.protocols.aws.ses_mail import read_ses_mail
 from postern.protocols.mail.arf import ComplaintReport, read_complaint
-from postern.protocols.mail.bounce_forms import is_automatic_reply
 from postern.protocols.mail.dsn import DeliveryReport, read_delivery_report
 from postern.protocols.mail.received import ReceivedMessage, read_header, read_message
 
@@ -39,6 +38,8 @@ MailReport = DeliveryReport | ComplaintReport | AutomaticReply | UnrecognizedRep
 
 def read_report(content: bytes) -> MailReport:
     """Read a received message as a report. Never fails: what is not understood is an UnrecognizedReport."""
+    from postern.protocols.mail.bounce_forms import is_automatic_reply
+
     message = read_message(content[:REPORT_OCTETS])
     report = read_complaint(message) or read_ses_mail(message) or read_delivery_report(message)
     if report is not None:
