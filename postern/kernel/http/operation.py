@@ -329,14 +329,14 @@ def camel(name: str) -> str:
 
 def query_structs_of(function: Callable[..., Any]) -> dict[str, type[QueryString]]:
     """The parameters of an operation's function that are Structs of query parameters, with their types."""
-    hints = get_type_hints(function)
+    hints = function.__annotations__  # Their types are classes, which need not be resolved (get_type_hints).
     return {name: hint for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, QueryString)}
 
 
 def _parameters(function: Any, hints: dict[str, Any], path: str) -> Iterable[Parameter]:
     in_path = set(re.findall(r"{(\w+)}", path))
-    query_structs = query_structs_of(function)
-    for name, declared in inspect.signature(function).parameters.items():
+    query_structs, signature = query_structs_of(function), inspect.signature(function).parameters
+    for name, declared in signature.items():
         if name in ("call", "data", "request"):
             continue
         if name in query_structs:
@@ -353,7 +353,7 @@ def _parameters(function: Any, hints: dict[str, Any], path: str) -> Iterable[Par
             yield Parameter(name, header.name, "header", hint, default, required)
         else:
             yield _query_parameter(name, hint, default, required=required)
-    for name in sorted(in_path & {*PROJECT_PARAMETERS} - set(inspect.signature(function).parameters)):
+    for name in sorted(in_path & {*PROJECT_PARAMETERS} - set(signature)):
         yield Parameter(name, camel(name), "path", UUID, None, True)
 
 
