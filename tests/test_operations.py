@@ -12,7 +12,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 import postern.app
 from postern.instance_store import record_smtp_counters
-from postern.kernel.config import Settings
+from postern.kernel.config import DATABASE_URLS, Settings
 from postern.kernel.database.statements import Jsonb
 from postern.protocols.mail.smtp_server.session import SmtpCounters
 from tests.conftest import Client
@@ -37,7 +37,7 @@ def local(app) -> Client:
 def variables() -> dict[str, msgspec.structs.FieldInfo]:
     """The settings by the name of their environment variable."""
     return {
-        "DATABASE_URL" if setting.name == "database_url" else f"POSTERN_{setting.name.upper()}": setting
+        setting.name.upper() if setting.name in DATABASE_URLS else f"POSTERN_{setting.name.upper()}": setting
         for setting in msgspec.structs.fields(Settings)
     }
 
@@ -75,7 +75,7 @@ async def test_every_metric_of_the_guide_exists(local, world, clock):
     names = {re.split(r"[{]", name)[0] for name in await values(local)}
     rows = "\n".join(row.split("|")[1] for row in GUIDE.splitlines() if row.startswith("| `"))
     documented = set(re.findall(r"`((?:postern|process)_[a-z_]+)", rows))
-    assert len(documented) == 14
+    assert len(documented) == 15
     for name in documented:
         assert name in names or f"{name}_bucket" in names
 

@@ -21,6 +21,7 @@ REPLICA_PAUSE = timedelta(seconds=5)
 READS = Counter(
     "postern_replica_reads_total", "Requests that may be answered from the replica, by where they read.", ["database"]
 )
+FROM_REPLICA, FROM_PRIMARY = READS.labels("replica"), READS.labels("primary")
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
@@ -39,9 +40,9 @@ class Replica:
         if monotonic() >= self._paused_until:
             flushed = await _flushed_position(self._primary)
             if await self._has(flushed):
-                READS.labels("replica").inc()
+                FROM_REPLICA.inc()
                 return self._db
-        READS.labels("primary").inc()
+        FROM_PRIMARY.inc()
         return self._primary
 
     def pause(self, reason: str) -> None:
