@@ -8,12 +8,14 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, get_origin
 
 import msgspec
 import pytest
-from jsonschema_rs import Draft202012Validator
+from jsonschema_rs import Draft202012Validator, Registry
 
 from postern import instance
 from postern.app import OPERATIONS, make_app
@@ -104,10 +106,57 @@ JSON_RESPONSES = [
 def test_response_examples_fit_their_schemas(media: dict[str, Any]) -> None:
     examples = [example["value"] for example in media["examples"].values()]
     assert examples
-    schema = {**media["schema"], "components": {"schemas": strict(DOCUMENT["components"]["schemas"])}}
-    validator = Draft202012Validator(schema, validate_formats=True)
+    validator = validator_of(media["schema"], complete_schemas())
     for example in examples:
         assert [error.message for error in validator.iter_errors(example)] == []
+
+
+def test_examples_of_media_types_fit_their_schemas() -> None:
+    """What Spectral checks with the rule `oas3-valid-media-example`, which takes half of its time for that."""
+    registry = Registry([(BASE, DOCUMENT)])
+    validators, count = dict[str, Draft202012Validator](), 0
+    for place, media in media_of_document():
+        assert "example" not in media, place
+        key = json.dumps(media["schema"])
+        if key not in validators:
+            validators[key] = validator_of(media["schema"], registry)
+        for name, example in media.get("examples", {}).items():
+            errors = [error.message for error in validators[key].iter_errors(resolved(example)["value"])]
+            assert errors == [], f"{place} {name}"
+            count += 1
+    assert count > 2_000
+
+
+def media_of_document() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every entry of `content` in the document, of requests and responses, with its place."""
+    for path, methods in DOCUMENT["paths"].items():
+        for method, entry in methods.items():
+            for body in [entry.get("requestBody", {}), *entry["responses"].values()]:
+                for media_type, media in resolved(body).get("content", {}).items():
+                    yield f"{method.upper()} {path} {media_type}", media
+
+
+def resolved(part: dict[str, Any]) -> dict[str, Any]:
+    """A part of the document, or the component that it refers to."""
+    if "$ref" not in part:
+        return part
+    *_, kind, name = part["$ref"].split("/")
+    return DOCUMENT["components"][kind][name]
+
+
+BASE = "urn:document"
+"""The URI under which a registry has the document or its schemas."""
+
+
+def validator_of(schema: dict[str, Any], registry: Registry) -> Draft202012Validator:
+    """A validator of a schema in the document. With a registry, only the schemas it refers to are compiled."""
+    absolute = json.loads(json.dumps(schema).replace('"$ref": "#', f'"$ref": "{BASE}#'))
+    return Draft202012Validator(absolute, registry=registry, validate_formats=True)
+
+
+@cache
+def complete_schemas() -> Registry:
+    return Registry([(BASE, {"components": {"schemas": strict(DOCUMENT["components"]["schemas"])}})])
 
 
 def strict(schemas: dict[str, Any]) -> dict[str, Any]:
@@ -402,7 +451,7 @@ export async function quickstart(): Promise<string> {
 }
 
 import * as sdk from "./client/sdk.gen";
-export const all: unknown[] = [NAMES];
+export const all: Record<string, unknown> = { NAMES };
 """
 
 
@@ -430,7 +479,8 @@ def test_hey_api_generates_a_client_with_every_operation(tmp_path: Path) -> None
     (tmp_path / "node_modules").symlink_to(GENERATORS / "node_modules")
     (tmp_path / "openapi.json").write_bytes(to_json(DOCUMENT))
     (tmp_path / "tsconfig.json").write_text(json.dumps(PROJECT_FILE))
-    names = ", ".join(f"sdk.{name}" for name in operation_ids())
+    # In an array, the compiler would compare the type of each function with the types of all others.
+    names = ", ".join(f"{name}: sdk.{name}" for name in operation_ids())
     (tmp_path / "calls.ts").write_text(CALLS_BY_SDK.replace("NAMES", names))
     run_in(
         tmp_path, "node_modules/.bin/openapi-ts", "-i", "openapi.json", "-o", "client", "-c", "@hey-api/client-fetch"
