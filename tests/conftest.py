@@ -19,6 +19,7 @@ from uuid import uuid4
 import httpx
 import hypothesis
 import pytest
+import structlog
 from httpx._transports import default
 from hypothesis.internal.conjecture import providers
 from psycopg.sql import SQL, Composed, Identifier
@@ -31,6 +32,7 @@ from postern.kernel.database.migrations import migrate
 from postern.kernel.database.statements import Database, open_database
 from postern.kernel.due import drain
 from postern.kernel.http.call import ANONYMOUS, Call, Origin
+from postern.kernel.log import processors
 from postern.kernel.values import NO_ID, FixedClock, new_id
 from postern.messaging.domains import keys as domain_keys
 from postern.messaging.emails import work as emails_work
@@ -64,6 +66,8 @@ if not os.environ.get("POSTERN_FUZZ"):
     # which tests are collected. It also compared thousands of them with each kind of text that a test draws.
     providers._get_local_constants = providers.Constants
 
+# The default of structlog shows the local variables of each traceback, which takes longer than most requests.
+structlog.configure(processors=processors(human_readable=True))
 _HASHER = passwords._hasher
 passwords._hasher = RememberingHasher(_HASHER)
 domain_keys.generate_rsa = with_key(dkim._pem)
