@@ -5,6 +5,7 @@ import base64
 import fcntl
 import json
 import os
+import select
 import shutil
 import subprocess
 import tempfile
@@ -152,7 +153,10 @@ class Browser:
             self._note(answer)
 
     def _read(self) -> dict[str, Any]:
+        answers = select.poll()
+        answers.register(self._answers, select.POLLIN)
         while b"\0" not in self._buffer:
+            assert answers.poll(WAIT_SECONDS * 1_000), "Chromium does not answer."
             received = os.read(self._answers, 1 << 20)
             assert received, "Chromium ended."
             self._buffer += received
