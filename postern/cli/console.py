@@ -8,12 +8,10 @@ Without a running server, a command does the same itself. It then imports the ap
 """
 
 import asyncio
-import json
 import os
 import socket
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
-from dataclasses import asdict, dataclass
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,10 +33,17 @@ REQUEST_SECONDS = 10.0
 RESPONSE_SECONDS = 120.0
 """How long a command waits for the server."""
 PENDING_CONNECTIONS = 16
+OTHER_RELEASE = "The server does not know this command: it runs another release. Restart it."
 
 
-@dataclass(frozen=True)
-class ConsoleResponse:
+class ConsoleRequest(msgspec.Struct):
+    """A command of `operators.COMMANDS` with its arguments."""
+
+    command: str
+    arguments: dict[str, Any]
+
+
+class ConsoleResponse(msgspec.Struct):
     """The server's response."""
 
     text: str = ""
@@ -72,29 +77,47 @@ async def serve_console(world: "World", listener: socket.socket) -> asyncio.Serv
     """Execute the commands of the clients of `listener`, in this process's event loop."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError, ValueError, TimeoutError):
+        try:
             async with asyncio.timeout(REQUEST_SECONDS):
                 line = await reader.readline()
             if line:  # Otherwise the client only looked whether somebody listens.
-                writer.write(json.dumps(asdict(await _execute(world, line))).encode() + b"\n")
+                writer.write(msgspec.json.encode(await _execute(world, line)) + b"\n")
                 await writer.drain()
-        writer.close()
+        except (OSError, ValueError, TimeoutError):
+            pass  # The client is gone, too slow, or its line is too long.
+        finally:
+            writer.close()
 
-    return await asyncio.start_unix_server(serve, sock=listener, limit=REQUEST_BYTES)
+    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # The world waits for these tasks before it closes, so that a command is not cut off.
+        world.run_in_background(serve(reader, writer))
+
+    return await asyncio.start_unix_server(accept, sock=listener, limit=REQUEST_BYTES)
 
 
 async def _execute(world: "World", line: bytes) -> ConsoleResponse:
+    from psycopg import OperationalError
+    from psycopg_pool import PoolTimeout
+
     from postern.cli.operators import COMMANDS
 
-    request = json.loads(line)
     try:
-        return ConsoleResponse(text=await COMMANDS[request["command"]](world, **request["arguments"]))
+        request = msgspec.json.decode(line, type=ConsoleRequest)
+    except (msgspec.DecodeError, RecursionError):
+        return ConsoleResponse(error="The server cannot read this request.")
+    command = COMMANDS.get(request.command)
+    if command is None:
+        return ConsoleResponse(error=OTHER_RELEASE)
+    try:
+        return ConsoleResponse(text=await command(world, **request.arguments))
     except CannotRun as error:
         return ConsoleResponse(error=str(error))
+    except (OperationalError, PoolTimeout) as error:
+        return ConsoleResponse(error=f"The server cannot use its database: {str(error).strip()}")
     except Exception:  # The client must not wait, whatever the error is.
         import structlog
 
-        structlog.get_logger(__name__).exception("console_command_failed", command=request.get("command"))
+        structlog.get_logger(__name__).exception("console_command_failed", command=request.command)
         return ConsoleResponse(error="The server could not execute the command; its log says why.")
 
 
@@ -107,7 +130,9 @@ def ask_server(command: str, settings: Settings, **arguments: Any) -> str | None
     running_server = find_running_server(settings.data)
     if running_server is None or settings.database_url not in (None, running_server.database_url):
         return None
-    request = json.dumps({"command": command, "arguments": arguments}).encode() + b"\n"
+    request = msgspec.json.encode(ConsoleRequest(command, arguments)) + b"\n"
+    if len(request) > REQUEST_BYTES:
+        raise CannotRun(f"The arguments of the command have more than {REQUEST_BYTES} bytes.")
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(RESPONSE_SECONDS)
         try:
@@ -123,7 +148,7 @@ def ask_server(command: str, settings: Settings, **arguments: Any) -> str | None
             raise CannotRun(f"The server did not respond: {error}. The command may have been executed.") from None
     if not line:
         raise CannotRun("The server ended before it responded. The command may have been executed.")
-    response = ConsoleResponse(**json.loads(line))
+    response = msgspec.json.decode(line, type=ConsoleResponse)
     if response.error:
         raise CannotRun(response.error)
     return response.text

@@ -213,7 +213,7 @@ class ProcessGroup:
 
     async def _start_database(self) -> str:
         if self.embedded is not None:
-            return await asyncio.to_thread(self.embedded.start)
+            return await asyncio.to_thread(self.embedded.start, trusts_marker=True)
         assert self.settings.database_url
         return self.settings.database_url
 
@@ -221,7 +221,8 @@ class ProcessGroup:
         """Stop listening, let the children finish their work, then stop the database."""
         for listener in self.listeners:
             listener.close()
-        (self.settings.data / SOCKET_FILE).unlink(missing_ok=True)
+        with suppress(OSError):
+            (self.settings.data / SOCKET_FILE).unlink()
         seconds = self.settings.drain.total_seconds() + KILL_GRACE_SECONDS
         await asyncio.gather(*(child.stop(seconds) for child in self.children))
         if self.embedded is not None:

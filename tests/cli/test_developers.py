@@ -132,15 +132,21 @@ def test_a_command_that_fails_in_the_server_says_so(first):
     assert (refused.returncode, refused.stderr.count("Traceback")) == (78, 0)
     assert "No mail was sent to 'nowhere.example'" in refused.stderr
     for request, answer in (
-        ({"command": "no such command", "arguments": {}}, b"its log says why"),
-        ({"command": "sites", "arguments": {"unknown": 1}}, b"its log says why"),
-        ("nonsense", b""),
+        (b'{"command": "no such command", "arguments": {}}', b"runs another release"),
+        (b'{"command": "sites", "arguments": {"unknown": 1}}', b"its log says why"),
+        (b'{"command": "sites"}', b"cannot read this request"),
+        (b"{", b"cannot read this request"),
+        (b"[]", b"cannot read this request"),
+        (b"[" * 60_000, b"cannot read this request"),
     ):
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(WAIT_SECONDS)
             connection.connect(str(first.folder / SOCKET_FILE))
-            connection.sendall(json.dumps(request).encode() + b"\n" if isinstance(request, dict) else b"{\n")
+            connection.sendall(request + b"\n")
             assert answer in connection.recv(1_000)
+            assert connection.recv(1_000) == b""
+    too_long = command(first.folder, "sites", "suspend", "nowhere.example", "--reason", "x" * 100_000)
+    assert (too_long.returncode, "more than" in too_long.stderr) == (78, True)
     assert command(first.folder, "sites").returncode == 0
 
 

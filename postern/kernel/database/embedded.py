@@ -87,10 +87,11 @@ class EmbeddedPostgres:
         self._account: UnprivilegedAccount | None = None
         self._socket_parent = self.cluster
 
-    def start(self) -> str:
+    def start(self, *, trusts_marker: bool = False) -> str:
         """Start the server, creating the cluster if there is none, and return the URL of its database. Blocks until the
         server is ready.
 
+        Creates the database if it does not exist; if it `trusts_marker`, only if DATABASE_CREATED_FILE is missing.
         Raises FolderInUseError if another process uses this folder, EmbeddedError if the server cannot start.
         """
         self._lock.enter_context(hold_lock_file(self.folder, "postgres.lock"))
@@ -99,7 +100,7 @@ class EmbeddedPostgres:
             self._prepare()
             stop_running_servers(self.cluster)
             self._launch()
-            if not (self.cluster / DATABASE_CREATED_FILE).exists():
+            if not (trusts_marker and (self.cluster / DATABASE_CREATED_FILE).exists()):
                 self._create_own_database()
         except BaseException:
             self.stop()
