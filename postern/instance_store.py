@@ -78,9 +78,11 @@ async def report_counts(db: Queries) -> list[ReportCount]: ...
 async def smtp_processes(db: Queries, *, since: Moment) -> list[SmtpProcess]: ...
 
 
-# What tells this database from those of other servers, and from the other databases of its server.
+# What tells this database from those of other servers, also of standbys and copies, and from the other databases of its
+# server.
 @statement("""
-    select (select system_identifier::text from pg_control_system()) || ' ' || oid as identity
+    select (select system_identifier::text from pg_control_system()) || ' ' || oid || ' ' || pg_postmaster_start_time()
+        as identity
     from pg_database
     where datname = current_database()
 """)

@@ -122,10 +122,10 @@ class Resources(dict[type[Any], Any]):
 
 @asynccontextmanager
 async def open_world(
-    settings: Settings, url: str, hooks: Hooks, *, clock: Clock = system_clock
+    settings: Settings, url: str, hooks: Hooks, *, clock: Clock = system_clock, with_replica: bool = False
 ) -> AsyncIterator[World]:
     """Open a world on the database at `url`, or at the connection pooler in front of it if the settings name one. Its
-    connections and processes are closed at the end of the block.
+    connections and processes are closed at the end of the block. The read replica is opened only `with_replica`.
 
     Raises WrongMasterKey if the master key cannot be read, and creates a key file if there is none.
     """
@@ -149,9 +149,13 @@ async def open_world(
         )
         try:
             async with AsyncExitStack() as stack:
-                if settings.database_replica_url:
-                    replica = open_database(settings.database_replica_url, size=settings.database_pool, hooks=hooks)
-                    world.replica = Replica(await stack.enter_async_context(replica), db)
+                if with_replica and settings.database_replica_url:
+                    replica = await stack.enter_async_context(
+                        open_database(
+                            settings.database_replica_url, size=settings.database_pool, is_replica=True, hooks=hooks
+                        )
+                    )
+                    world.replica = Replica(replica, db)
                 yield world
         finally:
             await world.aclose()

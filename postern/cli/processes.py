@@ -101,7 +101,7 @@ def run_api(
     """
 
     async def run() -> None:
-        async with open_world(settings, url, HOOKS) as world:
+        async with open_world(settings, url, HOOKS, with_replica=True) as world:
             await wait_for_database(world, _log_database_error)
             _raise_file_limit(settings.connections + HANDSHAKES + RESERVED_FILES)
             config, reloading = uvicorn_config(settings, world), None

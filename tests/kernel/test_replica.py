@@ -1,10 +1,13 @@
 """A read replica: logs, statistics and exports are read from a hot standby that has every confirmed change."""
 
 import asyncio
+import os
+import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,23 +16,20 @@ import psycopg
 import pytest
 from prometheus_client import REGISTRY
 
+from postern.app import OPERATIONS
 from postern.kernel.database import replica
 from postern.kernel.database.migrations import migrate
+from postern.kernel.database.replica import Replica, _position, _replayed
+from postern.kernel.database.statements import Database, open_database
 from tests.peers.postgres_standby import Standby, postgres_with_standby
 from tests.peers.whole_server import START_SECONDS, WholeServer
 
-READS = {
-    "logs": "/emails/logs",
-    "export of logs": "/emails/logs/export",
-    "statistics": "/analytics",
-    "time series": "/analytics/time-series",
-    "by domain": "/analytics/by-domain",
-    "export of statistics": "/analytics/export",
-    "contacts": "/contacts",
-    "export of contacts": "/contacts/export",
-    "export of customers": "/customers/export",
-    "events": "/events",
-}
+PROJECT = "/projects/{projectId}"
+PATHS = [
+    operation.wire_path.removeprefix(PROJECT)
+    for operation in OPERATIONS
+    if operation.reads_replica and operation.wire_path.startswith(PROJECT)
+]
 
 
 @dataclass
@@ -38,6 +38,7 @@ class Site:
 
     standby: Standby
     client: httpx.Client
+    campaign: str
 
     def read(self, path: str) -> tuple[httpx.Response, str]:
         """The response to a GET, and the database that answered: `replica` or `primary`."""
@@ -69,7 +70,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             base = f"{server.url}/projects/{account.project_id}"
             headers = {"authorization": f"Bearer {account.secret_key}"}
             with httpx.Client(base_url=base, headers=headers, timeout=START_SECONDS) as client:
-                yield Site(standby, client)
+                created = client.post("/campaigns", json={"name": "News", "subject": "News"})
+                assert created.status_code == 201, created.text
+                yield Site(standby, client, created.json()["id"])
         finally:
             server.stop()
             thread.join(START_SECONDS)
@@ -81,9 +84,17 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replica, "REPLICA_PAUSE", 0 * replica.REPLICA_PAUSE)
 
 
-@pytest.mark.parametrize("path", READS.values(), ids=READS)
+@pytest.mark.parametrize("path", PATHS)
 def test_reads_come_from_the_replica(site: Site, path: str) -> None:
-    assert site.read(path)[1] == "replica"
+    assert site.read(path.format(id=site.campaign))[1] == "replica"
+
+
+def test_what_reads_much_may_be_read_from_the_replica() -> None:
+    """All exports, and the largest lists. Each of these operations is tested above."""
+    exports = [operation for operation in OPERATIONS if operation.media_types == ("text/csv",)]
+    assert len(exports) > 5
+    assert {operation.path for operation in exports if not operation.reads_replica} == set()
+    assert {"/emails/logs", "/contacts", "/events", "/analytics"} <= {*PATHS}
 
 
 def test_what_was_confirmed_is_read(site: Site) -> None:
@@ -132,12 +143,83 @@ def test_if_the_replica_ends_a_query_the_primary_answers(site: Site) -> None:
     assert "kept@example.com" in response.text
 
 
-def test_without_the_replica_the_primary_is_read(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last test of this module: it ends the standby."""
-    site.standby.stop()
-    monkeypatch.setattr(replica, "REPLICA_TIMEOUT", replica.CATCH_UP_INTERVAL)
-    for path in READS.values():
-        assert site.read(path)[1] == "primary"
+@asynccontextmanager
+async def replica_of(primary_url: str, replica_url: str) -> AsyncIterator[tuple[Replica, Database]]:
+    async with open_database(primary_url) as primary, open_database(replica_url, is_replica=True) as db:
+        yield Replica(db, primary), primary
+
+
+async def test_a_replica_that_does_not_answer_is_not_waited_for(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its host is gone: connections stay open, and nothing comes back."""
+    async with replica_of(site.standby.primary_url, site.standby.url) as (stopped, primary):
+        while await stopped.database() is primary:
+            await asyncio.sleep(0.01)
+        async with stopped._db.connection() as connection:
+            pid = connection.info.backend_pid
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            monkeypatch.setattr(replica, "REPLICA_TIMEOUT", replica.CATCH_UP_INTERVAL)
+            assert await stopped.database() is primary
+            # The statement that was cancelled waits for the server, and the request does not.
+            assert stopped._questions
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
+
+async def test_only_one_request_asks_a_replica_that_was_away(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    async with replica_of(site.standby.primary_url, site.standby.url) as (paused, primary):
+        paused.pause("for this test")
+        paused._paused_until = 0.0
+        assert await paused.database() is not primary
+        paused.pause("for this test")
+        paused._paused_until = 0.0
+        answers = await asyncio.gather(*(paused.database() for _ in range(10)))
+        assert sum(answer is not primary for answer in answers) == 1
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        ("another database", "of another database"),
+        ("a missing database", "does not exist"),
+        ("the primary", "not a hot standby"),
+    ],
+)
+async def test_what_is_no_replica_of_the_database_is_not_read(
+    site: Site, monkeypatch: pytest.MonkeyPatch, other: str, reason: str
+) -> None:
+    reasons: list[str] = []
+    monkeypatch.setattr(Replica, "pause", lambda self, reason: reasons.append(reason))
+    url = {
+        "another database": site.standby.url.replace("/mail?", "/postgres?"),
+        "a missing database": site.standby.url.replace("/mail?", "/missing?"),
+        "the primary": site.standby.primary_url,
+    }[other]
+    async with replica_of(site.standby.primary_url, url) as (wrong, primary):
+        assert await wrong.database() is primary
+    assert reason in reasons[0] or "couldn't get a connection" in reasons[0]
+
+
+async def test_after_a_fail_over_only_what_follows_the_new_primary_is_read() -> None:
+    """The standby is promoted. Another one that stayed with the old primary has another history."""
+    with postgres_with_standby() as standby:
+        with psycopg.connect(standby.url, autocommit=True) as connection:
+            connection.execute("select pg_promote()")
+            connection.execute("checkpoint")
+        async with open_database(standby.url) as new, open_database(standby.primary_url) as old:
+            assert (await _position(new)).history != (await _position(old)).history
+            # The timeline of the write-ahead log and that of the control file are compared.
+            assert (await _replayed(new, "0/0"))[0] == (await _position(new)).history
+
+
+async def test_without_the_replica_the_primary_is_read() -> None:
+    with postgres_with_standby() as standby:
+        async with replica_of(standby.primary_url, standby.url) as (stopped, primary):
+            while await stopped.database() is primary:
+                await asyncio.sleep(0.01)
+            standby.stop()
+            assert await stopped.database() is primary
 
 
 def eventually(condition: Callable[[], bool]) -> None:

@@ -122,7 +122,7 @@ class WholeServer:
             send_wait=timedelta(seconds=START_SECONDS),
             **self.settings,
         )
-        async with open_world(settings, self.database_url, HOOKS, clock=self.clock) as world:
+        async with open_world(settings, self.database_url, HOOKS, clock=self.clock, with_replica=True) as world:
             if self.dashboard_folder == FOLDER and _UNUSED:
                 app = _UNUSED.pop()
                 app.switch_world(world)

@@ -60,6 +60,8 @@ POOL_WAIT = timedelta(seconds=5)
 KEEPALIVE_SECONDS = 120
 """After this time without use, the operating system checks every now and then whether a connection still exists."""
 
+REPLICA_CONNECT_SECONDS = 2
+
 PREPARE_AFTER = 1
 """How often a connection runs a statement before it prepares it. PostgreSQL plans a prepared statement five more times
 before it keeps a plan."""
@@ -292,11 +294,17 @@ def _is_closed_by_server(connection: PoolConnection) -> bool:
 
 @asynccontextmanager
 async def open_database(
-    url: str, *, pooler_url: str | None = None, size: int = 10, hooks: "Hooks | None" = None
+    url: str,
+    *,
+    pooler_url: str | None = None,
+    size: int = 10,
+    is_replica: bool = False,
+    hooks: "Hooks | None" = None,
 ) -> AsyncIterator[Database]:
     """Open a pool of at most `size` connections for the duration of the block.
 
-    They connect to the connection pooler at `pooler_url`, or to `url` if there is none. The pool connects in the
+    They connect to the connection pooler at `pooler_url`, or to `url` if there is none. A replica gets connections only
+    when they are needed, and is given up soon if it does not answer. The pool connects in the
     background and reconnects by itself, so this raises no error if the database is unavailable.
     """
     kwargs: dict[str, Any] = {"autocommit": True, "row_factory": tuple_row}
@@ -309,9 +317,11 @@ async def open_database(
     # A connection that is seldom used must not be forgotten by a firewall.
     if "keepalives" not in connect_to:
         kwargs["keepalives_idle"] = KEEPALIVE_SECONDS
+    if is_replica and "connect_timeout" not in connect_to:
+        kwargs["connect_timeout"] = REPLICA_CONNECT_SECONDS
     pool = DatabasePool(
         connect_to,
-        min_size=min(2, size),
+        min_size=0 if is_replica else min(2, size),
         max_size=size,
         open=False,
         timeout=POOL_WAIT.total_seconds(),

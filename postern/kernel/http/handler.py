@@ -7,7 +7,7 @@ function, and turns the function's value into a response.
 import dataclasses
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from types import NoneType, UnionType
@@ -19,10 +19,8 @@ import structlog
 from litestar import Request
 from litestar.response import Stream
 from litestar.types import ASGIApp, Receive, Scope, Send
-from psycopg import OperationalError
-from psycopg_pool import PoolTimeout
 
-from postern.kernel.database.replica import Replica
+from postern.kernel.database.replica import FROM_PRIMARY, FROM_REPLICA, REPLICA_ERRORS, Replica
 from postern.kernel.http.call import (
     ANONYMOUS,
     Call,
@@ -135,9 +133,15 @@ async def _read_replica(operation: Operation[Any, Any], call: Call, replica: Rep
     db = await replica.database()
     if db is not call.world.db:
         try:
-            return await operation.function(**{**arguments, "call": dataclasses.replace(call, db=db)})
-        except (OperationalError, PoolTimeout) as error:
-            replica.pause(str(error).strip())
+            value = await operation.function(**{**arguments, "call": dataclasses.replace(call, db=db)})
+        except REPLICA_ERRORS as error:
+            replica.note_failure(error)
+        else:
+            FROM_REPLICA.inc()
+            if isinstance(value, HttpResponse) and isinstance(value.content, AsyncIterator):
+                return dataclasses.replace(value, content=replica.watch(value.content))
+            return value
+    FROM_PRIMARY.inc()
     return await operation.function(**arguments)
 
 

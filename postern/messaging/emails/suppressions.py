@@ -91,7 +91,7 @@ def suppressions_scope(reasons: Sequence[SuppressionReason] | None, q: str = "")
     return f"suppressions|{','.join(reasons or [])}|{q}"
 
 
-@get("/projects/{project_id}/suppressions/export", needs="emails:read", media_types=["text/csv"])
+@get("/projects/{project_id}/suppressions/export", needs="emails:read", media_types=["text/csv"], reads_replica=True)
 async def export_suppressions(
     call: Call,
     reason: SuppressionReason | None = None,
