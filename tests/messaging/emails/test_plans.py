@@ -12,7 +12,7 @@ import msgspec
 import psycopg
 import pytest
 
-from postern.kernel.database.statements import Jsonb, Queries
+from postern.kernel.database.statements import Jsonb, Queries, open_database
 from postern.kernel.due import Lane, claim
 from postern.kernel.values import new_id
 from postern.messaging.campaigns import store as campaign_store
@@ -183,12 +183,13 @@ def sent(send, now):
     return outcomes.FinishedAttempt(send=send, send_outcome=send_outcome, outcome=outcome)
 
 
-async def test_statements_for_batches_are_planned_once_for_all_batches(project, world, request):
-    """Their estimated cost does not depend on the number of projects, so PostgreSQL keeps a plan."""
-    if request.config.option.pooler:
-        pytest.skip("Through a pooler, statements are not prepared.")
+async def test_statements_for_batches_are_planned_once_for_all_batches(project, world, database_url):
+    """Their estimated cost does not depend on the number of projects, so PostgreSQL keeps a plan.
+
+    On a connection of its own: PostgreSQL compares the plan that it may keep with all that it has made before.
+    """
     values = {"project_id": [UUID(project.id)], "rows": Jsonb([]), "now": world.clock()}
-    async with world.db.transaction() as tx:
+    async with open_database(database_url, size=1) as db, db.transaction() as tx:
         for _ in range(8):
             await store.settle(tx, **values, attempts=Jsonb([]), allowed=[])
             await store.check_before_sending(tx, **values, lost_reply="", until=world.clock())
