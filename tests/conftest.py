@@ -4,14 +4,14 @@ Every test creates its own project and deletes nothing, because projects are iso
 """
 
 import asyncio
-import gc
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -105,19 +105,22 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 FIRST_IN_ONE_PROCESS = ("tests/packages/test_image.py", "tests/test_chaos")
-FIRST_IN_THE_OTHERS = ("tests/web/test_dashboard_pages.py", "tests/test_guides.py", "tests/sdk/test_tutorial_next.py")
-"""The beginnings of the ids of tests that take long. Containers are made once, and so in one process."""
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, Any, Any]:
-    """Collect without the cyclic garbage collector, which took a quarter of the time, and nothing is to be freed."""
-    gc.disable()
-    try:
-        return (yield)
-    finally:
-        gc.freeze()
-        gc.enable()
+FIRST_IN_THE_OTHERS = (
+    "tests/messaging/emails/test_loopback_internet.py",
+    "tests/messaging/campaigns/test_chaos_campaign.py",
+    "tests/messaging/automations/test_crash.py",
+    "tests/messaging/emails/test_sites.py",
+    "tests/platform/webhooks/test_crash.py",
+    "tests/packages/test_upgrade.py",
+    "tests/test_openapi.py",
+    "tests/test_boot.py",
+    "tests/cli/test_backup.py",
+    "tests/web/test_dashboard_pages.py",
+    "tests/test_guides.py",
+    "tests/sdk/test_tutorial_next.py",
+)
+"""The beginnings of the ids of tests that take long. Containers are made once, and so in one process. The others begin
+with tests that need no browser, for which containers would wait."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -132,13 +135,17 @@ def in_order(items: Sequence[T], processes: int, key: Callable[[T], str]) -> lis
     """
     first: list[list[T]] = [[] for _ in range(processes)]
     others, rest = first[1:] or first, list[T]()
+    long: list[tuple[int, T]] = []
     for item in items:
+        rank = next((rank for rank, start in enumerate(FIRST_IN_THE_OTHERS) if key(item).startswith(start)), None)
         if key(item).startswith(FIRST_IN_ONE_PROCESS):
             first[0].append(item)
-        elif key(item).startswith(FIRST_IN_THE_OTHERS):
-            min(others, key=len).append(item)
+        elif rank is not None:
+            long.append((rank, item))
         else:
             rest.append(item)
+    for _, item in sorted(long, key=itemgetter(0)):
+        min(others, key=len).append(item)
     ordered: list[T] = []
     for number, part in enumerate(first):
         size = (len(items) - len(ordered)) // (processes - number)

@@ -501,7 +501,7 @@ MODULE_STATE = {
     "examples.py": ["EXAMPLES"],
     "identity/customers/imported_hashes.py": ["_threads"],
     "kernel/database/statements.py": ["STATEMENTS", "_current_hold", "_limits"],
-    "kernel/database/replica.py": ["FROM_PRIMARY", "FROM_REPLICA", "READS"],
+    "kernel/database/replica.py": ["READS"],
     "kernel/http/middleware.py": ["REQUESTS"],
     "kernel/values.py": ["_latest"],
     "protocols/mail/templates/composing.py": ["_addresses", "_contents", "_layouts"],

@@ -83,6 +83,8 @@ class Compose:
         while waiting:
             name = next(name for name in waiting if not set(waiting[name].get("depends_on", {})) & set(waiting))
             self._start(name, waiting.pop(name))
+        for name in self.file["networks"]:
+            self.containers.keep_bridge_address(f"{self.project}_{name}")
 
     def service(self, name: str) -> list[str]:
         """The names of a service's containers."""

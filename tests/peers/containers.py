@@ -4,6 +4,8 @@ import fcntl
 import json
 import os
 import shutil
+import socket
+import struct
 import subprocess
 import time
 from collections.abc import Iterator
@@ -27,6 +29,8 @@ PACKAGES = "python3,python3-venv,ca-certificates,tini"
 WAIT_SECONDS = 120
 LIMITS = ("--ulimit", "nofile=4096:4096", "--ulimit", "nproc=4096:4096")
 """Limits that also a machine with low ones can give."""
+SIOCSIFHWADDR, ARPHRD_ETHER = 0x8924, 1
+"""To set the address of a network interface (netdevice(7))."""
 CERTIFICATES = Path(os.environ.get("PIP_CERT") or "/etc/ssl/certs/ca-certificates.crt")
 
 needs_containers = [
@@ -110,6 +114,19 @@ class Containers:
         """The address of a container in its last network, which this machine can reach."""
         networks = json.loads(self.podman("inspect", name).stdout)[0]["NetworkSettings"]["Networks"]
         return list(networks.values())[-1]["IPAddress"]
+
+    def keep_bridge_address(self, network: str) -> None:
+        """Keep the MAC address of the network's bridge.
+
+        By default it is the lowest address of the bridge's ports. When the container of that port ends, it changes, and
+        for half a minute the other containers send what is for this machine to the old one.
+        """
+        [details] = json.loads(self.podman("network", "inspect", network).stdout)
+        name = details["network_interface"]
+        address = bytes.fromhex(Path(f"/sys/class/net/{name}/address").read_text().strip().replace(":", ""))
+        request = struct.pack("16sH14s", name.encode(), ARPHRD_ETHER, address)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+            fcntl.ioctl(any_socket, SIOCSIFHWADDR, request)
 
     def wait_until_ready(self, name: str) -> str:
         """Wait until the API in a container is ready, and return its URL."""
