@@ -61,23 +61,32 @@ def postgres_server(version: str) -> Iterator[str]:
             capture_output=True,
             **as_account(account),
         )
-        options = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={cluster}", "-c", "fsync=off"]
-        server = subprocess.Popen(
-            [binaries / "postgres", "-D", cluster, *options],
-            cwd=cluster,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            **as_account(account),
-        )
-        try:
+        with running_postgres(binaries, cluster, cluster, account):
             admin = f"postgresql://operator@/postgres?host={cluster}"
             with connect(admin) as connection:
                 connection.execute("create database mail")
             yield f"postgresql://operator@/mail?host={cluster}"
-        finally:
-            stop_process(server)
     finally:
         shutil.rmtree(folder)
+
+
+@contextmanager
+def running_postgres(
+    binaries: Path, cluster: Path, sockets: Path, account: UnprivilegedAccount | None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run the server of a cluster, with its Unix socket in the folder `sockets`, for the block."""
+    options = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={sockets}", "-c", "fsync=off"]
+    server = subprocess.Popen(
+        [binaries / "postgres", "-D", cluster, *options],
+        cwd=sockets,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        **as_account(account),
+    )
+    try:
+        yield server
+    finally:
+        stop_process(server)
 
 
 def _reachable(binaries: Path, folder: Path, account: UnprivilegedAccount | None) -> Path:

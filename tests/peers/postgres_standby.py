@@ -18,7 +18,7 @@ from postern.kernel.database.embedded import (
     reachable_temporary_folder,
     stop_process,
 )
-from tests.peers.postgres_server import connect, postgres_server
+from tests.peers.postgres_server import connect, postgres_server, running_postgres
 
 
 @dataclass
@@ -64,20 +64,10 @@ def postgres_with_standby() -> Iterator[Standby]:
                 capture_output=True,
                 **as_account(account),
             )
-            # Not in the cluster, which has a copy of the lock file of the primary's socket.
-            options = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={folder}", "-c", "fsync=off"]
-            server = subprocess.Popen(
-                [binaries / "postgres", "-D", cluster, *options],
-                cwd=folder,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                **as_account(account),
-            )
             url = f"postgresql://operator@/mail?host={quote(str(folder), safe='')}"
-            try:
+            # The socket is not in the cluster, which has a copy of the lock file of the primary's socket.
+            with running_postgres(binaries, cluster, folder, account) as server:
                 connect(url).close()
                 yield Standby(url, primary_url, server)
-            finally:
-                stop_process(server)
         finally:
             shutil.rmtree(folder)
