@@ -32,6 +32,7 @@ from postern.kernel.database.migrations import migrate
 from postern.kernel.database.statements import Database, open_database
 from postern.kernel.due import drain
 from postern.kernel.http.call import ANONYMOUS, Call, Origin
+from postern.kernel.limits import RateLimiter
 from postern.kernel.log import processors
 from postern.kernel.values import NO_ID, FixedClock, new_id
 from postern.messaging.domains import keys as domain_keys
@@ -281,6 +282,7 @@ async def world(
         async with opening as world:
             patch.undo()
             world.rendering = RenderProcesses(process_source=_IDLE)
+            world.limiter = RateLimiter(_seconds_of(clock))
             resolver = world.resolver._resolver
             resolver.timeout, resolver.lifetime = (timeout.total_seconds() for timeout in PATIENT.values())
             world.outbound._total = world.outbound._connect = PATIENT["lookup_timeout"].total_seconds()
@@ -291,6 +293,19 @@ async def world(
                 await connection.execute("delete from project_sites")
             yield world
     await _wait_for_connections(database)
+
+
+def _seconds_of(clock: FixedClock) -> Callable[[], float]:
+    """The clock of rate limits: these are refilled when the test moves the time, not while a slow machine makes its
+    requests. Like every monotonic clock it does not go back, as some tests' time does."""
+    latest = 0.0
+
+    def seconds() -> float:
+        nonlocal latest
+        latest = max(latest, clock().timestamp())
+        return latest
+
+    return seconds
 
 
 async def _wait_for_connections(database: Database) -> None:
