@@ -311,7 +311,6 @@ test("a viewer reads everything and changes nothing", async ({ signedIn: page })
 });
 
 test("every tab holds", async ({ signedIn: page }) => {
-  test.setTimeout(120_000);
   const { client, path } = await newProject(unique("Shapes"));
   await client.access.permissions.create({ key: "posts:write" });
   await client.access.roles.create({ key: "editor", name: "Editor", permissions: ["posts:*"] });

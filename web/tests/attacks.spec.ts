@@ -137,7 +137,6 @@ test.describe("with text that attacks in every field", () => {
   });
 
   test("every page shows it as text", async ({ signedIn: page }) => {
-    test.setTimeout(180_000);
     const watched = await watch(page);
     const long = longText();
     const word = unique("attack");

@@ -79,7 +79,6 @@ const stepButton = (page: Page, words: RegExp) => page.locator(".stepbtn", { has
 test.use({ tolerated: /status of (400|409|412)/ });
 
 test("a recipe becomes an active automation, and its runs are followed", async ({ signedIn: page }) => {
-  test.setTimeout(120_000);
   const shop = await newShop("Recipes");
   await page.goto(`${shop.path}/automations`);
   await expect(page.getByRole("heading", { name: "No automations yet" })).toBeVisible();
@@ -350,7 +349,6 @@ test.describe("when the server fails", () => {
 });
 
 test("the pages hold in every size and colour", async ({ signedIn: page }) => {
-  test.setTimeout(180_000);
   const shop = await newShop("Shapes");
   const id = await branching(shop, "Orders", true);
   await shop.client.contacts.create({ email: "ada@example.com", attributes: { plan: "pro" } });

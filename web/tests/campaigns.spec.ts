@@ -115,7 +115,6 @@ async function asViewer(page: Page): Promise<void> {
 }
 
 test("a campaign is written, tested and sent, and its results lead to the e-mails", async ({ signedIn: page }) => {
-  test.setTimeout(120_000);
   const shop = await newShop("Northwind Coffee", [
     { email: "ada@example.com", attributes: { name: "Ada" } },
     { email: "grace@example.com", attributes: { name: "Grace" } },
@@ -588,7 +587,6 @@ test.describe("in every shape", () => {
   });
 
   test("list, draft and results hold", async ({ signedIn: page }) => {
-    test.setTimeout(120_000);
     await withoutFrames(page);
     await withDays(page);
     for (const [name, path, shown] of [

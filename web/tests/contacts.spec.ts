@@ -248,7 +248,6 @@ test("the panel shows the emails of a contact, and leads to the log", async ({ s
 });
 
 test("deleting can be taken back for a while", async ({ signedIn: page }) => {
-  test.setTimeout(60_000);
   const word = unique("delete");
   const { id } = await api.contacts.create({ email: `${word}@roastery.example` });
   const remove = async () => {
@@ -678,7 +677,6 @@ test("a viewer sees no actions", async ({ signedIn: page }) => {
 });
 
 test("lists, panels and forms hold", async ({ page }) => {
-  test.setTimeout(120_000);
   await signIn(page);
   const { id } = await api.contacts.create({
     email: `an.address.that.is.rather.long.for.a.column.${unique("shape")}@a-long-domain.example`,

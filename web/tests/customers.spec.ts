@@ -316,7 +316,6 @@ test("what customers write is text, and a viewer sees no actions", async ({ sign
 });
 
 test("list and customer hold", async ({ signedIn: page }) => {
-  test.setTimeout(120_000);
   const customer = await newCustomer("Shape", { metadata: { price_list: "wholesale-b" }, phone: "+4915112345678" });
   await api.customers.ban(customer.id, { reason: "Card fraud" });
   for (const tab of ["list", "", "timeline", "permissions", "audit"]) {

@@ -585,7 +585,6 @@ test.describe("in every shape", () => {
   });
 
   test("pages and panels hold", async ({ page }) => {
-    test.setTimeout(120_000);
     await signIn(page);
     for (const path of paths) {
       await page.goto(full.at(path));

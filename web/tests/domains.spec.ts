@@ -560,7 +560,6 @@ test("the overview leads to the record of a domain that fails", async ({ signedI
 });
 
 test("list, records and settings hold", async ({ signedIn: page }) => {
-  test.setTimeout(120_000);
   const domain = await readyDomain("shape");
   await publish(domain.domain, "TXT", "v=spf1 include:_spf.google.com -all");
   await api.domains.verify(domain.id);

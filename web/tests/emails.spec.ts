@@ -478,7 +478,6 @@ test("on a phone, an e-mail is a page, and Back leads to its row", async ({ sign
 
 test("lists and panels hold", async ({ page }) => {
   await withoutPreview(page);
-  test.setTimeout(120_000);
   await signIn(page);
   const id = await sendMail({
     to: ["ada@example.com", "bounced+shape@postern.test"],

@@ -32,7 +32,6 @@ const READER = {
 };
 
 test("the first hour: from the one-time link to a campaign and a colleague", async ({ page, context }) => {
-  test.setTimeout(180_000);
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const domain = `${unique("shop")}.example`;
   let key = "";
@@ -274,7 +273,6 @@ test.describe("with keys alone", () => {
   });
 
   test("a campaign is written and sent", async ({ page }) => {
-    test.setTimeout(120_000);
     const { id } = await developer.projects.create({ name: "Keys alone" });
     const { key } = await developer.apiKeys.create({ name: "Test" }, { project: id });
     const client = new Postern({ url: SERVER.baseUrl, key: key ?? "", project: id });

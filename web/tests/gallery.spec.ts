@@ -140,7 +140,6 @@ test("the command for curl has what is chosen, without pictures", async ({ signe
 });
 
 test("the gallery is accessible and fits", async ({ signedIn: page }) => {
-  test.setTimeout(120_000);
   await openGallery(page);
   await expectPictures(page);
   await expectHolds(page, "gallery", page.getByRole("dialog"));

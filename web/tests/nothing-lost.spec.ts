@@ -248,7 +248,6 @@ test.describe("the server restarts in the middle", () => {
   const control = (deed: "stop" | "start") => fetch(`${SERVER.controlUrl}/${deed}`, { method: "POST" });
 
   test("the page says so and goes on, its stream too, and nothing is sent twice", async ({ signedIn: page }) => {
-    test.setTimeout(120_000);
     const tag = unique("restart");
     await page.goto(at(`/emails?tag=${tag}`));
     await expect(page.getByText("No email matches")).toBeVisible();

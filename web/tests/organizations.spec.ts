@@ -491,7 +491,6 @@ test.describe("in each shape", () => {
   });
 
   test("pages hold", async ({ signedIn: page }) => {
-    test.setTimeout(120_000);
     for (const tab of ["list", "", "members", "invitations", "domains", "sso", "plan", "history", "settings"]) {
       await page.goto(tab === "list" ? at("/organizations") : pageOf(organization, tab));
       await expect(page.getByRole("heading", { level: 1 })).toBeVisible();

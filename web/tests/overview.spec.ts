@@ -249,7 +249,6 @@ test("names of domains and webhooks are never run as HTML", async ({ signedIn: p
 });
 
 test("the numbers and the first steps hold", async ({ signedIn: page }) => {
-  test.setTimeout(120_000);
   const { path } = await newProject("Empty");
   for (const [name, address] of [
     ["chart", at()],

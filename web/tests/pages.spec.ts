@@ -35,7 +35,6 @@ for (const [width, height] of [
   [390, 844],
 ] as const) {
   test(`no page of the menu jumps while it loads, ${width} pixels wide`, async ({ signedIn: page }) => {
-    test.setTimeout(120_000);
     expect(PATHS.length).toBeGreaterThanOrEqual(9);
     await page.setViewportSize({ width, height });
     await page.addInitScript(() => {

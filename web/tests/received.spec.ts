@@ -123,7 +123,6 @@ test.describe("with a message that attacks", () => {
   test.use({ tolerated: /Blocked script|violates the following Content Security Policy|status of 500/ });
 
   test("received mail is listed, filtered and read, and nothing in it is run", async ({ signedIn: page }) => {
-    test.setTimeout(120_000);
     const { client, path, domain } = await newPlace("Mail");
     const route = await client.inbound.routes.create({ address: `*@${domain}` });
     await page.goto(path);

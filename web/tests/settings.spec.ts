@@ -646,7 +646,6 @@ test.describe("with data that cannot be read", () => {
   test.use({ tolerated: /status of (403|503)/ });
 
   test("every part says so, and reads it again", async ({ signedIn: page }) => {
-    test.setTimeout(120_000);
     const parts: [string, RegExp, string][] = [
       ["", new RegExp(`/dashboard/api/projects/${SERVER.projectId}$`), "Name"],
       ["team", /\/account\/members/, "\\d+ members?"],
@@ -796,7 +795,6 @@ test("a member leaves the account after typing their address", async ({ page }) 
 const PARTS = ["", "team", "plan", "audit-log", "data", "profile", "instance"];
 
 test("all parts hold", async ({ signedIn: page }) => {
-  test.setTimeout(180_000);
   const [entry] = (await owner.account.auditLog.list({ projectId: SERVER.projectId, limit: 1 })).data;
   for (const each of [...PARTS, `audit-log/${entry?.id}`]) {
     await page.goto(part(each));

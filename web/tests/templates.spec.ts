@@ -498,7 +498,6 @@ test.describe("with source that the server refuses", () => {
 });
 
 test("the pages hold", async ({ page }) => {
-  test.setTimeout(180_000);
   await withoutFrames(page);
   await signIn(page);
   const word = unique("long");

@@ -167,7 +167,6 @@ test("what the browser kept wrongly is no tour", async ({ signedIn: page }) => {
 });
 
 test("the tour leaves the page usable", async ({ signedIn: page }) => {
-  test.setTimeout(120_000);
   for (const [width, height] of [
     [1440, 900],
     [390, 844],
