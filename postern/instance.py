@@ -125,6 +125,8 @@ async def readiness(request: RawRequest) -> dict[str, ReadinessCheck]:
     try:
         async with world.db.connection() as connection:
             pending = await migrations.pending(connection)
+        if await instance_store.is_read_only(world.db):
+            return {"database": ReadinessCheck(False, "refuses to write, as a standby does")}
         seen_at = await instance_store.last_heartbeat(world.db)
     except Exception as error:  # The instance is not ready, whatever the error of the database is.
         return {"database": ReadinessCheck(False, type(error).__name__)}

@@ -21,7 +21,6 @@ from dataclasses import asdict, dataclass
 from typing import IO
 
 import msgspec
-import psycopg
 import structlog
 import uvicorn
 import uvloop
@@ -38,6 +37,7 @@ from postern.cli.ports import BACKLOG, HTTPS_VARIABLES, SMTP_VARIABLES, open_por
 from postern.instance import HEARTBEAT_INTERVAL, HEARTBEAT_TIMEOUT, wait_for_database
 from postern.instance_store import heartbeat, remove_worker
 from postern.kernel.config import SettingInvalid, Settings, read_settings
+from postern.kernel.database.connections import connect
 from postern.kernel.database.migrations import MigrationError, migrate
 from postern.kernel.due import Worker
 from postern.kernel.http.connections import limited_protocol
@@ -328,7 +328,7 @@ def _prepare_database(settings: Settings, url: str) -> DatabaseReport:
     try:
         migrate(url, max_wait=settings.database_wait)
         check_master_key_of(url, Secrets(load_master_key(settings.secret, settings.data)))
-        with psycopg.connect(url, autocommit=True) as connection:
+        with connect(url) as connection:
             return DatabaseReport(is_empty=connection.execute("select 1 from accounts limit 1").fetchone() is None)
     except (MigrationError, OperationalError, WrongMasterKey) as error:
         return DatabaseReport(error=str(error))

@@ -22,10 +22,12 @@ from uuid import UUID
 from weakref import WeakValueDictionary
 
 import structlog
-from psycopg import AsyncConnection, OperationalError
+from psycopg import OperationalError
+from psycopg.errors import ReadOnlySqlTransaction
 from psycopg.sql import SQL, Identifier
 from psycopg_pool import PoolTimeout
 
+from postern.kernel.database.connections import connect_async
 from postern.kernel.database.statements import Database, limit_connections, row_maker
 from postern.kernel.values import Clock
 
@@ -43,6 +45,9 @@ ERROR_PAUSE_SECONDS = 0.2
 
 POLL = timedelta(seconds=1)
 """Maximum time between two searches, and so the maximum delay if a notification is lost."""
+
+LISTEN_AGAIN_SECONDS = 1.0
+"""Pause before a worker listens again for notifications, after its connection has ended."""
 
 CHANNEL: LiteralString = "postern_due"
 
@@ -379,15 +384,14 @@ class Worker:
         """Wake the loops of all work on a table when a process notifies that the table has due rows."""
         while True:
             try:
-                connection = await AsyncConnection.connect(self.world.db.url, autocommit=True)
-                async with connection:
+                async with await connect_async(self.world.db.url) as connection:
                     await connection.execute(SQL("listen {}").format(Identifier(CHANNEL)))
                     async for notice in connection.notifies():
                         for work in self.works:
                             if work.table == notice.payload:
                                 self._wake_events[work.name].set()
-            except OperationalError:
-                await asyncio.sleep(1)
+            except (OperationalError, ReadOnlySqlTransaction):  # The latter is the answer of a standby.
+                await asyncio.sleep(LISTEN_AGAIN_SECONDS)
 
 
 class DueNotifier:

@@ -11,11 +11,12 @@ import zlib
 from contextlib import suppress
 from pathlib import Path
 
-import psycopg
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from postern.kernel.database.connections import connect
 
 BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 BASE62_PAIRS = tuple(first + second for first in BASE62 for second in BASE62)
@@ -132,7 +133,7 @@ def load_master_key(text: str | None, folder: Path) -> bytes:
 def check_master_key_of(url: str, secrets: Secrets) -> None:
     """Raise WrongMasterKey if the migrated database at `url` was created with another master key than that of
     `secrets`."""
-    with psycopg.connect(url, autocommit=True) as connection:
+    with connect(url) as connection:
         row = connection.execute("select key_check from instance").fetchone()
     if row is not None and not hmac.compare_digest(row[0], secrets.key_check()):
         raise WrongMasterKey

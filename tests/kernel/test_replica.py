@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -61,11 +60,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             patch.setattr(replica, name, 100 * getattr(replica, name))
         migrate(standby.primary_url)
         folder: Path = tmp_path_factory.mktemp("server")
-        server = WholeServer(folder, standby.primary_url, settings={"database_replica_url": standby.url})
-        thread = threading.Thread(target=server.run, daemon=True)
-        thread.start()
-        try:
-            server.wait()
+        settings = {"database_replica_url": standby.url}
+        with WholeServer(folder, standby.primary_url, settings=settings).running() as server:
             account = asyncio.run(server.account())
             base = f"{server.url}/projects/{account.project_id}"
             headers = {"authorization": f"Bearer {account.secret_key}"}
@@ -73,10 +69,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
                 created = client.post("/campaigns", json={"name": "News", "subject": "News"})
                 assert created.status_code == 201, created.text
                 yield Site(standby, client, created.json()["id"])
-        finally:
-            server.stop()
-            thread.join(START_SECONDS)
-        assert server.failure is None
 
 
 @pytest.fixture(autouse=True)

@@ -165,6 +165,20 @@ class WholeServer:
             Settings(data=self.folder, base_url=self.url), self.database_url, self.url
         )
 
+    @contextmanager
+    def running(self) -> Iterator["WholeServer"]:
+        """Serve in a thread for the block; raises what ended the thread."""
+        thread = threading.Thread(target=self.run, daemon=True)
+        thread.start()
+        try:
+            self.wait()
+            yield self
+        finally:
+            self.stop()
+            thread.join(START_SECONDS)
+        if self.failure:
+            raise self.failure
+
     def wait(self) -> None:
         """Wait until the server has started. Raises AssertionError, or the exception that ended the server."""
         assert self._started.wait(START_SECONDS), "The server did not start."
@@ -220,13 +234,5 @@ def whole_server(
             host=host,
             pooler=pooler,
         )
-        thread = threading.Thread(target=server.run, daemon=True)
-        thread.start()
-        try:
-            server.wait()
+        with server.running():
             yield server
-        finally:
-            server.stop()
-            thread.join(START_SECONDS)
-        if server.failure:
-            raise server.failure

@@ -19,6 +19,8 @@ import psycopg
 from psycopg import AsyncConnection, Connection
 from psycopg.errors import LockNotAvailable
 
+from postern.kernel.database.connections import connect
+
 OLDEST_SERVER = 15
 """The oldest supported major version of PostgreSQL."""
 LOCK_TIMEOUT = "4s"
@@ -96,7 +98,7 @@ def connect_with_retries(url: str, max_wait: timedelta) -> Connection:
     reported = False
     while True:
         try:
-            return psycopg.connect(url, autocommit=True)
+            return connect(url)
         except psycopg.OperationalError as error:
             if time.monotonic() >= deadline:
                 raise

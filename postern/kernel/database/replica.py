@@ -104,10 +104,10 @@ class Replica:
                 history, has = await _replayed(self._db, position.flushed)
             except REPLICA_ERRORS as error:
                 return str(error).strip() or type(error).__name__
-            if has is None:
-                return "not a hot standby"
-            if history != position.history:
-                return "of another database, or of the time before a fail-over"
+            if has is None or history != position.history:
+                # The URL may lead to another server by now.
+                await self._db.reconnect()
+                return "not a hot standby" if has is None else "of another database, or of the time before a fail-over"
             if has:
                 return ""
             if monotonic() >= ends:
@@ -129,12 +129,16 @@ async def _position(primary: Database) -> Position:
 
 async def _replayed(db: Database, position: str) -> tuple[str, bool | None]:
     """The history of a standby (see Position), and whether it has replayed the write-ahead log up to `position`; None
-    if the server is no standby. A standby follows a fail-over at its next restart point."""
+    if the server is no standby.
+
+    The timeline is the one up to which the standby must replay when it starts, or that of its latest restart point. A
+    standby that follows a new primary gets to its timeline by the next of the two.
+    """
     query = (
-        "select s.system_identifier || ' ' || c.timeline_id || ' ' || "
+        "select s.system_identifier || ' ' || greatest(c.timeline_id, r.min_recovery_end_timeline) || ' ' || "
         "(select oid from pg_database where datname = current_database()), "
         "case when pg_is_in_recovery() then pg_last_wal_replay_lsn() >= %s::pg_lsn end "
-        "from pg_control_system() s, pg_control_checkpoint() c"
+        "from pg_control_system() s, pg_control_checkpoint() c, pg_control_recovery() r"
     )
     async with db.connection() as connection:
         history, has = (await (await connection.execute(query, (position,))).fetchall())[0]

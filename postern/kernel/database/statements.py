@@ -37,14 +37,17 @@ import msgspec
 import psycopg
 from psycopg import AsyncConnection, AsyncCursor
 from psycopg.adapt import Loader
+from psycopg.errors import ReadOnlySqlTransaction
 from psycopg.pq import ConnStatus
 from psycopg.rows import tuple_row
 from psycopg.sql import SQL, Composable
 from psycopg.sql import Literal as SqlLiteral
 from psycopg.types import json as pg_json
 from psycopg_pool import AsyncConnectionPool
+from psycopg_pool.base import AttemptWithBackoff
 from psycopg_pool.pool_async import AddConnection
 
+from postern.kernel.database.connections import NotPrimary, connection_settings
 from postern.kernel.values import Moment, to_json
 
 if TYPE_CHECKING:
@@ -57,8 +60,8 @@ T = TypeVar("T")
 POOL_WAIT = timedelta(seconds=5)
 """How long a request waits for a connection before it fails with 503."""
 
-KEEPALIVE_SECONDS = 120
-"""After this time without use, the operating system checks every now and then whether a connection still exists."""
+RECONNECT_GIVE_UP = timedelta(seconds=30)
+"""How long the pool tries to replace a connection. Later it tries when a request needs one."""
 
 REPLICA_CONNECT_SECONDS = 2
 
@@ -211,7 +214,10 @@ class Database(Queries):
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[PoolConnection]:
-        """A connection of the pool. Raises SecondConnection if the task already holds one."""
+        """A connection of the pool. Raises SecondConnection if the task already holds one.
+
+        If the server refuses to write because it is a standby, the connection is closed, and NotPrimary raised.
+        """
         outer = _current_hold.get()
         if outer is not None and outer.is_held and outer.db is self:
             raise SecondConnection(SecondConnection.__doc__)
@@ -220,12 +226,19 @@ class Database(Queries):
         try:
             if not semaphores:
                 async with self._pool.connection() as connection:
-                    yield connection
+                    try:
+                        yield connection
+                    except ReadOnlySqlTransaction as error:
+                        raise await _closed_standby(connection, error) from error
                 return
             async with AsyncExitStack() as stack:
                 for semaphore in semaphores:
                     await stack.enter_async_context(semaphore)
-                yield await stack.enter_async_context(self._pool.connection())
+                connection = await stack.enter_async_context(self._pool.connection())
+                try:
+                    yield connection
+                except ReadOnlySqlTransaction as error:
+                    raise await _closed_standby(connection, error) from error
         finally:
             hold.is_held = False
             _current_hold.set(outer)
@@ -249,9 +262,33 @@ class Database(Queries):
             for table in tx.due:
                 self.notify_due(table)
 
+    async def reconnect(self) -> None:
+        """Replace all connections, those in use when they are returned."""
+        await self._pool.drain()
+
+
+async def _closed_standby(connection: PoolConnection, error: ReadOnlySqlTransaction) -> NotPrimary:
+    """Close a connection whose server refuses to write, so that it does not get back into the pool: it would fail
+    again, and what it reads may be old. Returns the error to raise instead."""
+    await connection.close()
+    return NotPrimary(str(error))
+
+
+class ReconnectAttempt(AttemptWithBackoff):
+    """Attempts of the pool to connect, one each second.
+
+    psycopg doubles the pause each time, so that a process would notice a new primary as much later as the fail-over has
+    taken.
+    """
+
+    DELAY_BACKOFF = 1.0
+
 
 class DatabasePool(AsyncConnectionPool[PoolConnection]):
     """The pool of psycopg, changed so that no connection is lost if a task is cancelled while it returns one."""
+
+    async def _add_connection(self, attempt: AttemptWithBackoff | None, growing: bool = False) -> None:
+        await super()._add_connection(attempt or ReconnectAttempt(timeout=self.reconnect_timeout), growing)
 
     async def putconn(self, conn: PoolConnection) -> None:
         """Return a connection, to the next task that waits for one or to the pool."""
@@ -314,18 +351,16 @@ async def open_database(
         # Each transaction may run on another connection of the server, which lacks what an earlier one has prepared.
         kwargs |= {"prepare_threshold": None}
     connect_to = pooler_url or url
-    # A connection that is seldom used must not be forgotten by a firewall.
-    if "keepalives" not in connect_to:
-        kwargs["keepalives_idle"] = KEEPALIVE_SECONDS
     if is_replica and "connect_timeout" not in connect_to:
         kwargs["connect_timeout"] = REPLICA_CONNECT_SECONDS
+    kwargs = connection_settings(connect_to, is_replica=is_replica, is_pooler=pooler_url is not None) | kwargs
     pool = DatabasePool(
         connect_to,
         min_size=0 if is_replica else min(2, size),
         max_size=size,
         open=False,
         timeout=POOL_WAIT.total_seconds(),
-        reconnect_timeout=30,
+        reconnect_timeout=RECONNECT_GIVE_UP.total_seconds(),
         kwargs=kwargs,
         configure=None if pooler_url is None else _configure_pooled,
     )
