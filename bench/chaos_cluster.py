@@ -1,16 +1,25 @@
 """Two API processes and three workers on one PostgreSQL, killed at random under load: no acknowledged work is lost.
 
 Run: python -m bench.chaos_cluster [--contacts 20000] [--kills 30] [--restarts 1] [--pooler 0] [--seed 7]
+                                   [--failover 0]
 
 For the processes, the database is an external one (DATABASE_URL). With `--pooler N`, they connect to it through
-PgBouncer (DATABASE_POOLER_URL), which is killed N times. While clients send mail, record events and sign
+PgBouncer (DATABASE_POOLER_URL), which is killed N times. With `--failover N`, it is two PostgreSQL servers with
+synchronous replication that Patroni manages, with the settings in deploy/patroni; N times, the primary is killed, its
+standby is promoted, and the killed one is started again and becomes the standby. Half of the processes connect through
+HAProxy, the others with a URL of both servers (`target_session_attrs`), and all read from the standby
+(DATABASE_REPLICA_URL). While clients send mail, record events and sign
 customers in, and while a campaign is sent, processes are killed (`kill -9`) at random and started again. The clients
 repeat a request, with either API, until they get a response. At the end:
 
 C1  every acknowledged send was received, one send per idempotency key, copies ≤ 1 + recorded ambiguous attempts;
 C2  the campaign is SENT, with one send to each contact, and each was received;
 C3  every event was delivered to the webhook, always with the same `webhook-id` and the same content;
-C4  every acknowledged sign-in is a session that both APIs accept and can refresh.
+C4  every acknowledged sign-in is a session that both APIs accept and can refresh;
+C5  the counters of the statistics equal a recount of the sends;
+C6  during the whole test, the log has each send that was acknowledged before the log was requested.
+
+After a fail-over, it prints the seconds without service: from the kill to the next write that an API confirms.
 """
 
 import asyncio
@@ -22,9 +31,10 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from collections import Counter
-from collections.abc import Awaitable, Callable
-from contextlib import nullcontext, suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,10 +48,12 @@ from bench.emails import Server, relay_environment, sink, verified_domain
 from bench.webhooks import Receiver
 from postern.kernel.database.embedded import EmbeddedPostgres, running_servers
 from postern.kernel.database.migrations import migrate
+from tests.peers.patroni import QUICK, PatroniCluster, patroni_cluster
 from tests.peers.pgbouncer import pgbouncer
 
 PARTS = ("api-0", "api-1", "worker-0", "worker-1", "worker-2")
 PASSWORD = "a long password of all customers"
+ADMIN_TOKEN = "a long token for the metrics of this test"
 BATCH = 20
 CUSTOMERS = 20
 QUIET_SECONDS = 600
@@ -60,49 +72,80 @@ class Load:
     """Event ids by idempotency key."""
     sessions: list[dict[str, Any]] = field(default_factory=list)
     """The responses to sign-ins."""
-    retries: int = 0
+    confirmed_at: dict[str, float] = field(default_factory=dict)
+    """When each API process has last confirmed a write, by its base URL, in seconds of the monotonic clock."""
+    logs: int = 0
+    """How often the log was read."""
+    retries: Counter[str] = field(default_factory=Counter)
+    """Repeated requests, by the status of the response, or `none`."""
+
+
+@dataclass(frozen=True)
+class Kills:
+    """How often to kill what."""
+
+    processes: int
+    restarts: int = 0
+    """Of the database."""
+    pooler: int = 0
+    failover: int = 0
 
 
 class Cluster:
     """Starts the processes, runs clients, kills processes at random, and checks the result.
 
-    `patient` waits until the leases of killed workers end; otherwise their rows are made due at once.
+    `patient` waits until the leases of killed workers end; otherwise their rows are made due at once. It also waits
+    until the lock of a killed primary ends.
     """
 
-    def __init__(
-        self, folder: Path, contacts: int, kills: int, restarts: int, pooler: int, seed: int, *, patient: bool
-    ) -> None:
-        self.folder, self.contacts, self.kills, self.restarts = folder, contacts, kills, restarts
-        self.pooler_kills = pooler
+    def __init__(self, folder: Path, contacts: int, kills: Kills, seed: int, *, patient: bool) -> None:
+        self.folder, self.contacts, self.kills = folder, contacts, kills
         self.patient = patient
         self.chance = random.Random(seed)
         self.postgres = EmbeddedPostgres(folder / "database")
+        self.patroni: PatroniCluster | None = None
         self.killed: Counter[str] = Counter()
         self.load = Load()
         self.is_over = False
 
     def run(self) -> dict[str, int]:
         """Run the test and return its counts. Raises AssertionError with the violated invariant."""
-        self.url = self.postgres.start()
         ledger, log = self.folder / "ledger", self.folder / "received.jsonl"
         ledger.touch()
         receiver = Receiver(log)
-        try:
+        with ExitStack() as stack:
+            stack.callback(receiver.close)
+            self.url = stack.enter_context(self._database())
             migrate(self.url)
-            with sink(ledger) as port, pgbouncer(self.url) if self.pooler_kills else nullcontext() as self.pooler:
-                self._start_parts(port)
-                try:
-                    self._prepare(receiver.port)
-                    asyncio.run(self._run_clients_and_kill())
-                    self._wait_until_idle()
-                    counts = {**self._check_mail(ledger), **self._check_webhooks(log), **self._check_sessions()}
-                finally:
-                    for server in self.servers:
-                        server.stop()
-        finally:
-            receiver.close()
-            self.postgres.stop()
-        return {**counts, "retries": self.load.retries, **{f"killed_{k}": n for k, n in self.killed.items()}}
+            port = stack.enter_context(sink(ledger))
+            self.pooler = stack.enter_context(pgbouncer(self.url) if self.kills.pooler else nullcontext())
+            self._start_parts(port)
+            try:
+                self._prepare(receiver.port)
+                asyncio.run(self._run_clients_and_kill())
+                self._wait_until_idle()
+                counts = {**self._check_mail(ledger), **self._check_webhooks(log), **self._check_sessions()}
+                self._check_counters()
+                if self.patroni:
+                    self._wait_for_replica()
+            finally:
+                for server in self.servers:
+                    server.stop()
+        counts |= {"logs_read": self.load.logs}
+        counts |= {f"retries_{status}": count for status, count in self.load.retries.items()}
+        return counts | {f"killed_{victim}": count for victim, count in self.killed.items()}
+
+    @contextmanager
+    def _database(self) -> Iterator[str]:
+        if not self.kills.failover:
+            try:
+                yield self.postgres.start()
+            finally:
+                self.postgres.stop()
+            return
+        # Patroni's own settings take as long as they do in use.
+        with patroni_cluster({} if self.patient else QUICK, is_durable=self.patient) as self.patroni:
+            yield self.patroni.url
 
     # Parts -------------------------------------------------------------------------------------------------
 
@@ -114,17 +157,22 @@ class Cluster:
             "POSTERN_OUTBOUND_ALLOW": "127.0.0.0/8",
             "POSTERN_BASE_URL": "http://postern.example",
             "POSTERN_DATABASE_POOL": "8",
+            "POSTERN_ADMIN_TOKEN": ADMIN_TOKEN,
             **({"DATABASE_POOLER_URL": self.pooler.url} if self.pooler else {}),
         }
-        self.servers = [Server(self.folder / name, self.url, **environment) for name in ("api-0", "api-1")]
+        urls = [self.url, self.url]
+        if self.patroni:
+            urls[1] = self.patroni.hosts_url
+            environment["DATABASE_REPLICA_URL"] = self.patroni.replica_url
+        folders = (self.folder / "api-0", self.folder / "api-1")
+        self.servers = [Server(folder, url, **environment) for folder, url in zip(folders, urls, strict=True)]
         self.parts: dict[str, subprocess.Popen[bytes]] = {}
         for name in PARTS:
             self._start(name)
 
     def _start(self, name: str) -> None:
         kind, _, number = name.partition("-")
-        server = self.servers[int(number) if kind == "api" else 0]
-        self.parts[name] = server.start(kind)
+        self.parts[name] = self.servers[int(number) % 2].start(kind)
 
     def _kill(self, name: str) -> None:
         part = self.parts.pop(name)
@@ -156,6 +204,7 @@ class Cluster:
         async with httpx.AsyncClient(timeout=20, headers={"authorization": f"Bearer {self.key}"}) as client:
             self.client = client
             clients = [self._sends, self._sends, self._batches, self._events, self._sign_ins, self._sign_ins]
+            clients.append(self._read_log)
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._send_campaign())
                 for number, client_loop in enumerate(clients):
@@ -163,8 +212,9 @@ class Cluster:
                 group.create_task(self._kill_at_random())
 
     async def _kill_at_random(self) -> None:
-        victims = [self.chance.choice(PARTS) for _ in range(self.kills)]
-        victims += ["database"] * self.restarts + ["pooler"] * self.pooler_kills
+        victims = [self.chance.choice(PARTS) for _ in range(self.kills.processes)]
+        victims += ["database"] * self.kills.restarts + ["pooler"] * self.kills.pooler
+        victims += ["primary"] * self.kills.failover
         self.chance.shuffle(victims)
         for victim in victims:
             await asyncio.sleep(self.chance.uniform(0.2, 1.0))
@@ -176,11 +226,38 @@ class Cluster:
                 self.pooler.kill()
                 await asyncio.sleep(self.chance.uniform(0.0, 0.5))
                 await asyncio.to_thread(self.pooler.start)
+            elif victim == "primary":
+                await self._fail_over()
             else:
                 await asyncio.to_thread(self._kill, victim)
                 await asyncio.sleep(self.chance.uniform(0.0, 0.5))
                 await asyncio.to_thread(self._start, victim)
         self.is_over = True
+
+    async def _fail_over(self) -> None:
+        """Kill the primary, wait until both APIs confirm writes again, and start it again; it becomes the standby."""
+        assert self.patroni
+        patroni = self.patroni
+        primary = await asyncio.to_thread(patroni.wait_for_primary)
+        killed_at = time.monotonic()
+        await asyncio.to_thread(primary.kill)
+        if not self.patient:
+            await asyncio.to_thread(patroni.expire_lock)
+        await asyncio.to_thread(patroni.wait_for_primary)
+        confirmed_at = await asyncio.gather(*map(self._first_confirmation, self.servers))
+        seconds = ", ".join(f"{moment - killed_at:.1f}" for moment in confirmed_at)
+        print(f"seconds without service through HAProxy, with both hosts: {seconds}", flush=True)
+        await asyncio.sleep(self.chance.uniform(0.0, 0.5))
+        await asyncio.to_thread(patroni.start_node, primary)
+        await asyncio.to_thread(patroni.wait_for_standby)
+
+    async def _first_confirmation(self, server: Server) -> float:
+        """Wait until an API confirms a write; when it did, in seconds of the monotonic clock."""
+        began = time.monotonic()
+        while (confirmed_at := self.load.confirmed_at.get(server.base, 0.0)) < began:
+            assert time.monotonic() < began + RETRY_SECONDS, "No write is confirmed after the fail-over."
+            await asyncio.sleep(0.01)
+        return confirmed_at
 
     def _restart_database(self) -> None:
         assert self.postgres.pid
@@ -206,16 +283,20 @@ class Cluster:
         ends = time.monotonic() + RETRY_SECONDS
         while True:
             server = options.get("server") or self.chance.choice(self.servers)
+            status = "none"
             with suppress(httpx.HTTPError):
                 response = await self.client.request(
                     method, server.base + path, json=body, headers=options.get("headers")
                 )
+                status = str(response.status_code)
+                if response.is_success and method == "POST":
+                    self.load.confirmed_at[server.base] = time.monotonic()
                 if response.status_code not in (409, 429, 503):
                     return response
                 if options.get("accept_conflict") and response.status_code == 409:
                     return response
             assert time.monotonic() < ends, f"{method} {path} never got a response"
-            self.load.retries += 1
+            self.load.retries[status] += 1
             await asyncio.sleep(0.1)
 
     async def _sends(self, turn: str) -> None:
@@ -234,6 +315,17 @@ class Cluster:
             assert self.load.sends.setdefault(key, ids) == ids, f"C1: two different sends for {key}"
             if self.chance.random() < 0.9:
                 return  # One in ten is repeated, as by clients that did not get the response.
+
+    async def _read_log(self, turn: str) -> None:
+        """Send, and read the log with either API: it has what was acknowledged, also where a replica is read."""
+        mail = _mail(f"logged-{turn}")
+        await self._send_acknowledged(f"logged-{turn}", "emails", mail)
+        response = await self._request("GET", f"{self.base}/emails/logs?recipient={mail['to'][0]}", None)
+        assert response.status_code == 200, response.text
+        ids = {entry["id"] for entry in response.json()["data"]}
+        assert ids == self.load.sends[f"logged-{turn}"], f"C6: the log has {ids}"
+        self.load.logs += 1
+        await asyncio.sleep(0.2)
 
     async def _events(self, turn: str) -> None:
         body = {"name": "order.placed", "email": f"buyer-{turn}@example.org", "data": {"number": turn}}
@@ -307,6 +399,29 @@ class Cluster:
         ambiguous = sum(row[3] for row in rows)
         return {"sends": len(logged), "contacts": len(sent_to), "copies": received - len(rows), "ambiguous": ambiguous}
 
+    def _check_counters(self) -> None:
+        with psycopg.connect(self.url) as connection:
+            counters = connection.execute(
+                "select measure, sum(count)::int from send_counters where project_id = %s group by 1",
+                [self.project],
+            ).fetchall()
+            sends = connection.execute(
+                "select status, sent_at is not null from sends where project_id = %s", [self.project]
+            ).fetchall()
+        recounted = Counter(status for status, _ in sends)
+        recounted["sent"] = sum(is_sent for _, is_sent in sends)
+        counted = {measure: count for measure, count in counters if count}
+        assert counted == recounted, f"C5: the counters are {counted}, a recount gives {dict(recounted)}"
+
+    def _wait_for_replica(self) -> None:
+        """Wait until both APIs read from the standby, which was a primary before."""
+        for server in self.servers:
+            ends, before = time.monotonic() + QUIET_SECONDS, _replica_reads(server)
+            while _replica_reads(server) == before:
+                assert time.monotonic() < ends, "The standby is not read after the fail-over."
+                server.call("GET", f"{self.base}/emails/logs", None, self.key)
+                time.sleep(0.1)
+
     def _check_webhooks(self, log: Path) -> dict[str, int]:
         received = [json.loads(line) for line in log.read_text().splitlines()]
         bodies_by_id: dict[str, set[bytes]] = {}
@@ -351,6 +466,16 @@ def _count(connection: psycopg.Connection, table: str, condition: str) -> int:
     return row[0]
 
 
+def _replica_reads(server: Server) -> float:
+    """How many requests this API process has answered from the replica."""
+    request = urllib.request.Request(f"{server.base}/metrics", headers={"authorization": f"Bearer {ADMIN_TOKEN}"})
+    metrics = urllib.request.urlopen(request, timeout=60).read().decode()
+    (line,) = [
+        line for line in metrics.splitlines() if line.startswith('postern_replica_reads_total{database="replica"}')
+    ]
+    return float(line.split()[-1])
+
+
 def _mail(name: str) -> dict[str, Any]:
     return {
         "to": [f"{name}@example.org"],
@@ -362,15 +487,23 @@ def _mail(name: str) -> dict[str, Any]:
 
 
 def run(
-    contacts: int, kills: int, restarts: int, seed: int, *, pooler: int = 0, patient: bool = True
+    contacts: int,
+    kills: int,
+    restarts: int,
+    seed: int,
+    *,
+    pooler: int = 0,
+    failover: int = 0,
+    patient: bool = True,
 ) -> dict[str, int]:
     """Run the test once; returns its counts. Raises AssertionError with the violated invariant."""
     with open_folder() as folder:
-        return Cluster(folder, contacts, kills, restarts, pooler, seed, patient=patient).run()
+        all_kills = Kills(kills, restarts, pooler, failover)
+        return Cluster(folder, contacts, all_kills, seed, patient=patient).run()
 
 
 def main() -> None:
-    run_from_command_line(run, contacts=20_000, kills=30, restarts=1, pooler=0, seed=7)
+    run_from_command_line(run, contacts=20_000, kills=30, restarts=1, pooler=0, failover=0, seed=7)
 
 
 if __name__ == "__main__":

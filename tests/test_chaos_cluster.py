@@ -3,6 +3,7 @@
 import pytest
 
 from bench.chaos_cluster import run
+from tests.peers.patroni import needs_patroni
 from tests.peers.pgbouncer import needs_pgbouncer
 
 
@@ -25,3 +26,15 @@ def test_a_killed_pooler_loses_nothing():
     assert counts["sends"] >= 1
     assert counts["sign_ins"] >= 1
     assert counts["killed_pooler"] == 2
+
+
+@pytest.mark.chaos
+@needs_patroni
+def test_a_fail_over_loses_nothing():
+    counts = run(contacts=300, kills=1, restarts=0, failover=1, seed=8, patient=False)
+    assert counts["contacts"] == 300
+    assert counts["copies"] <= counts["ambiguous"]
+    assert counts["sends"] >= 1
+    assert counts["sign_ins"] >= 1
+    assert counts["logs_read"] >= 1
+    assert counts["killed_primary"] == 1
