@@ -1245,6 +1245,7 @@ CREATE TABLE public.instance (
     only_one boolean DEFAULT true NOT NULL,
     key_check bytea NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    backed_up_at timestamp with time zone,
     CONSTRAINT instance_only_one_check CHECK (only_one)
 );
 
@@ -1309,6 +1310,16 @@ CREATE TABLE public.mail_sites (
     CONSTRAINT mail_sites_factor_check CHECK (((factor > (0)::double precision) AND (factor <= (1)::double precision))),
     CONSTRAINT mail_sites_name_check CHECK (((length(name) >= 1) AND (length(name) <= 300))),
     CONSTRAINT mail_sites_transport_check CHECK ((transport = ANY (ARRAY['direct'::text, 'relay'::text, 'ses'::text])))
+);
+
+CREATE TABLE public.migration_progress (
+    number integer NOT NULL,
+    key jsonb,
+    rows_done bigint DEFAULT 0 NOT NULL,
+    rows_total bigint NOT NULL,
+    started_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    finished_at timestamp with time zone
 );
 
 CREATE TABLE public.mta_sts_policies (
@@ -2341,6 +2352,9 @@ ALTER TABLE ONLY public.mail_site_shares
 
 ALTER TABLE ONLY public.mail_sites
     ADD CONSTRAINT mail_sites_pkey PRIMARY KEY (project_id, name);
+
+ALTER TABLE ONLY public.migration_progress
+    ADD CONSTRAINT migration_progress_pkey PRIMARY KEY (number);
 
 ALTER TABLE ONLY public.mta_sts_policies
     ADD CONSTRAINT mta_sts_policies_pkey PRIMARY KEY (domain);

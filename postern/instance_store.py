@@ -83,6 +83,16 @@ async def report_counts(db: Queries) -> list[ReportCount]: ...
 async def smtp_processes(db: Queries, *, since: Moment) -> list[SmtpProcess]: ...
 
 
+# Record when the database was backed up.
+@statement("update instance set backed_up_at = %(now)s")
+async def record_backup(db: Queries, *, now: Moment) -> None: ...
+
+
+# The numbers of the long migrations that are not finished.
+@statement("select number from migration_progress where finished_at is null order by number")
+async def unfinished_migrations(db: Queries) -> list[int]: ...
+
+
 # What tells this database from those of other servers, also of standbys and copies, and from the other databases of its
 # server.
 @statement("""

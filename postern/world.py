@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from random import Random, SystemRandom
 from typing import TYPE_CHECKING, Any
 
 from postern.kernel.batching import BackgroundTasks, Batchers
 from postern.kernel.config import Settings
 from postern.kernel.database.replica import Replica
-from postern.kernel.database.statements import Database, open_database
+from postern.kernel.database.statements import PROCESS_NAME, Database, open_database
 from postern.kernel.due import DueNotifier
 from postern.kernel.limits import RateLimiter
 from postern.kernel.outbound.client import Outbound, open_outbound
@@ -122,16 +123,26 @@ class Resources(dict[type[Any], Any]):
 
 @asynccontextmanager
 async def open_world(
-    settings: Settings, url: str, hooks: Hooks, *, clock: Clock = system_clock, with_replica: bool = False
+    settings: Settings,
+    url: str,
+    hooks: Hooks,
+    *,
+    clock: Clock = system_clock,
+    with_replica: bool = False,
+    process: str | None = None,
 ) -> AsyncIterator[World]:
     """Open a world on the database at `url`, or at the connection pooler in front of it if the settings name one. Its
-    connections and processes are closed at the end of the block. The read replica is opened only `with_replica`.
+    connections and processes are closed at the end of the block. The read replica is opened only `with_replica`. The
+    connections are named after `process` (`api`, `worker` or `smtp`) and this release.
 
     Raises WrongMasterKey if the master key cannot be read, and creates a key file if there is none.
     """
     resolver = Resolver(parse_nameservers(" ".join(settings.dns)))
+    name = None if process is None else PROCESS_NAME.format(process=process, release=version("postern-server"))
     async with (
-        open_database(url, pooler_url=settings.database_pooler_url, size=settings.database_pool, hooks=hooks) as db,
+        open_database(
+            url, pooler_url=settings.database_pooler_url, size=settings.database_pool, hooks=hooks, name=name
+        ) as db,
         open_outbound(CachedLookup(resolver.addresses), allowed=settings.outbound_allow) as outbound,
     ):
         world = World(

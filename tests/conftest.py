@@ -271,9 +271,9 @@ async def world(
 ) -> AsyncIterator[World]:
     @asynccontextmanager
     async def reuse_connections(
-        url: str, *, pooler_url: str | None, size: int, hooks: Hooks
+        url: str, *, pooler_url: str | None, size: int, hooks: Hooks, name: str | None
     ) -> AsyncIterator[Database]:
-        yield Database(database._pool, url, hooks)
+        yield Database(database._pool, url, hooks, name)
 
     with monkeypatch.context() as patch:
         # PostgreSQL plans each statement once per connection, which takes longer than most tests do.

@@ -423,6 +423,7 @@ MAY_RUN_RAW_SQL = {
     "cli/reports.py": "like cli/doctor.py",
     "cli/processes.py": "reads before there is a World",
     "cli/tls_reports.py": "like cli/doctor.py",
+    "cli/upgrade.py": "reads a database with the schema of an earlier release",
     "security/secrets.py": "checks the master key before there is a World",
 }
 """Modules outside of the kernel that run statements without `@statement`: on a connection of their own, and without a

@@ -26,6 +26,7 @@ COMMANDS = {
     "postern.cli.contacts": ("import",),
     "postern.cli.contract": ("contract",),
     "postern.cli.backup": ("backup", "restore"),
+    "postern.cli.upgrade": ("upgrade",),
     "postern.cli.doctor": ("doctor",),
     "postern.cli.reports": ("reports",),
     "postern.cli.tls_reports": ("tls-reports",),

@@ -1,5 +1,6 @@
 """`postern backup` and `postern restore`: dump the whole database to one file with pg_dump, and load it again."""
 
+import asyncio
 import shutil
 import subprocess
 from contextlib import suppress
@@ -53,7 +54,21 @@ def backup(file: File) -> None:
             raise CannotRun(f"{file} cannot be written: {error.strerror}.") from None
         finally:
             unfinished.unlink(missing_ok=True)
+        asyncio.run(_record_backup(url))
     print(f"{file}: {file.stat().st_size:,} bytes. It does not contain the master key: back that up separately.")
+
+
+async def _record_backup(url: str) -> None:
+    """Store when the backup was made, for `postern upgrade --check`. The schema of an earlier release has no place."""
+    from psycopg.errors import UndefinedColumn
+
+    from postern.instance_store import record_backup
+    from postern.kernel.database.statements import open_database
+    from postern.kernel.values import system_clock
+
+    with suppress(UndefinedColumn):
+        async with open_database(url, size=1) as db:
+            await record_backup(db, now=system_clock())
 
 
 def restore(file: File) -> None:

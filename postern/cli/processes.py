@@ -18,12 +18,14 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from typing import IO
 
 import msgspec
 import structlog
 import uvicorn
 import uvloop
+from psycopg import Error as PsycopgError
 from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
 
@@ -35,10 +37,11 @@ from postern.cli.console import serve_console
 from postern.cli.mail_servers import MailServers
 from postern.cli.ports import BACKLOG, HTTPS_VARIABLES, SMTP_VARIABLES, open_port
 from postern.instance import HEARTBEAT_INTERVAL, HEARTBEAT_TIMEOUT, wait_for_database
-from postern.instance_store import heartbeat, remove_worker
+from postern.instance_store import heartbeat, remove_worker, unfinished_migrations
 from postern.kernel.config import SettingInvalid, Settings, read_settings
 from postern.kernel.database.connections import connect
-from postern.kernel.database.migrations import MigrationError, migrate
+from postern.kernel.database.long_migrations import Progress, execute_unfinished
+from postern.kernel.database.migrations import MigrationError, long_migrations_of, migrate
 from postern.kernel.due import Worker
 from postern.kernel.http.connections import limited_protocol
 from postern.kernel.http.https_listener import HANDSHAKES, HttpsServer
@@ -63,6 +66,9 @@ RESERVED_FILES = 500
 WORKER_GC_THRESHOLD = 100_000
 """GC_THRESHOLD of a worker: more than the objects of the messages that it sends at a time, so that they are not
 traversed again and again."""
+MIGRATE_EVERY = timedelta(seconds=30)
+"""How often a worker looks for long migrations that are not finished."""
+MIGRATION_LOG_EVERY = timedelta(seconds=10)
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
@@ -101,7 +107,7 @@ def run_api(
     """
 
     async def run() -> None:
-        async with open_world(settings, url, HOOKS, with_replica=True) as world:
+        async with open_world(settings, url, HOOKS, with_replica=True, process="api") as world:
             await wait_for_database(world, _log_database_error)
             _raise_file_limit(settings.connections + HANDSHAKES + RESERVED_FILES)
             config, reloading = uvicorn_config(settings, world), None
@@ -174,19 +180,22 @@ def uvicorn_config(settings: Settings, world: World) -> uvicorn.Config:
 def run_worker(settings: Settings, url: str, *, parent: ParentPipe | None = None) -> None:
     """Run due work until SIGTERM, SIGINT or the end of the parent; running work gets the drain timeout to finish.
 
-    Also sends heartbeats, deletes expired data, merges statistics and looks for names that need a certificate.
+    Also sends heartbeats, deletes expired data, merges statistics, looks for names that need a certificate, and
+    executes long migrations.
 
     Raises SettingInvalid, WrongMasterKey, and OperationalError or PoolTimeout if the database stays unreachable.
     """
 
     async def run() -> None:
-        async with open_world(settings, url, HOOKS) as world:
+        async with open_world(settings, url, HOOKS, process="worker") as world:
             await wait_for_database(world, _log_database_error)
             worker = Worker(world, work_for(settings))
             _start_rendering_soon(world)
             _relax_garbage_collection(WORKER_GC_THRESHOLD)
             _stop_on_signals(worker.stop, parent)
-            background_tasks = asyncio.gather(_send_heartbeats(world), _clean_up(world), _plan_certificates(world))
+            background_tasks = asyncio.gather(
+                _send_heartbeats(world), _clean_up(world), _plan_certificates(world), _execute_long_migrations(world)
+            )
             worker_task = asyncio.create_task(worker.run())
             await asyncio.wait(
                 [worker_task, asyncio.create_task(worker.stopping.wait())], return_when="FIRST_COMPLETED"
@@ -218,7 +227,7 @@ def run_smtp(
         # More connections than file descriptors would make `accept` and `open` fail, instead of refusing a client.
         possible = max(1, (files - RESERVED_FILES) // len(sockets))
         fitting = msgspec.structs.replace(settings, smtp_connections=min(settings.smtp_connections, possible))
-        async with open_world(fitting, url, HOOKS) as world:
+        async with open_world(fitting, url, HOOKS, process="smtp") as world:
             await wait_for_database(world, _log_database_error)
             _start_rendering_soon(world)
             _relax_garbage_collection()
@@ -295,6 +304,27 @@ async def _plan_certificates(world: World) -> None:
         except (OperationalError, PoolTimeout) as error:
             log.warning("certificates_not_planned", error=str(error).strip())
         await asyncio.sleep(PLAN_EVERY.total_seconds())
+
+
+async def _execute_long_migrations(world: World) -> None:
+    """Execute the long migrations that are not finished, unless another process does, until cancelled."""
+    logged_at = 0.0
+
+    def report(progress: Progress) -> None:
+        nonlocal logged_at
+        now = asyncio.get_running_loop().time()
+        if progress.is_finished or now - logged_at > MIGRATION_LOG_EVERY.total_seconds():
+            logged_at = now
+            log.info("long_migration", name=progress.name, rows=progress.rows_done, done=round(progress.fraction, 3))
+
+    while True:
+        try:
+            if numbers := await unfinished_migrations(world.db):
+                known = [migration for migration in long_migrations_of() if migration.number in numbers]
+                await execute_unfinished(world.db.url, known, report)
+        except (PsycopgError, PoolTimeout) as error:
+            log.warning("long_migration_failed", error=str(error).strip())
+        await asyncio.sleep(MIGRATE_EVERY.total_seconds())
 
 
 def _stop_on_signals(stop: Callable[[], None], parent: ParentPipe | None) -> None:

@@ -384,7 +384,8 @@ class Worker:
         """Wake the loops of all work on a table when a process notifies that the table has due rows."""
         while True:
             try:
-                async with await connect_async(self.world.db.url) as connection:
+                db = self.world.db
+                async with await connect_async(db.url, name=db.name) as connection:
                     await connection.execute(SQL("listen {}").format(Identifier(CHANNEL)))
                     async for notice in connection.notifies():
                         for work in self.works:

@@ -50,6 +50,7 @@ def connect(url: str) -> Connection:
     return Connection.connect(url, autocommit=True, **connection_settings(url))
 
 
-async def connect_async(url: str) -> AsyncConnection:
-    """Like `connect`."""
-    return await AsyncConnection.connect(url, autocommit=True, **connection_settings(url))
+async def connect_async(url: str, *, name: str | None) -> AsyncConnection:
+    """Like `connect`. The database shows `name` beside the connection, unless the URL contains another one."""
+    settings = connection_settings(url)
+    return await AsyncConnection.connect(url, autocommit=True, fallback_application_name=name, **settings)

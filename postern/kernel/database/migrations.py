@@ -3,6 +3,9 @@
 Several processes may run them concurrently; an advisory lock serializes them. A release may run on the schema of the
 next one, so the database may have migrations that this release does not know. `0100_baseline` is the schema of
 the first release; it replaces all earlier migrations.
+
+Long migrations (see `long_migrations`) are only registered, and executed afterwards. A migration that depends on one
+has a line `-- needs NUMBER`.
 """
 
 import hashlib
@@ -19,7 +22,9 @@ import psycopg
 from psycopg import AsyncConnection, Connection
 from psycopg.errors import LockNotAvailable
 
+from postern.kernel.database import long_migrations
 from postern.kernel.database.connections import connect
+from postern.kernel.database.long_migrations import PROGRESS_TABLE, LongMigration, LongMigrationInvalid
 
 OLDEST_SERVER = 15
 """The oldest supported major version of PostgreSQL."""
@@ -65,6 +70,22 @@ class Migration:
         """SHA-256 of the file, to detect changes after it was applied."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
+    @property
+    def long(self) -> LongMigration | None:
+        """The long migration, or None if this one is executed in one transaction. Raises MigrationError."""
+        try:
+            return long_migrations.read_long_migration(self.number, self.name, self.text)
+        except LongMigrationInvalid as error:
+            raise MigrationError(str(error)) from None
+
+    @property
+    def needs(self) -> list[int]:
+        """The numbers of the long migrations that must be finished before this one is applied."""
+        return [int(number) for number in _NEEDS.findall(self.text)]
+
+
+_NEEDS = re.compile(r"^-- needs (\d{4})\b", re.MULTILINE)
+
 
 def migrate(url: str, *, folder: Path | None = None, max_wait: timedelta = NO_WAIT) -> list[str]:
     """Apply the missing migrations of `folder` (default: this release's) to the database at `url`, and return the names
@@ -82,10 +103,39 @@ def migrate(url: str, *, folder: Path | None = None, max_wait: timedelta = NO_WA
         with connection.transaction():
             connection.execute("select pg_advisory_xact_lock(%s)", [LOCK_KEY])
             connection.execute(TABLE)
+            connection.execute(PROGRESS_TABLE)
             _adopt_baseline(connection, all_migrations)
             applied = dict(connection.execute("select number, checksum from schema_migrations").fetchall())
         missing = [migration for migration in all_migrations if not _was_applied(migration, applied)]
-        return [migration.name for migration in missing if _apply_with_retries(connection, migration)]
+        names: list[str] = []
+        for migration in missing:
+            _finish_needed(connection, migration, all_migrations)
+            if _apply_with_retries(connection, migration):
+                names.append(migration.name)
+        return names
+
+
+def missing_migrations(connection: Connection, *, folder: Path | None = None) -> tuple[list[Migration], list[str], int]:
+    """The migrations that `migrate` would apply, the names of those applied, and how many of these are unknown here.
+
+    Only reads. Raises MigrationError if `migrate` would refuse the database.
+    """
+    all_migrations = migrations(folder)
+    has_table = connection.execute(HAS_TABLE).fetchone()
+    rows = (
+        connection.execute("select number, name, checksum from schema_migrations order by number").fetchall()
+        if has_table and has_table[0]
+        else []
+    )
+    applied = {number: checksum for number, _, checksum in rows}
+    if any(migration.number == BASELINE for migration in all_migrations):
+        _require_complete_baseline(set(applied))
+    missing = [migration for migration in all_migrations if not _was_applied(migration, applied)]
+    if any(number < BASELINE for number in applied):
+        missing = [migration for migration in missing if migration.number != BASELINE]
+    known = {migration.number for migration in all_migrations}
+    unknown = [number for number in applied if number >= BASELINE and number not in known]
+    return missing, [name for _, name, _ in rows], len(unknown)
 
 
 def connect_with_retries(url: str, max_wait: timedelta) -> Connection:
@@ -143,6 +193,11 @@ def migrations(folder: Path | None = None) -> list[Migration]:
     return result
 
 
+def long_migrations_of(folder: Path | None = None) -> list[LongMigration]:
+    """The long ones among `migrations`."""
+    return [long for migration in migrations(folder) if (long := migration.long) is not None]
+
+
 def migrations_folder() -> Path:
     """The folder of the SQL files: beside the package in a source tree, inside it when installed."""
     package = Path(__file__).resolve().parents[2]
@@ -172,16 +227,21 @@ def _adopt_baseline(connection: Connection, all_migrations: list[Migration]) -> 
     database has only some of them."""
     baseline = next((migration for migration in all_migrations if migration.number == BASELINE), None)
     applied = {number for (number,) in connection.execute(APPLIED).fetchall()}
-    replaced = {number for number in applied if number < BASELINE}
-    if baseline is None or not replaced or BASELINE in applied:
+    if baseline is None or BASELINE in applied or not any(number < BASELINE for number in applied):
         return
-    if len(replaced) != REPLACED_COUNT or max(replaced) != LAST_REPLACED:
+    _require_complete_baseline(applied)
+    _record(connection, baseline)
+
+
+def _require_complete_baseline(applied: set[int]) -> None:
+    """Raise MigrationError if only some of the migrations that the baseline replaces were applied."""
+    replaced = {number for number in applied if number < BASELINE}
+    if replaced and BASELINE not in applied and (len(replaced) != REPLACED_COUNT or max(replaced) != LAST_REPLACED):
         raise MigrationError(
             f"This database has the schema of a development version before 0.1.0, with {len(replaced)} of its "
             f"{REPLACED_COUNT} migrations. Run `postern migrate` of a version that has those up to {LAST_REPLACED:04} "
             "first."
         )
-    _record(connection, baseline)
 
 
 def _record(connection: Connection, migration: Migration) -> None:
@@ -197,6 +257,28 @@ def _was_applied(migration: Migration, checksums: Mapping[int, str]) -> bool:
     if checksum is not None:
         _require_same_checksum(migration, checksum)
     return checksum is not None
+
+
+def _finish_needed(connection: Connection, migration: Migration, all_migrations: list[Migration]) -> None:
+    """Finish the long migrations that `migration` needs. Raises MigrationError if another process executes them."""
+    needed = [other.long for other in all_migrations if other.number in migration.needs]
+    for long in needed:
+        assert long is not None, f"{migration.name} needs a migration that is not a long one"
+        if all(progress.is_finished for progress in long_migrations.progress_of(connection, [long])):
+            continue
+        if not long_migrations.try_lock(connection):
+            raise MigrationError(
+                f"{migration.name} needs {long.name}, which another process is executing. `postern upgrade --check` "
+                "shows how far it is; migrate again when it has finished."
+            )
+        print(f"{migration.name} needs {long.name}, which is finished first.", file=sys.stderr, flush=True)
+        try:
+            for _ in long_migrations.execute(connection, long):
+                pass
+        except psycopg.OperationalError:
+            raise
+        except psycopg.Error as error:
+            raise MigrationError(f"{long.name}: {error}") from error
 
 
 def _apply_with_retries(connection: Connection, migration: Migration) -> bool:
@@ -215,10 +297,12 @@ def _apply_with_retries(connection: Connection, migration: Migration) -> bool:
 
 
 def _apply(connection: Connection, migration: Migration) -> bool:
-    """Apply a migration in a transaction of its own. Returns False if another process has applied it meanwhile.
+    """Apply a migration in a transaction of its own, or register it there if it is a long one. Returns False if another
+    process has done so meanwhile.
 
     Raises MigrationError if that process had another file.
     """
+    long = migration.long
     with connection.transaction():
         connection.execute("select pg_advisory_xact_lock(%s)", [LOCK_KEY])
         row = connection.execute(
@@ -229,7 +313,10 @@ def _apply(connection: Connection, migration: Migration) -> bool:
             return False
         # Set after taking the advisory lock, which may wait for another process's migrations.
         connection.execute(f"set local lock_timeout = '{LOCK_TIMEOUT}'".encode())
-        connection.execute(migration.text.encode())
+        if long is None:
+            connection.execute(migration.text.encode())
+        else:
+            long_migrations.register(connection, long)
         _record(connection, migration)
     return True
 

@@ -65,6 +65,9 @@ RECONNECT_GIVE_UP = timedelta(seconds=30)
 
 REPLICA_CONNECT_SECONDS = 2
 
+PROCESS_NAME = "postern {process} {release}"
+"""The name of the connections of a process, such as `postern api 0.1.0`; PostgreSQL shows it in pg_stat_activity."""
+
 PREPARE_AFTER = 1
 """How often a connection runs a statement before it prepares it. PostgreSQL plans a prepared statement five more times
 before it keeps a plan."""
@@ -205,9 +208,17 @@ class Transaction(Queries):
 class Database(Queries):
     """The connection pool. A statement that runs directly on it is its own transaction."""
 
-    def __init__(self, pool: AsyncConnectionPool[PoolConnection], url: str, hooks: "Hooks | None" = None) -> None:
+    def __init__(
+        self,
+        pool: AsyncConnectionPool[PoolConnection],
+        url: str,
+        hooks: "Hooks | None" = None,
+        name: str | None = None,
+    ) -> None:
         self._pool = pool
         self.url = url
+        self.name = name
+        """What PostgreSQL shows beside the connections of this process; None for a command."""
         self._hooks, self._caches = hooks, {}
         self.notify_due: Callable[[str], None] | None = None
         """Tells the workers that a table has due rows. Called after the commit, for each table passed to `mark_due`."""
@@ -337,12 +348,14 @@ async def open_database(
     size: int = 10,
     is_replica: bool = False,
     hooks: "Hooks | None" = None,
+    name: str | None = None,
 ) -> AsyncIterator[Database]:
     """Open a pool of at most `size` connections for the duration of the block.
 
     They connect to the connection pooler at `pooler_url`, or to `url` if there is none. A replica gets connections only
     when they are needed, and is given up soon if it does not answer. The pool connects in the
-    background and reconnects by itself, so this raises no error if the database is unavailable.
+    background and reconnects by itself, so this raises no error if the database is unavailable. The database shows
+    `name` beside the connections, unless the URL contains another one.
     """
     kwargs: dict[str, Any] = {"autocommit": True, "row_factory": tuple_row}
     if pooler_url is None:
@@ -350,6 +363,8 @@ async def open_database(
     else:
         # Each transaction may run on another connection of the server, which lacks what an earlier one has prepared.
         kwargs |= {"prepare_threshold": None}
+    if name is not None:
+        kwargs["fallback_application_name"] = name
     connect_to = pooler_url or url
     if is_replica and "connect_timeout" not in connect_to:
         kwargs["connect_timeout"] = REPLICA_CONNECT_SECONDS
@@ -365,7 +380,7 @@ async def open_database(
         configure=None if pooler_url is None else _configure_pooled,
     )
     async with pool:
-        yield Database(pool, url, hooks)
+        yield Database(pool, url, hooks, name)
 
 
 async def _configure_pooled(connection: PoolConnection) -> None:
