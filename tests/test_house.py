@@ -19,7 +19,9 @@ import yaml
 
 import postern.app
 from postern.kernel.database.statements import STATEMENTS, Statement
+from postern.kernel.due import _claim_query, _parts
 from tests import source_rules
+from tests.peers.whole_server import own_database
 
 
 def is_python(file: Path) -> bool:
@@ -371,6 +373,44 @@ def with_numbers(text: str) -> str:
     names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", text)))
     numbered = re.sub(r"%\((\w+)\)s", lambda match: f"${names.index(match[1]) + 1}", text)
     return numbered.replace("%s", "$1").replace("%%", "%")
+
+
+def test_prepared_statements_survive_a_new_column_in_every_table():
+    """While processes of this release run, the migrations of the next one add columns."""
+    texts = {statement.name: with_numbers(statement.text) for statement in STATEMENTS}
+    for work in postern.app.WORK:
+        texts[f"claim of {work.name}"] = with_numbers(_claim_query(*_parts(work), work.row_type).decode())
+    with own_database() as url, psycopg.connect(url, autocommit=True, prepare_threshold=None) as connection:
+        calls: dict[str, str] = {}
+        for number, (statement, text) in enumerate(texts.items()):
+            if parameters := prepared_parameters(connection, f"statement_{number}", text):
+                calls[statement] = f"explain execute statement_{number}{parameters}"
+        assert sorted(calls) == sorted(texts)
+        for (table,) in connection.execute(
+            "select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace"
+        ):
+            connection.execute(f'alter table "{table}" add column new_column integer not null default 1')
+        errors = {statement: plan_error(connection, call) for statement, call in calls.items()}
+    assert {statement: error for statement, error in errors.items() if error} == {}
+
+
+def prepared_parameters(connection: psycopg.Connection, name: str, text: str) -> str:
+    """Prepare a statement, and return nulls for its parameters, in parentheses."""
+    for part in ("true", "null"):  # As in `statement_error`.
+        prepared = connection.pgconn.prepare(name.encode(), re.sub(r"{\w+}", part, text).encode())
+        if prepared.status == psycopg.pq.ExecStatus.COMMAND_OK:
+            count = connection.pgconn.describe_prepared(name.encode()).nparams
+            return f"({', '.join(['null'] * count)})" if count else " "
+    return ""
+
+
+def plan_error(connection: psycopg.Connection, call: str) -> str:
+    """Why a prepared statement cannot be planned again; empty if it can."""
+    try:
+        connection.execute(call)
+    except psycopg.Error as error:
+        return str(error)
+    return ""
 
 
 def test_every_statement_names_its_project():

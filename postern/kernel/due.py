@@ -21,6 +21,7 @@ from typing import Any, Generic, LiteralString, NamedTuple, Protocol, TypeVar
 from uuid import UUID
 from weakref import WeakValueDictionary
 
+import msgspec
 import structlog
 from psycopg import OperationalError
 from psycopg.errors import ReadOnlySqlTransaction
@@ -151,7 +152,7 @@ CLAIM = SQL("""
     )
     update {table} as claimed set due_at = %(now)s + %(lease)s, attempt = claimed.attempt + 1
     from claimable where (claimed.{partition}, claimed.id) = (claimable.{partition}, claimable.id)
-    returning claimed.*
+    returning {columns}
 """)
 
 
@@ -187,9 +188,16 @@ def _due_query(
 
 @lru_cache
 def _claim_query(
-    table: LiteralString, where: LiteralString, partition: LiteralString, group: LiteralString | None
+    table: LiteralString,
+    where: LiteralString,
+    partition: LiteralString,
+    group: LiteralString | None,
+    row_type: type[msgspec.Struct],
 ) -> bytes:
+    """The statement that claims rows. It names the columns: see `kernel.database.columns`."""
+    columns = dict.fromkeys(["id", *(field.name for field in msgspec.structs.fields(row_type))])
     return CLAIM.format(
+        columns=SQL(", ").join(SQL("claimed.{}").format(Identifier(column)) for column in columns),
         table=Identifier(table),
         where=SQL(where),
         partition=Identifier(partition),
@@ -210,7 +218,7 @@ async def claim(db: Database, work: Work[Row], lane: Lane, now: datetime, limit:
     """
     values = {"partition": lane.partition, "group": lane.group, "now": now, "limit": limit, "lease": work.lease}
     async with db.connection() as connection:
-        cursor = await connection.execute(_claim_query(*_parts(work)), values)
+        cursor = await connection.execute(_claim_query(*_parts(work), work.row_type), values)
         rows = await cursor.fetchall()
         if not rows:
             return []

@@ -152,7 +152,7 @@ async def insert_session(
           and refreshable.subject is not null and not refreshable.organization_refused
         returning s.*, refreshable.subject, false as organization_refused
     )
-    select * from renewed
+    select renewed.*, renewed.subject, renewed.organization_refused from renewed
     union all
     select s.*, refreshable.subject, true from refreshable
     join sessions s on s.project_id = refreshable.project_id and s.id = refreshable.id

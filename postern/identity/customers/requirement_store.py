@@ -121,7 +121,8 @@ async def organization_requiring_sso(db: Queries, *, project_id: UUID, domain: s
 @statement(
     "select project.*, ("
     + ORGANIZATION_REQUIRING_SSO
-    + """) as sso_organization_id, holder.*
+    + """) as sso_organization_id,
+        holder.customer_id, holder.customer_updated_at, holder.password_hash, holder.matched_verified_at
     from projects project left join lateral (
         select c.id as customer_id, c.updated_at as customer_updated_at, c.password_hash,
                c.email_verified_at as matched_verified_at

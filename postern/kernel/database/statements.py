@@ -47,6 +47,7 @@ from psycopg_pool import AsyncConnectionPool
 from psycopg_pool.base import AttemptWithBackoff
 from psycopg_pool.pool_async import AddConnection
 
+from postern.kernel.database.columns import name_columns
 from postern.kernel.database.connections import NotPrimary, connection_settings
 from postern.kernel.values import Moment, to_json
 
@@ -458,19 +459,19 @@ def streamed_statement(
     """
 
     def declare(function: Callable[P, AsyncIterator[R]]) -> Callable[P, AsyncIterator[R]]:
-        _, values_of, returned = _read_declaration(function, text)
+        sql, values_of, returned = _read_declaration(function, text)
         (item,) = get_args(returned)
         in_lists = get_origin(item) is list
         row = get_args(item)[0] if in_lists else item
-        _register(function, text, row)
-        composed = SQL(text) if re.search(r"{\w+}", text) else None
+        _register(function, sql, row)
+        composed = SQL(sql) if re.search(r"{\w+}", sql) else None
 
         @wraps(function)
         async def run(*args: P.args, **kwargs: P.kwargs) -> AsyncGenerator[R, None]:
             db, *structs = args
             assert isinstance(db, Transaction), f"{function.__name__} needs a transaction."
             values = values_of(structs, kwargs)
-            query = SQL(text) if composed is None else composed.format(**_composed_parts(values))
+            query = SQL(sql) if composed is None else composed.format(**_composed_parts(values))
             async with db.connection() as connection, connection.cursor(name=function.__name__) as cursor:
                 await cursor.execute(query, values)
                 make = None if get_origin(row) is tuple else row_maker(row, [c.name for c in cursor.description or ()])
@@ -584,6 +585,16 @@ def _register(function: Callable[..., Any], text: LiteralString, row: Any) -> No
     STATEMENTS.append(Statement(f"{function.__module__}.{function.__name__}", text, _names_in(text), row))
 
 
+def _row_type(hint: Any) -> Any:
+    """The type of one row of a statement that returns `hint`: `T` of `T`, `T | None`, `list[T]` and
+    `AsyncIterator[T]`."""
+    while get_origin(hint) in (list, AsyncIterator, Union, UnionType):
+        hint = get_args(hint)[0] if get_origin(hint) in (list, AsyncIterator) else _without_none(hint)
+        if get_origin(hint) in (Union, UnionType):
+            return hint
+    return hint
+
+
 ValuesOf = Callable[[Sequence[Any], dict[str, Any]], dict[str, Any]]
 """Converts the Structs and keyword arguments of a call to the parameters of the statement."""
 
@@ -633,6 +644,9 @@ def _read_declaration(
         if declared & fields:
             raise TypeError(f"{name} has two values for {sorted(declared & fields)}.")
         declared |= fields
+    row = _row_type(hints["return"])
+    if is_struct(row):
+        text = cast(LiteralString, name_columns(text, [field.name for field in msgspec.structs.fields(row)]))
     if declared != used:
         raise TypeError(f"{name} and its SQL disagree about {sorted(declared ^ used)}.")
 

@@ -473,7 +473,7 @@ SEARCH_TEXT = SQL("lower(listed.name)")
 
 # `clause` has conditions on the audiences `listed`, and their order.
 @statement("""
-    select listed.*, listed.project_id as app_id from audiences listed
+    select listed.*, listed.project_id as app_id, null::integer as member_count from audiences listed
     where listed.project_id = %(project_id)s and {clause} limit %(limit)s
 """)
 async def audiences(db: Queries, *, project_id: UUID, clause: Composable, limit: int) -> list[ListedAudience]: ...

@@ -84,7 +84,9 @@ SEARCH_TEXT = SQL("lower(listed.name)")
 
 # `clause`: conditions on the columns of `listed`, then optionally `order by`.
 @statement("""
-    select listed.*, listed.project_id as app_id from automations listed
+    select listed.*, listed.project_id as app_id, null::jsonb as totals, null::integer as unfinished,
+           null::timestamptz as last_run_at
+    from automations listed
     where listed.project_id = %(project_id)s and {clause} limit %(limit)s
 """)
 async def automations(db: Queries, *, project_id: UUID, clause: Composable, limit: int) -> list[ListedAutomation]: ...
