@@ -120,8 +120,10 @@ class ReadinessCheck(msgspec.Struct):
 
 async def readiness(request: RawRequest) -> dict[str, ReadinessCheck]:
     """The checks of `/readyz`: the database, its migrations, free disk space, and running workers. If the database does
-    not respond, only its check is returned."""
+    not respond, or if this process has begun to stop, only that is returned."""
     world = request.app.state.world
+    if world.stopping.is_set():
+        return {"process": ReadinessCheck(False, "is stopping")}
     try:
         async with world.db.connection() as connection:
             pending = await migrations.pending(connection)

@@ -43,7 +43,7 @@ from postern.kernel.database.connections import connect
 from postern.kernel.database.long_migrations import Progress, execute_unfinished
 from postern.kernel.database.migrations import MigrationError, long_migrations_of, migrate
 from postern.kernel.due import Worker
-from postern.kernel.http.connections import limited_protocol
+from postern.kernel.http.connections import HttpServer, LimitedProtocol, limited_protocol
 from postern.kernel.http.https_listener import HANDSHAKES, HttpsServer
 from postern.kernel.log import set_up_logs
 from postern.kernel.values import new_id
@@ -101,6 +101,9 @@ def run_api(
 ) -> None:
     """Serve the API until SIGTERM, SIGINT or the end of the parent; running requests get the drain timeout to finish.
 
+    Before, requests are still accepted for the shutdown delay, unless a second signal arrives; meanwhile /readyz says
+    that the process is not ready, and each response ends its connection.
+
     `listener`, `https_listener` and `console_listener` are the file descriptors of listening sockets; without the first
     two, POSTERN_PORT and, if it is set, POSTERN_HTTPS_PORT are opened on POSTERN_HOST.
     Raises SettingInvalid, WrongMasterKey, and OperationalError or PoolTimeout if the database stays unreachable.
@@ -111,7 +114,7 @@ def run_api(
             await wait_for_database(world, _log_database_error)
             _raise_file_limit(settings.connections + HANDSHAKES + RESERVED_FILES)
             config, reloading = uvicorn_config(settings, world), None
-            server = uvicorn.Server(config)
+            server = HttpServer(config)
             if https_socket is not None:
                 served = ServedCertificates(world, public_host(settings), strict=True)
                 await served.reload()
@@ -121,8 +124,14 @@ def run_api(
             _relax_garbage_collection()
 
             def stop() -> None:
-                server.should_exit = True
+                if world.stopping.is_set():
+                    server.should_exit = True
+                    return
                 world.stopping.set()
+                if isinstance(config.http, type) and issubclass(config.http, LimitedProtocol):
+                    config.http.limits.end_connections()
+                loop = asyncio.get_running_loop()
+                loop.call_later(settings.shutdown_delay.total_seconds(), setattr, server, "should_exit", True)
 
             _stop_on_signals(stop, parent)
             sockets = [socket.socket(fileno=listener)] if listener is not None else None

@@ -223,7 +223,7 @@ class ProcessGroup:
             listener.close()
         with suppress(OSError):
             (self.settings.data / SOCKET_FILE).unlink()
-        seconds = self.settings.drain.total_seconds() + KILL_GRACE_SECONDS
+        seconds = (self.settings.shutdown_delay + self.settings.drain).total_seconds() + KILL_GRACE_SECONDS
         await asyncio.gather(*(child.stop(seconds) for child in self.children))
         if self.embedded is not None:
             await asyncio.to_thread(self.embedded.stop)

@@ -36,6 +36,7 @@ INTEGER_RANGES = {
 SECONDS_RANGES = {
     "send_wait": (0.0, 30.0),
     "drain": (0.0, 3_600.0),
+    "shutdown_delay": (0.0, 600.0),
     "lease": (0.1, 3_600.0),
     "database_wait": (0.0, 86_400.0),
     "header_wait": (0.1, 3_600.0),
@@ -178,6 +179,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """`POSTERN_DATABASE_WAIT` in seconds: how long a starting process waits for the database to respond."""
     drain: timedelta = timedelta(seconds=20)
     """`POSTERN_DRAIN` in seconds: how long a stopping process may finish running work."""
+    shutdown_delay: timedelta = timedelta(0)
+    """`POSTERN_SHUTDOWN_DELAY` in seconds: how long an API process still accepts requests after SIGTERM, while /readyz
+    says that it is not ready, so that load balancers stop using it."""
     log_format: str = "auto"
     """`json`, `console` or `auto` (console on a terminal)."""
     log_level: str = "info"

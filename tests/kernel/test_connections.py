@@ -366,3 +366,22 @@ async def test_a_client_that_leaves_before_the_operation_begins_gets_no_result()
     with pytest.raises(asyncio.CancelledError):
         await task
     assert (reading.is_abandoned, has_result) == (True, False)
+
+
+async def test_a_stopping_server_ends_each_connection_with_a_response_that_says_so(start_server) -> None:
+    async with start_server(**LONG_WAITS) as server:
+        idle, busy = await server.connect(), await server.connect()
+        for peer in (idle, busy):
+            await peer.send(REQUEST)
+            assert b"connection: close" not in await peer.reader.readuntil(b"}")
+        # A request of which the server has only the first part.
+        await busy.send(REQUEST[:20])
+        server.limits.end_connections()
+        await busy.send(REQUEST[20:])
+        await idle.send(REQUEST)
+        for peer in (idle, busy, await server.connect()):
+            if peer not in (idle, busy):
+                await peer.send(REQUEST)
+            response = await peer.read_all()
+            assert response.startswith(b"HTTP/1.1 200")
+            assert b"connection: close" in response

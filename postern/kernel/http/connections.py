@@ -6,12 +6,15 @@ all connections checks the timeouts, so that no request needs its own timer.
 
 import asyncio
 from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import Enum, auto
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import Any, ClassVar
 
+import uvicorn
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from postern.kernel.config import Settings
@@ -78,6 +81,8 @@ class ConnectionLimits:
     by_address: Counter[str] = field(default_factory=Counter[str])
     """The number of open connections by network (see `network_of`)."""
     connections: "set[LimitedProtocol]" = field(default_factory=set["LimitedProtocol"])
+    is_stopping: bool = False
+    """Whether each connection ends with its next response."""
     _sweeping: bool = False
 
     @classmethod
@@ -119,6 +124,16 @@ class ConnectionLimits:
             self.by_address[key] -= 1
             if not self.by_address[key]:
                 del self.by_address[key]
+
+    def end_connections(self) -> None:
+        """End each connection with its next response, which says so (`Connection: close`).
+
+        Otherwise clients would send requests on connections that the process closes at the same time: such a request
+        fails, and the client cannot know whether it was executed.
+        """
+        self.is_stopping = True
+        for connection in self.connections:
+            connection.end_after_response()
 
     def _is_exempt(self, address: str) -> bool:
         try:
@@ -261,6 +276,8 @@ class LimitedProtocol(HttpToolsProtocol):
             return
         self._enter(Phase.BODY)
         super().on_headers_complete()
+        if self.limits.is_stopping:
+            self.end_after_response()
         if isinstance(self.cycle, RequestResponseCycle):
             self.cycle.transport = _ResponseTransport(self.cycle)  # type: ignore[assignment]
 
@@ -307,6 +324,11 @@ class LimitedProtocol(HttpToolsProtocol):
             self.transport.write(_response(problem))
         self.transport.close()
 
+    def end_after_response(self) -> None:
+        """End the connection after the response to the request that is executed, if there is one."""
+        if self.cycle is not None and not self.cycle.response_started:
+            self.cycle.keep_alive = False
+
     def end_if_late(self, now: float) -> None:
         """Close the connection if the client is slower than the limits allow; `now` is the event loop's time.
 
@@ -336,6 +358,15 @@ class LimitedProtocol(HttpToolsProtocol):
         self._phase, self._phase_began_at = phase, self.loop.time()
         self._head_bytes_read = self._header_field_bytes = 0
         self._body_bytes = self._bytes_after_head = self._body_bytes_at_check = self._discarded_bytes = 0
+
+
+class HttpServer(uvicorn.Server):
+    """A server that does not stop at signals: the process handles them, and then stops it."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Leave the handlers of signals as they are."""
+        yield
 
 
 def limited_protocol(settings: Settings) -> type[LimitedProtocol]:

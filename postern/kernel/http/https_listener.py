@@ -10,6 +10,7 @@ from typing import Any, Final
 import structlog
 import uvicorn
 
+from postern.kernel.http.connections import HttpServer
 from postern.kernel.limits import network_of
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
@@ -85,7 +86,7 @@ class HttpsListener:
                 del self._by_network[network]
 
 
-class HttpsServer(uvicorn.Server):
+class HttpsServer(HttpServer):
     """A server that also accepts HTTPS on a socket of its own, with the same limits of connections."""
 
     def __init__(self, config: uvicorn.Config, listener: socket.socket, context: ssl.SSLContext) -> None:
