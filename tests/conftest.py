@@ -113,6 +113,7 @@ FIRST_IN_THE_OTHERS = (
     "tests/messaging/emails/test_sites.py",
     "tests/platform/webhooks/test_crash.py",
     "tests/packages/test_upgrade.py",
+    "tests/packages/test_rolling_upgrade.py",
     "tests/test_openapi.py",
     "tests/test_boot.py",
     "tests/cli/test_backup.py",

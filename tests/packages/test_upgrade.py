@@ -37,17 +37,23 @@ def git(*words: str) -> bytes | None:
     return completed.stdout if completed.returncode == 0 else None
 
 
-@pytest.fixture(scope="module")
-def previous(tmp_path_factory) -> Path:
-    """The source tree of the previous release."""
+def source_tree(folder: Path, without_release: str) -> Path:
+    """Unpack the previous release into `folder`: the newest release tag before this commit, or the commit
+    `without_release` while there is none. Skips the test if the history does not contain it."""
     tag = git("describe", "--tags", "--abbrev=0", "--match=v*", "HEAD^")
-    commit = tag.decode().strip() if tag else PREVIOUS
+    commit = tag.decode().strip() if tag else without_release
     archive = git("archive", "--format=tar", commit, "postern", "migrations", "docs/guide", "pyproject.toml")
     if archive is None:
         pytest.skip(f"the commit {commit} is not here: git fetch --unshallow --tags")
-    folder = tmp_path_factory.mktemp("previous")
+    folder.mkdir(exist_ok=True)
     subprocess.run(["tar", "--extract", f"--directory={folder}"], input=archive, check=True)
     return folder
+
+
+@pytest.fixture(scope="module")
+def previous(tmp_path_factory) -> Path:
+    """The source tree of the previous release."""
+    return source_tree(tmp_path_factory.mktemp("previous"), PREVIOUS)
 
 
 @dataclass
