@@ -59,14 +59,15 @@ def backup(file: File) -> None:
 
 
 async def _record_backup(url: str) -> None:
-    """Store when the backup was made, for `postern upgrade --check`. The schema of an earlier release has no place."""
-    from psycopg.errors import UndefinedColumn
+    """Store when the backup was made, for `postern upgrade --check`. That is not possible in the schema of an earlier
+    release, with an account that may only read, and on a standby, all of which are good enough for a backup."""
+    from psycopg import Error
 
     from postern.instance_store import record_backup
     from postern.kernel.database.statements import open_database
     from postern.kernel.values import system_clock
 
-    with suppress(UndefinedColumn):
+    with suppress(Error):
         async with open_database(url, size=1) as db:
             await record_backup(db, now=system_clock())
 
@@ -96,10 +97,19 @@ def _restore_dump(url: str, file: Path) -> None:
     The script is piped through this process to drop TRANSACTION_TIMEOUT, which pg_restore 17 and later write, if the
     server is older than PostgreSQL 17.
     """
+    from psycopg.conninfo import make_conninfo
+
     from postern.kernel.database import embedded
+    from postern.kernel.database.connections import connection_settings
 
     dump_to_script = [embedded.program("pg_restore"), "--no-owner", "--no-privileges", "--file=-", str(file)]
-    run_script = [embedded.program("psql"), "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", f"--dbname={url}"]
+    run_script = [
+        embedded.program("psql"),
+        "--no-psqlrc",
+        "--quiet",
+        "--set=ON_ERROR_STOP=1",
+        f"--dbname={make_conninfo(url, **connection_settings(url))}",
+    ]
     with (
         TemporaryFile() as error_output,
         subprocess.Popen(dump_to_script, stdout=subprocess.PIPE, stderr=error_output) as script,
@@ -128,9 +138,9 @@ def _restore_dump(url: str, file: Path) -> None:
 
 
 def _knows_transaction_timeout(url: str) -> bool:
-    import psycopg
+    from postern.kernel.database.connections import connect
 
-    with psycopg.connect(url) as connection:
+    with connect(url) as connection:
         return connection.info.server_version >= 170_000
 
 

@@ -68,6 +68,8 @@ WORKER_GC_THRESHOLD = 100_000
 traversed again and again."""
 MIGRATE_EVERY = timedelta(seconds=30)
 """How often a worker looks for long migrations that are not finished."""
+MIGRATE_AFTER_FAILURE = timedelta(hours=1)
+"""The longest pause after one whose statement fails; the pause doubles each time."""
 MIGRATION_LOG_EVERY = timedelta(seconds=10)
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
@@ -317,7 +319,7 @@ async def _plan_certificates(world: World) -> None:
 
 async def _execute_long_migrations(world: World) -> None:
     """Execute the long migrations that are not finished, unless another process does, until cancelled."""
-    logged_at = 0.0
+    logged_at, pause = 0.0, MIGRATE_EVERY
 
     def report(progress: Progress) -> None:
         nonlocal logged_at
@@ -330,10 +332,15 @@ async def _execute_long_migrations(world: World) -> None:
         try:
             if numbers := await unfinished_migrations(world.db):
                 known = [migration for migration in long_migrations_of() if migration.number in numbers]
-                await execute_unfinished(world.db.url, known, report)
+                if known:
+                    await execute_unfinished(world.db.url, known, report, name=world.db.name)
+            pause = MIGRATE_EVERY
         except (PsycopgError, PoolTimeout) as error:
             log.warning("long_migration_failed", error=str(error).strip())
-        await asyncio.sleep(MIGRATE_EVERY.total_seconds())
+            # A statement that fails because of what the table contains will fail again, after having read all of it.
+            is_temporary = isinstance(error, OperationalError | PoolTimeout)
+            pause = MIGRATE_EVERY if is_temporary else min(2 * pause, MIGRATE_AFTER_FAILURE)
+        await asyncio.sleep(pause.total_seconds())
 
 
 def _stop_on_signals(stop: Callable[[], None], parent: ParentPipe | None) -> None:

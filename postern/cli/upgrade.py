@@ -75,9 +75,12 @@ def upgrade(
         if check or checked.problems:
             print(_as_json(checked) if json else describe(checked))
             raise typer.Exit(EXIT_PROBLEM if checked.problems else 0)
-        for name in migrate(url):
-            print(f"applied {name}")
         try:
+            if checked.database.unfinished:
+                # A migration may need one of them.
+                asyncio.run(_execute_long(url, long_migrations_of()))
+            for name in migrate(url):
+                print(f"applied {name}")
             asyncio.run(_execute_long(url, long_migrations_of()))
         except KeyboardInterrupt:
             print("Stopped. Workers of this release go on with it, and so does `postern upgrade`.")
@@ -124,6 +127,8 @@ def _backed_up_at(connection: "Connection") -> datetime | None:
 
 def _next_steps(checked: UpgradeCheck, *, is_embedded: bool) -> list[str]:
     database = checked.database
+    if not database.schema and checked.problems:
+        return ["Solve the problems above, and check again."]
     if not database.schema:
         return ["`postern migrate`, or `postern serve`: the database is empty."]
     if not database.pending:
@@ -182,7 +187,7 @@ def describe(checked: UpgradeCheck) -> str:
     )
     lines = [
         f"Database: PostgreSQL {database.server_version}, {_size(database.database_bytes)}",
-        f"Schema: {database.schema or 'empty'}",
+        f"Schema: {database.schema or ('unknown' if checked.problems else 'empty')}",
         f"Upgrade to: {checked.release}",
         f"Running: {', '.join(running) or 'nothing'}",
         f"Last backup: {backup}",

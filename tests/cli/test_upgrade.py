@@ -139,7 +139,10 @@ def test_long_waits_and_open_transactions_are_problems(
         (["postern api 0.3.0"], "", True),
         (["postern api 0.3.0", "postern worker 0.3.1"], "-- contract 0.3.0: nothing uses it.\n", False),
         (["postern api 0.3.0", "postern worker 0.2.9"], "-- contract 0.3.0: nothing uses it.\n", True),
+        (["postern api 0.3.0 - 10.0.0.1:5432"], "-- contract 0.3.0: nothing uses it.\n", False),
+        (["psql"], "-- contract 0.3.0: nothing uses it.\n", False),
         ([""], "-- contract 0.3.0: nothing uses it.\n", True),
+        (["shop"], "-- contract 0.3.0: nothing uses it.\n", True),
     ],
 )
 def test_a_contract_step_needs_processes_that_do_not_use_what_is_removed(

@@ -77,16 +77,16 @@ async def test_a_worker_goes_on_if_the_server_is_a_standby(pair: Standby, monkey
     """A standby refuses to listen for notifications."""
     listen, attempts = due.connect_async, asyncio.Semaphore(0)
 
-    async def counted(url: str) -> psycopg.AsyncConnection:
+    async def counted(url: str, *, name: str | None) -> psycopg.AsyncConnection:
         attempts.release()
-        return await listen(url)
+        return await listen(url, name=name)
 
     monkeypatch.setattr(due, "connect_async", counted)
     monkeypatch.setattr(due, "LISTEN_AGAIN_SECONDS", 0.01)
     async with open_database(f"{pair.url}&target_session_attrs=any", size=1) as db:
         listening = asyncio.create_task(Worker(Context(db, system_clock), [])._listen())
-        for _ in range(2):
-            await attempts.acquire()
+        twice = asyncio.gather(*(attempts.acquire() for _ in range(2)))
+        await asyncio.wait([twice, listening], return_when=asyncio.FIRST_COMPLETED)
         assert not listening.done()
         listening.cancel()
 

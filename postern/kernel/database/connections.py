@@ -44,13 +44,13 @@ def connection_settings(url: str, *, is_replica: bool = False, is_pooler: bool =
     return {name: value for name, value in settings.items() if name not in of_url}
 
 
-def connect(url: str) -> Connection:
-    """A connection to the server at `url` that accepts writes, for single statements and migrations. Raises
-    OperationalError."""
-    return Connection.connect(url, autocommit=True, **connection_settings(url))
+def connect(url: str, *, name: str | None = None) -> Connection:
+    """A connection to the server at `url` that accepts writes, for single statements and migrations. The database shows
+    `name` beside it, unless the URL contains another one. Raises OperationalError."""
+    return Connection.connect(url, autocommit=True, fallback_application_name=name, **connection_settings(url))
 
 
 async def connect_async(url: str, *, name: str | None) -> AsyncConnection:
-    """Like `connect`. The database shows `name` beside the connection, unless the URL contains another one."""
+    """Like `connect`."""
     settings = connection_settings(url)
     return await AsyncConnection.connect(url, autocommit=True, fallback_application_name=name, **settings)

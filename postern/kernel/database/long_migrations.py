@@ -18,11 +18,12 @@ import asyncio
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeVar
 
-from psycopg import Connection
+from psycopg import Connection, Error, OperationalError
 from psycopg.errors import DeadlockDetected, LockNotAvailable
 from psycopg.sql import SQL, Composed, Identifier, Literal
 
@@ -180,24 +181,44 @@ def execute(connection: Connection, migration: LongMigration) -> Iterator[Progre
             time.sleep(RETRY_PAUSE.total_seconds())
 
 
-async def execute_unfinished(url: str, migrations: Sequence[LongMigration], report: Callable[[Progress], None]) -> bool:
+async def execute_unfinished(
+    url: str, migrations: Sequence[LongMigration], report: Callable[[Progress], None], *, name: str | None = None
+) -> bool:
     """Execute those of `migrations` that are registered and not finished, and report the progress of each after each
     step. Returns False without executing anything if another process does.
 
-    `url` must not be that of a pooler. If the task is cancelled, the running statement is, too, and nothing is lost but
-    its batch. Raises psycopg.Error if a statement fails or the database does not respond.
+    `url` must not be that of a pooler; the database shows `name` beside the connection. If the task is cancelled, the
+    running statement is, too, and nothing is lost but its batch. If the statement of a migration fails, the others are
+    executed before its psycopg.Error is raised. Raises OperationalError at once if the database does not respond.
     """
-    connection = await asyncio.to_thread(connect, url)
+    connection = await asyncio.to_thread(connect, url, name=name)
+    failure: Error | None = None
     try:
         if not await _in_thread(connection, lambda: try_lock(connection)):
             return False
-        for progress in await _in_thread(connection, lambda: progress_of(connection, migrations)):
-            if not progress.is_finished:
-                [migration] = [migration for migration in migrations if migration.name == progress.name]
-                await _execute_with_pauses(connection, migration, report)
+        try:
+            for progress in await _in_thread(connection, lambda: progress_of(connection, migrations)):
+                if not progress.is_finished:
+                    [migration] = [migration for migration in migrations if migration.name == progress.name]
+                    try:
+                        await _execute_with_pauses(connection, migration, report)
+                    except OperationalError:
+                        raise
+                    except Error as error:
+                        failure = failure or error
+        finally:
+            await asyncio.to_thread(_unlock, connection)
     finally:
         connection.close()
+    if failure:
+        raise failure
     return True
+
+
+def _unlock(connection: Connection) -> None:
+    """Release the lock of `try_lock` at once: the server notices the end of a connection a little later."""
+    with suppress(Error):
+        connection.execute("select pg_advisory_unlock(%s)", [EXECUTION_LOCK_KEY])
 
 
 async def _execute_with_pauses(

@@ -205,7 +205,7 @@ STATEMENT_FORMS: tuple[tuple[str, Callable[[re.Match[str]], Effect]], ...] = (
     (r"insert into (\w+)", lambda m: Effect(f"inserts rows into {m[1]}", 0, m[1])),
     (r"comment on ", lambda m: Effect("sets a comment", 0)),
     (r"analyze (\w+)", lambda m: Effect(f"analyzes {m[1]}", 0, m[1])),
-    (r"with .* insert into (\w+)", lambda m: Effect(f"inserts rows into {m[1]}", 0, m[1])),
+    (r"with (?!.*\b(?:update|delete)\b).* insert into (\w+)", lambda m: Effect(f"inserts rows into {m[1]}", 0, m[1])),
 )
 """The forms of statements except ALTER TABLE, each with a function that returns its effect."""
 

@@ -30,6 +30,10 @@ SPACE: dict[Work, float] = {"index": 0.5, "rewrite": 1.0, "rows": 1.0}
 NOTICEABLE_SECONDS = 4.0
 """Requests that wait longer than this are a problem; LOCK_TIMEOUT of a migration is as long."""
 LONG_TRANSACTION_SECONDS = 60.0
+PROCESS_OF_CONNECTION = re.compile(r"postern (\w+) (\S+)(?: - .*)?")
+"""The name of a connection (see PROCESS_NAME), to which PgBouncer may add the address of the client."""
+POSTGRESQL_PROGRAMS = {"psql", "pg_dump", "pg_restore", "pg_basebackup"}
+"""Names of connections that are not those of our processes."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +100,7 @@ class SchemaCheck:
     """Long migrations that have begun."""
     processes: list[RunningProcesses]
     unnamed_connections: int
-    """Connections of the same user without a name, such as those of the first releases."""
+    """Connections of the same user whose names do not say a release, such as those of the first releases."""
     needed_bytes: int
     """Space on the database's disk that the pending migrations need, roughly."""
     problems: list[str]
@@ -189,7 +193,8 @@ def _size_of(connection: Connection, table: str) -> tuple[int, int]:
 
 
 def _running_processes(connection: Connection) -> tuple[list[RunningProcesses], int]:
-    """The processes that are connected, by the names of their connections, and the number of connections without one.
+    """The processes that are connected, by the names of their connections, and the number of connections that may
+    belong to processes of an unknown release.
 
     Through a pooler, only those are seen whose connections the pooler keeps open.
     """
@@ -201,12 +206,9 @@ def _running_processes(connection: Connection) -> tuple[list[RunningProcesses], 
         group by application_name order by application_name
         """
     ).fetchall()
-    processes = [
-        RunningProcesses(match[1], match[2], count)
-        for name, count in rows
-        if (match := re.fullmatch(r"postern (\w+) (\S+)", name))
-    ]
-    return processes, sum(count for name, count in rows if not name)
+    matches = [(PROCESS_OF_CONNECTION.fullmatch(name), name, count) for name, count in rows]
+    processes = [RunningProcesses(match[1], match[2], count) for match, _, count in matches if match]
+    return processes, sum(count for match, name, count in matches if not match and name not in POSTGRESQL_PROGRAMS)
 
 
 def _problems_of(planned: PlannedMigration, processes: Sequence[RunningProcesses], unnamed: int) -> list[str]:
