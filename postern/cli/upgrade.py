@@ -147,7 +147,7 @@ def _next_steps(checked: UpgradeCheck, *, is_embedded: bool) -> list[str]:
         steps.append("`postern upgrade` executes the long migrations; otherwise workers of the new release do.")
     if is_embedded:
         steps.append("Restart `postern serve`.")
-    elif checked.can_go_on:
+    elif checked.can_go_on and database.is_used:
         steps.append(
             "Restart the processes one by one: take an API process out of the load balancer or send it SIGTERM, start "
             "the new one, wait for its /readyz; then the workers and SMTP processes."
@@ -197,15 +197,17 @@ def describe(checked: UpgradeCheck) -> str:
         lines.append(
             f"A later release has applied {database.unknown_migrations} migrations; this release works with them."
         )
-    if database.pending:
-        lines += ["", f"{len(database.pending)} migrations are pending:"]
+    if database.pending and not database.schema:
+        lines += ["", f"{len(database.pending)} migrations create the schema."]
+    elif database.pending:
+        lines += ["", f"Pending migrations: {len(database.pending)}"]
         lines += [line for migration in database.pending for line in _migration_lines(migration)]
     if database.unfinished:
         lines += ["", "Long migrations that have begun:"]
         lines += [f"  {progress.name}: {progress.fraction:.0%}" for progress in database.unfinished]
     if checked.problems:
         lines += ["", "Problems:", *(f"  - {problem}" for problem in checked.problems)]
-    if database.pending and database.schema:
+    if database.pending and database.schema and database.is_used:
         may = "may" if checked.can_go_on else "may NOT"
         lines += ["", f"The processes that run now {may} go on during the upgrade."]
     lines += ["", "Next:", *(f"  {number}. {step}" for number, step in enumerate(checked.next_steps, 1))]

@@ -86,19 +86,29 @@ def test_an_upgrade_with_a_problem_changes_nothing(url: str, tmp_path: Path) -> 
     assert (upgraded.returncode, "0101_session_organization has changed" in upgraded.stdout) == (1, True), upgraded
 
 
+def test_nothing_has_to_be_stopped_if_nothing_runs(url: str, pending: Callable[..., Path]) -> None:
+    """Who has stopped all processes, as the check said, can upgrade."""
+    folder = pending(m9001_drop="alter table projects drop column name;")
+    text = describe(check(url, folder))
+    assert "the previous release reads and writes the column" in text
+    assert "Problems" not in text
+    assert "The processes that run now" not in text
+    assert "Start the processes of this release." in text
+    with psycopg.connect(url, application_name="postern api 0.1.0"):
+        assert "The processes that run now may NOT go on" in describe(check(url, folder))
+
+
 def test_statements_are_described_with_their_locks_and_sizes(url: str, pending: Callable[..., Path]) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(FIVE_HUNDRED)
         connection.execute("analyze smtp_processes")
-    checked = check(
-        url,
-        pending(
-            m9001_add="alter table projects add column note text;",
-            m9002_index="-- blocks: it has few rows.\ncreate index smtp_seen on smtp_processes (seen_at);",
-            m9003_fill=f"{LONG}\nupdate smtp_processes set seen_at = now() where {{rows}}",
-            m9004_check="-- needs 9003\nalter table smtp_processes add check (seen_at is not null) not valid;",
-        ),
+    folder = pending(
+        m9001_add="alter table projects add column note text;",
+        m9002_index="-- blocks: it has few rows.\ncreate index smtp_seen on smtp_processes (seen_at);",
+        m9003_fill=f"{LONG}\nupdate smtp_processes set seen_at = now() where {{rows}}",
+        m9004_check="-- needs 9003\nalter table smtp_processes add check (seen_at is not null) not valid;",
     )
+    checked = check(url, folder)
     assert (checked.problems, checked.can_go_on) == ([], True)
     text = describe(checked)
     assert "adds the column projects.note; locks projects for reads and writes for a moment" in text
@@ -106,13 +116,15 @@ def test_statements_are_described_with_their_locks_and_sizes(url: str, pending: 
     assert "locks smtp_processes for writes meanwhile" in text
     assert "9003_fill (long: executed while all processes serve)" in text
     assert "waits for the long migration 9003" in text
-    assert "The processes that run now may go on during the upgrade." in text
+    with psycopg.connect(url, application_name="postern api 0.1.0"):
+        running = check(url, folder)
+    assert "The processes that run now may go on during the upgrade." in describe(running)
     assert [step.split("`")[1] for step in checked.next_steps[:3]] == [
         "postern backup before-upgrade.dump",
         "postern migrate",
         "postern upgrade",
     ]
-    assert "wait for its /readyz" in checked.next_steps[-1]
+    assert "wait for its /readyz" in running.next_steps[-1]
     assert checked.database.needed_bytes > 0
 
 
@@ -135,7 +147,7 @@ def test_long_waits_and_open_transactions_are_problems(
 @pytest.mark.parametrize(
     ("running", "marker", "is_problem"),
     [
-        ([], "", True),
+        ([], "", False),
         (["postern api 0.3.0"], "", True),
         (["postern api 0.3.0", "postern worker 0.3.1"], "-- contract 0.3.0: nothing uses it.\n", False),
         (["postern api 0.3.0", "postern worker 0.2.9"], "-- contract 0.3.0: nothing uses it.\n", True),

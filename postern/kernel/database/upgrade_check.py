@@ -106,6 +106,11 @@ class SchemaCheck:
     problems: list[str]
     """What must be changed or decided before the upgrade."""
 
+    @property
+    def is_used(self) -> bool:
+        """Whether processes are connected, or may be."""
+        return bool(self.processes or self.unnamed_connections)
+
 
 def check_schema(connection: Connection, *, folder: Path | None = None) -> SchemaCheck:
     """Check a database, whose connection must be in autocommit mode. Only reads, and only what any schema has.
@@ -214,7 +219,7 @@ def _running_processes(connection: Connection) -> tuple[list[RunningProcesses], 
 def _problems_of(planned: PlannedMigration, processes: Sequence[RunningProcesses], unnamed: int) -> list[str]:
     problems: list[str] = []
     for effect in planned.effects:
-        if effect.breaks and not _all_since(effect.contract, processes, unnamed):
+        if effect.breaks and (processes or unnamed) and not _all_since(effect.contract, processes, unnamed):
             since = f"before {effect.contract}" if effect.contract else "of the previous release"
             problems.append(f"{planned.name} {effect.description}: stop all processes {since} first ({effect.breaks}).")
         if effect.blocks_noticeably:
