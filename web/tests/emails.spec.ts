@@ -315,8 +315,8 @@ test.describe("with rows that the server does not know", () => {
     await expect(page.getByRole("table")).toHaveAttribute("aria-rowcount", "10001");
     const link = page.getByRole("row", { name: "Row 9990" }).getByRole("link");
     await link.click();
-    // Escape closes the e-mail only once it is open.
-    await expect(link).toHaveAttribute("aria-current", "page");
+    // Escape closes the e-mail only once it is open, which is a little after its link is current.
+    await expect(page.getByText("There is no such email")).toBeVisible();
     await page.keyboard.press("Escape");
     await expect(link).toBeFocused();
   });
