@@ -27,6 +27,7 @@ from postern.kernel.config import Settings
 from tests.commands import run_command
 from tests.peers.ports import reserved_port
 from tests.peers.smtp_sink import certificate, client_context
+from tests.peers.whole_server import empty_database
 
 ROOT = Path(__file__).parent.parent
 WAIT_SECONDS = 120
@@ -599,14 +600,11 @@ def test_commands_without_a_database_have_a_clear_error_message(base_folder: Pat
     assert "Traceback" not in unreachable.stderr
 
 
-@pytest.fixture
-def empty_database() -> Iterator[str]:
+@pytest.fixture(name="empty_database")
+def _empty_database() -> Iterator[str]:
     """The URL of an external database without a schema."""
-    server, name = os.environ["POSTERN_TEST_SERVER"], f"boot_{uuid4().hex}"
-    with psycopg.connect(server.replace("%7Bdatabase%7D", "postgres"), autocommit=True) as connection:
-        connection.execute(f'create database "{name}"')
-        yield server.replace("%7Bdatabase%7D", name)
-        connection.execute(f'drop database "{name}" with (force)')
+    with empty_database() as url:
+        yield url
 
 
 def test_a_command_waits_for_a_database_that_is_not_available_yet(base_folder: Path) -> None:

@@ -1,12 +1,10 @@
 """Long migrations are executed in batches by one process, which may be stopped or killed at any time."""
 
 import asyncio
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from uuid import uuid4
 
 import psycopg
 import pytest
@@ -14,6 +12,7 @@ import pytest
 from postern.kernel.database import long_migrations
 from postern.kernel.database.long_migrations import Progress, execute_unfinished
 from postern.kernel.database.migrations import MigrationError, long_migrations_of, migrate, missing_migrations
+from tests.peers.whole_server import empty_database
 
 ROWS = 3_500
 FILL = """-- Fills the new column.
@@ -31,16 +30,14 @@ LOCK_ROW = """
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    """A database with a table of ROWS rows, which earlier migrations have made."""
-    server, name = os.environ["POSTERN_TEST_SERVER"], f"long_{uuid4().hex}"
-    with psycopg.connect(server.replace("%7Bdatabase%7D", "postgres"), autocommit=True) as connection:
-        connection.execute(f'create database "{name}"')
-        yield server.replace("%7Bdatabase%7D", name)
-        connection.execute(f'drop database "{name}" with (force)')
+    """A database without a schema."""
+    with empty_database() as url:
+        yield url
 
 
 @pytest.fixture
 def folder(tmp_path: Path, url: str) -> Path:
+    """A folder with the migration that has made a table, which has got ROWS rows."""
     (tmp_path / "0001_books.sql").write_text(
         "create table books (shelf integer, id uuid, pages integer not null default 0, primary key (shelf, id));"
     )

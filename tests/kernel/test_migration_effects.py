@@ -1,9 +1,7 @@
 """What a migration does to a running server is recognized, and new migrations let the previous release go on."""
 
-import os
 import re
 from collections.abc import Iterator
-from uuid import uuid4
 
 import psycopg
 import pytest
@@ -11,6 +9,7 @@ import pytest
 from postern.kernel.database.migration_effects import effects_of, split_statements
 from postern.kernel.database.migrations import migrations
 from tests.packages.conftest import ROOT
+from tests.peers.whole_server import empty_database
 
 CHECKED_SINCE = 205
 """The first number that is checked; earlier migrations were made before the first release."""
@@ -102,13 +101,9 @@ def test_statements_are_split_outside_of_quotes_and_comments() -> None:
 @pytest.fixture(scope="module")
 def connection() -> Iterator[psycopg.Connection]:
     """A connection to a database with TABLES."""
-    server, name = os.environ["POSTERN_TEST_SERVER"], f"effects_{uuid4().hex}"
-    with psycopg.connect(server.replace("%7Bdatabase%7D", "postgres"), autocommit=True) as admin:
-        admin.execute(f'create database "{name}"')
-        with psycopg.connect(server.replace("%7Bdatabase%7D", name), autocommit=True) as connection:
-            connection.execute(TABLES.encode())
-            yield connection
-        admin.execute(f'drop database "{name}" with (force)')
+    with empty_database() as url, psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(TABLES.encode())
+        yield connection
 
 
 @pytest.mark.parametrize("text", [text for text in [*ALLOWED, *REFUSED] if effects_of(text)[0].is_known])

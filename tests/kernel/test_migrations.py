@@ -1,6 +1,5 @@
 """Migrations are applied once, in order, by one process at a time, and their files never change afterwards."""
 
-import os
 import shutil
 import threading
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from psycopg import AsyncConnection
 
 from postern.kernel.database import migrations
 from postern.kernel.database.migrations import MigrationError, migrate, pending
+from tests.peers.whole_server import empty_database
 from tests.schema import read_checksums
 
 CREATE_SHELVES = "create table shelves (id integer primary key);\ninsert into shelves values (1);\n"
@@ -23,12 +23,8 @@ ADD_LABELS = "alter table shelves add column label text not null default '100% w
 @pytest.fixture
 def url() -> Iterator[str]:
     """An empty database."""
-    server = os.environ["POSTERN_TEST_SERVER"]
-    name = f"migrations_{uuid4().hex}"
-    with psycopg.connect(server.replace("%7Bdatabase%7D", "postgres"), autocommit=True) as connection:
-        connection.execute(f'create database "{name}"')
-        yield server.replace("%7Bdatabase%7D", name)
-        connection.execute(f'drop database "{name}" with (force)')
+    with empty_database() as url:
+        yield url
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ does, and never repeat a request.
 
 import asyncio
 import json
-import os
 import random
 import shutil
 import signal
@@ -15,12 +14,11 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import httpx
 import psycopg
@@ -30,6 +28,7 @@ from tests.conftest import PASSWORD
 from tests.packages.conftest import ROOT
 from tests.packages.test_upgrade import source_tree
 from tests.peers.ports import reserved_port
+from tests.peers.whole_server import empty_database
 from tests.test_boot import environment
 
 PREVIOUS = "9719e85a259ef20c6ae6eb008b0dee204b4d9c0e"
@@ -252,15 +251,6 @@ async def ended(process: asyncio.subprocess.Process) -> None:
     if process.returncode is None:
         process.kill()
         await process.wait()
-
-
-@contextmanager
-def empty_database() -> Iterator[str]:
-    server, name = os.environ["POSTERN_TEST_SERVER"], f"rolling_{uuid4().hex}"
-    with psycopg.connect(server.replace("%7Bdatabase%7D", "postgres"), autocommit=True) as connection:
-        connection.execute(f'create database "{name}"')
-        yield server.replace("%7Bdatabase%7D", name)
-        connection.execute(f'drop database "{name}" with (force)')
 
 
 @asynccontextmanager

@@ -38,9 +38,22 @@ _UNUSED: list[Application] = []
 @contextmanager
 def own_database() -> Iterator[str]:
     """Create a migrated database for this block only; yields its URL and drops it at the end."""
+    with _new_database(_migrated(os.environ["POSTERN_TEST_SERVER"])) as url:
+        yield url
+
+
+@contextmanager
+def empty_database() -> Iterator[str]:
+    """Like `own_database`, without a schema."""
+    with _new_database("template1") as url:
+        yield url
+
+
+@contextmanager
+def _new_database(template: str) -> Iterator[str]:
     server, name = os.environ["POSTERN_TEST_SERVER"], f"own_{uuid4().hex}"
     with psycopg.connect(server.replace("%7Bdatabase%7D", "postgres"), autocommit=True) as connection:
-        connection.execute(f'create database "{name}" template "{_migrated(server)}"')
+        connection.execute(f'create database "{name}" template "{template}"')
         try:
             yield server.replace("%7Bdatabase%7D", name)
         finally:

@@ -1,18 +1,18 @@
 """The column `test` of events: migration 0105, and processes of the previous release beside it."""
 
-import os
 import shutil
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import psycopg
 import pytest
 
 from postern.kernel.database.migrations import migrate, migrations_folder
 from postern.kernel.values import new_id
+from tests.peers.whole_server import empty_database
 
 PREVIOUS_MIGRATIONS = "010[0-4]_*.sql"
 EVENTS = [
@@ -33,16 +33,11 @@ EVENTS = [
 @pytest.fixture
 def previous(tmp_path: Path) -> Iterator[str]:
     """The URL of a database with the migrations of the previous release and one project."""
-    server = os.environ["POSTERN_TEST_SERVER"]
-    name = f"environment_{uuid4().hex}"
     for file in migrations_folder().glob(PREVIOUS_MIGRATIONS):
         shutil.copy(file, tmp_path)
-    with psycopg.connect(server.replace("%7Bdatabase%7D", "postgres"), autocommit=True) as connection:
-        connection.execute(f'create database "{name}"')
-        url = server.replace("%7Bdatabase%7D", name)
+    with empty_database() as url:
         migrate(url, folder=tmp_path)
         yield url
-        connection.execute(f'drop database "{name}" with (force)')
 
 
 def add_project(connection: psycopg.Connection) -> UUID:
