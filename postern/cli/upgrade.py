@@ -35,8 +35,6 @@ class UpgradeCheck:
     """When `postern backup` last wrote a backup of this database, if it ever did."""
     free_bytes: int | None
     """Free space on the disk of the data folder; None if the database is not in it."""
-    can_go_on: bool
-    """Whether the processes that run now may serve while the migrations are applied, and afterwards."""
     problems: list[str]
     """What must be changed or decided before the upgrade."""
     next_steps: list[str]
@@ -101,7 +99,6 @@ def check_upgrade(connection: "Connection", settings: "Settings", *, folder: Pat
     if settings.database_url is None and settings.data.exists():
         free = shutil.disk_usage(settings.data).free
     problems = list(checked.problems)
-    can_go_on = not any("stop all processes" in problem for problem in problems)
     if free is not None and checked.pending and free < checked.needed_bytes + settings.free_space * 1_000_000:
         problems.append(
             f"The disk has {_size(free)} free; the migrations need about {_size(checked.needed_bytes)}, and "
@@ -112,7 +109,6 @@ def check_upgrade(connection: "Connection", settings: "Settings", *, folder: Pat
         database=checked,
         backed_up_at=_backed_up_at(connection) if checked.schema else None,
         free_bytes=free,
-        can_go_on=can_go_on,
         problems=problems,
         next_steps=[],
     )
@@ -138,7 +134,7 @@ def _next_steps(checked: UpgradeCheck, *, is_embedded: bool) -> list[str]:
     steps: list[str] = []
     if _is_backup_old(checked.backed_up_at):
         steps.append("`postern backup before-upgrade.dump`, unless you have another backup.")
-    if not checked.can_go_on:
+    if not database.can_go_on:
         steps.append("Stop the processes that are named above; requests fail until the new ones run.")
     steps.append(
         "`postern migrate` applies the migrations" + (" in spite of the problems." if checked.problems else ".")
@@ -147,7 +143,7 @@ def _next_steps(checked: UpgradeCheck, *, is_embedded: bool) -> list[str]:
         steps.append("`postern upgrade` executes the long migrations; otherwise workers of the new release do.")
     if is_embedded:
         steps.append("Restart `postern serve`.")
-    elif checked.can_go_on and database.is_used:
+    elif database.can_go_on and database.is_used:
         steps.append(
             "Restart the processes one by one: take an API process out of the load balancer or send it SIGTERM, start "
             "the new one, wait for its /readyz; then the workers and SMTP processes."
@@ -208,7 +204,7 @@ def describe(checked: UpgradeCheck) -> str:
     if checked.problems:
         lines += ["", "Problems:", *(f"  - {problem}" for problem in checked.problems)]
     if database.pending and database.schema and database.is_used:
-        may = "may" if checked.can_go_on else "may NOT"
+        may = "may" if database.can_go_on else "may NOT"
         lines += ["", f"The processes that run now {may} go on during the upgrade."]
     lines += ["", "Next:", *(f"  {number}. {step}" for number, step in enumerate(checked.next_steps, 1))]
     return "\n".join(map(printable, lines))

@@ -28,7 +28,7 @@ def name_columns(sql: str, fields: Sequence[str]) -> str:
         return sql
     parts, end, columns = list[str](), 0, list[str]()
     for start, stop in _returned_lists(sql):
-        items = _items(sql[start:stop])
+        items = split_at_commas(sql[start:stop])
         stars = sum(_STAR.fullmatch(item.strip()) is not None for item in items)
         if stars > 1:
             raise ValueError("Name the columns: more than one * is ambiguous.")
@@ -74,8 +74,8 @@ def _returned_lists(sql: str) -> list[tuple[int, int]]:
     return lists
 
 
-def _items(text: str) -> list[str]:
-    """The items of a list of columns: the parts between the commas outside of parentheses and quotes."""
+def split_at_commas(text: str) -> list[str]:
+    """The parts between the commas that are in no parentheses and in no quotes."""
     items, depth, start = list[str](), 0, 0
     for match in re.finditer(r"'(?:[^']|'')*'|[(),]", text):
         depth += {"(": 1, ")": -1}.get(match[0], 0)

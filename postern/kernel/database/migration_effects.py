@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from postern.kernel.database.columns import split_at_commas
+
 Blocks = Literal["nothing", "writes", "everything"]
 """Which statements of other connections wait for the lock on the table."""
 Work = Literal["instant", "scan", "index", "rewrite", "rows"]
@@ -133,8 +135,8 @@ def _markers(comments: tuple[str, ...]) -> tuple[str, str]:
 def _effects_of_statement(statement: SqlStatement) -> Iterator[Effect]:
     line, text = statement.line, statement.text
     if altered := re.match(r"alter table (?:if exists )?(?:only )?(\w+) (.+)", text, re.DOTALL):
-        for action in _split_at_commas(altered[2]):
-            yield _effect_of_action(line, altered[1], action)
+        for action in split_at_commas(altered[2]):
+            yield _effect_of_action(line, altered[1], action.strip())
         return
     for pattern, make in STATEMENT_FORMS:
         if match := re.match(pattern, text, re.DOTALL):
@@ -142,17 +144,6 @@ def _effects_of_statement(statement: SqlStatement) -> Iterator[Effect]:
             break
     else:
         yield Effect(_abbreviated(text), line, is_known=False)
-
-
-def _split_at_commas(text: str) -> list[str]:
-    """The parts between the commas that are in no parentheses and in no quotes."""
-    parts, depth, start = list[str](), 0, 0
-    for match in re.finditer(r"'(?:[^']|'')*'|[(),]", text):
-        depth += {"(": 1, ")": -1}.get(match[0], 0)
-        if match[0] == "," and not depth:
-            parts.append(text[start : match.start()].strip())
-            start = match.end()
-    return [*parts, text[start:].strip()]
 
 
 def _abbreviated(text: str) -> str:

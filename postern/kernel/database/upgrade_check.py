@@ -5,7 +5,7 @@ Durations are estimates from the sizes of the tables, for a database on one disk
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,6 +105,8 @@ class SchemaCheck:
     """Space on the database's disk that the pending migrations need, roughly."""
     problems: list[str]
     """What must be changed or decided before the upgrade."""
+    can_go_on: bool
+    """Whether the processes that run now may serve while the migrations are applied, and afterwards."""
 
     @property
     def is_used(self) -> bool:
@@ -139,8 +141,12 @@ def check_schema(connection: Connection, *, folder: Path | None = None) -> Schem
     # The baseline creates the schema, so that nobody waits for it.
     is_new = not applied_names
     processes, unnamed = _running_processes(connection)
+
+    def must_stop(effect: PlannedEffect) -> bool:
+        return bool(effect.breaks and (processes or unnamed)) and not _all_since(effect.contract, processes, unnamed)
+
     if not is_new:
-        problems += [problem for planned in pending for problem in _problems_of(planned, processes, unnamed)]
+        problems += [problem for planned in pending for problem in _problems_of(planned, must_stop)]
         if any(effect.blocks != "nothing" for planned in pending for effect in planned.effects):
             problems += _open_transactions(connection)
     row = connection.execute("select pg_database_size(current_database())").fetchone()
@@ -159,6 +165,7 @@ def check_schema(connection: Connection, *, folder: Path | None = None) -> Schem
             int(effect.bytes * SPACE.get(effect.work, 0)) for planned in pending for effect in planned.effects
         ),
         problems=problems,
+        can_go_on=is_new or not any(must_stop(effect) for planned in pending for effect in planned.effects),
     )
 
 
@@ -216,10 +223,11 @@ def _running_processes(connection: Connection) -> tuple[list[RunningProcesses], 
     return processes, sum(count for match, name, count in matches if not match and name not in POSTGRESQL_PROGRAMS)
 
 
-def _problems_of(planned: PlannedMigration, processes: Sequence[RunningProcesses], unnamed: int) -> list[str]:
+def _problems_of(planned: PlannedMigration, must_stop: Callable[[PlannedEffect], bool]) -> list[str]:
+    """Problems of a migration; `must_stop` tells whether running processes would not survive an effect."""
     problems: list[str] = []
     for effect in planned.effects:
-        if effect.breaks and (processes or unnamed) and not _all_since(effect.contract, processes, unnamed):
+        if must_stop(effect):
             since = f"before {effect.contract}" if effect.contract else "of the previous release"
             problems.append(f"{planned.name} {effect.description}: stop all processes {since} first ({effect.breaks}).")
         if effect.blocks_noticeably:
