@@ -124,7 +124,7 @@ LEVEL = {feature: level for level, feature in enumerate(feature for layer in ORD
 ALL_OPERATIONS = [*postern.app.OPERATIONS, *postern.app.COMPATIBLE_OPERATIONS]
 
 WITHOUT_PROJECT = re.compile(
-    r"^postern\.(instance_store|platform\.(audit|accounts|billing))\.|^postern\.platform\.projects\.store\.(keys_by_hash|insert_project|projects_of|mark_deleted|reset_capturing_transport|delete_keys_of_account)$"
+    r"^postern\.(instance_store|platform\.(audit|accounts|billing))\.|^postern\.platform\.projects\.store\.(keys_by_hash|retention_by_project|insert_project|projects_of|mark_deleted|reset_capturing_transport|delete_keys_of_account)$"
     r"|^postern\.messaging\.domains\.store\.(all_keys|is_listed)$"
     r"|^postern\.messaging\.reputation\.source_store\."
     r"|^postern\.messaging\.certificates\.store\."

@@ -52,9 +52,11 @@ from postern.messaging.certificates.model import PLAN_EVERY
 from postern.messaging.certificates.names import public_host
 from postern.messaging.certificates.serving import ServedCertificates
 from postern.messaging.certificates.work import plan_certificates
-from postern.messaging.emails.retention import RETENTION_EVERY, delete_expired
+from postern.messaging.emails.retention import RETENTION_EVERY, delete_expired, delete_expired_log
 from postern.messaging.inbound.retention import delete_expired_inbound
+from postern.messaging.tracking.retention import delete_expired_hits
 from postern.platform.accounts.deletion import delete_stale_sign_ups
+from postern.platform.events.retention import delete_expired_events
 from postern.security.secrets import Secrets, WrongMasterKey, check_master_key_of, load_master_key
 from postern.world import World, open_world
 
@@ -299,6 +301,9 @@ async def _clean_up(world: World) -> None:
     while True:
         try:
             await delete_expired(world)
+            await delete_expired_log(world)
+            await delete_expired_hits(world)
+            await delete_expired_events(world)
             await delete_expired_inbound(world)
             await merge_sums(world)
             await delete_stale_sign_ups(world)

@@ -198,6 +198,17 @@ def new_id() -> UUID:
     return UUID(int=(high << 64) | low)
 
 
+ID_TOLERANCE = timedelta(days=1)
+"""The time in an id (UUIDv7) may differ from `createdAt` by this much, because host clocks are adjusted."""
+
+
+def id_at(moment: datetime, shift: timedelta = timedelta()) -> UUID:
+    """A UUID that sorts before every UUIDv7 (RFC 9562 §5.7) created at `moment` plus `shift` or later, and after every
+    UUIDv7 created earlier. It has no version bits, so it is not a UUIDv7 itself."""
+    milliseconds = min(max(int((moment.timestamp() + shift.total_seconds()) * 1_000), 0), (1 << 48) - 1)
+    return UUID(int=milliseconds << 80)
+
+
 def new_ids(count: int) -> list[bytes]:
     """Like `count` calls of `new_id`, in a quarter of the time: the 16 octets of each id, in ascending order."""
     global _latest

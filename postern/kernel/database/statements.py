@@ -49,7 +49,7 @@ from psycopg_pool.pool_async import AddConnection
 
 from postern.kernel.database.columns import name_columns
 from postern.kernel.database.connections import NotPrimary, connection_settings
-from postern.kernel.values import Moment, to_json
+from postern.kernel.values import Moment, id_at, to_json
 
 if TYPE_CHECKING:
     from postern.world import Hooks
@@ -99,10 +99,8 @@ def text_literal(value: str) -> SqlLiteral:
 
 
 def first_id_at(moment: datetime, shift: timedelta) -> SqlLiteral:
-    """A UUID literal that sorts before every UUIDv7 (RFC 9562 §5.7) created at `moment` plus `shift` or later, and
-    after every UUIDv7 created earlier. It has no version bits, so it is not a UUIDv7 itself."""
-    milliseconds = min(max(int((moment.timestamp() + shift.total_seconds()) * 1_000), 0), (1 << 48) - 1)
-    return SqlLiteral(UUID(int=milliseconds << 80))
+    """`id_at` as a literal for composed SQL."""
+    return SqlLiteral(id_at(moment, shift))
 
 
 class Queries:

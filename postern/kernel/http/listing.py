@@ -5,7 +5,7 @@ continue after the last row's position in the order (keyset pagination), so that
 """
 
 from collections.abc import Awaitable, Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
@@ -24,7 +24,7 @@ from postern.kernel.http.pagination import (
     write_cursor,
 )
 from postern.kernel.http.problems import Invalid
-from postern.kernel.values import NO_ID, QueryString, Timestamp, as_id
+from postern.kernel.values import ID_TOLERANCE, NO_ID, QueryString, Timestamp, as_id
 
 Row = TypeVar("Row")
 
@@ -32,8 +32,6 @@ TOTAL_LIMIT: Final = 10_000
 """The largest number of records that `include=total` counts."""
 MAX_LIMIT_WITH_COUNTS: Final = 100
 """The largest `limit` with `include=counts`, because each record is counted separately."""
-ID_TOLERANCE = timedelta(days=1)
-"""The time in an id (UUIDv7) may differ from `createdAt` by this much, because host clocks are adjusted."""
 
 SortKey = Literal["createdAt", "-createdAt", "name", "-name", "updatedAt", "-updatedAt"]
 NEWEST_FIRST: SortKey = "-createdAt"

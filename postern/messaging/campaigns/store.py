@@ -91,7 +91,7 @@ async def count_listed(db: Queries, *, project_id: UUID, clause: Composable, lim
 
 # The counters of several campaigns, as `variant_counts`, summed over their variants.
 @statement("""
-    select campaign_id, measure, sum(count)::bigint as count from send_counters
+    select campaign_id, regexp_replace(measure, '^past:', '') as measure, sum(count)::bigint as count from send_counters
     where project_id = %(project_id)s and campaign_id = any (%(campaign_ids)s) group by 1, 2
 """)
 async def campaign_counts(db: Queries, *, project_id: UUID, campaign_ids: list[UUID]) -> list[CampaignCount]: ...
@@ -370,9 +370,10 @@ async def set_variant_content(tx: Transaction, *, project_id: UUID, id: UUID, co
 async def mark_winner(tx: Transaction, *, project_id: UUID, campaign_id: UUID, id: UUID) -> None: ...
 
 
-# The counters of a campaign by variant: numbers of sends by status, opens, clicks and so on.
+# The counters of a campaign by variant: numbers of sends by status, opens, clicks and so on. The status of sends that
+# were deleted with the log has `past:` before it.
 @statement("""
-    select variant_id, measure, sum(count)::bigint as count from send_counters
+    select variant_id, regexp_replace(measure, '^past:', '') as measure, sum(count)::bigint as count from send_counters
     where project_id = %(project_id)s and campaign_id = %(campaign_id)s group by 1, 2
 """)
 async def variant_counts(db: Queries, *, project_id: UUID, campaign_id: UUID) -> list[VariantCount]: ...

@@ -12,11 +12,10 @@ from psycopg.sql import SQL, Composable, Literal
 
 from postern.kernel.database.statements import first_id_at, like_pattern, text_literal
 from postern.kernel.http.call import Call
-from postern.kernel.http.listing import ID_TOLERANCE
 from postern.kernel.http.operation import QueryParameter, get
 from postern.kernel.http.pagination import COUNT_LIMIT, CountedPageQuery, Page, csv_stream, page_at, position_of
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.values import NO_ID, QueryString, Timestamp, as_id
+from postern.kernel.values import ID_TOLERANCE, NO_ID, QueryString, Timestamp, as_id
 from postern.messaging.emails import store
 from postern.messaging.emails.model import EmailLogEntry, SendStatus
 from postern.messaging.emails.operations import counts_by_status, entry_of

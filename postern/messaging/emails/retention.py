@@ -1,6 +1,6 @@
-"""Deletion of expired data: content and captured messages after each project's retention, idempotency keys after a day,
-MTA-STS policies after their lifetime, sites (groups of mail servers, see `sites`) a month after their last use, results
-of TLS after 30 days.
+"""Deletion of expired data: content, captured messages and the log after each project's retention, idempotency keys
+after a day, MTA-STS policies after their lifetime, sites (groups of mail servers, see `sites`) a month after their last
+use, results of TLS after 30 days.
 
 Each worker runs it every ten minutes, in batches of bounded size. Several workers can run it at the same time.
 """
@@ -9,10 +9,13 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
+from uuid import UUID
 
-from postern.messaging.emails import site_store, store, sts_store, tls_report_store
+from postern.kernel.values import ID_TOLERANCE, Moment, id_at
+from postern.messaging.emails import erasure_store, site_store, store, sts_store, tls_report_store
 from postern.messaging.emails.model import IDEMPOTENCY_WINDOW
 from postern.messaging.emails.tls_reports import KEPT_FOR
+from postern.platform.projects.retention import delete_expired_records
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -35,7 +38,8 @@ MAX_BATCHES = 100
 async def delete_expired(world: "World") -> int:
     """Delete expired data, and erase secrets that remained when their send was settled; returns the number of batches.
 
-    Log entries stay. Deletes at most MAX_BATCHES batches of each kind of data; the next run deletes the rest.
+    Log entries are deleted by `delete_expired_log`. Deletes at most MAX_BATCHES batches of each kind of data; the next
+    run deletes the rest.
     """
     before = (world.clock() - KEPT_FOR).date()
     in_retention = {"now": world.clock(), "default_days": RETENTION_DAYS, "limit": BATCH}
@@ -58,3 +62,32 @@ async def delete_expired(world: "World") -> int:
             batches_of_kind += 1
         total += batches_of_kind
     return total
+
+
+async def delete_expired_log(world: "World") -> int:
+    """Delete the sends of projects with `logRetentionDays` that are older, and all that belongs to them; returns their
+    number.
+
+    Sends that wait, and those of campaigns that have not ended, stay. Statistics, and the numbers of a campaign, stay,
+    too: they are counters.
+    """
+    return await delete_expired_records(world, "logRetentionDays", _delete_sends)
+
+
+async def _delete_sends(world: "World", project_id: UUID, before: Moment) -> int:
+    """Delete one batch in one transaction; returns the number of sends deleted."""
+    async with world.db.transaction() as tx:
+        end_id = id_at(before, ID_TOLERANCE)
+        expired = await store.expired_sends(tx, project_id=project_id, before=before, end_id=end_id, limit=BATCH)
+        if not expired:
+            return 0
+        ids = await store.delete_sends(tx, project_id=project_id, ids=expired)
+        for erase in (
+            erasure_store.erase_bodies,
+            erasure_store.erase_search,
+            erasure_store.erase_attempts,
+            erasure_store.erase_reports,
+            erasure_store.erase_captured,
+        ):
+            await erase(tx, project_id=project_id, ids=ids)
+    return len(ids)

@@ -1035,6 +1035,41 @@ WITH_RETENTION: LiteralString = """
 async def delete_expired_bodies(db: Queries, *, now: Moment, default_days: int, limit: int) -> bool: ...
 
 
+# The oldest `limit` sends before `before` that wait for nothing, in projects that delete their log. Those of campaigns
+# that have not ended stay, because they tell which contacts have got the campaign.
+@statement("""
+    select s.id from sends s
+    where s.project_id = %(project_id)s and s.id < %(end_id)s and s.created_at < %(before)s and s.due_at is null
+      and not exists (
+          select from campaigns c
+          where c.project_id = %(project_id)s and c.id = s.campaign_id
+            and c.status not in ('SENT', 'CANCELLED', 'FAILED')
+      )
+    order by s.id limit %(limit)s
+""")
+async def expired_sends(db: Queries, *, project_id: UUID, before: Moment, end_id: UUID, limit: int) -> list[UUID]: ...
+
+
+# Delete sends that wait for nothing, and return the ids of those deleted. The counters of campaigns keep their numbers
+# by status, with `past:` before it; those of the log (without `past:`) are counters of what it still has.
+@statement("""
+    with deleted as (
+        delete from sends where project_id = %(project_id)s and id = any (%(ids)s) and due_at is null
+        returning project_id, id, campaign_id, variant_id, status
+    ),
+    counted as (
+        insert into send_counters as counter (project_id, campaign_id, variant_id, measure, slot, count)
+        select project_id, campaign_id, coalesce(variant_id, '00000000-0000-0000-0000-000000000000'),
+               'past:' || status, pg_backend_pid() %% 16, count(*)
+        from deleted where campaign_id is not null group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4
+        on conflict (project_id, campaign_id, variant_id, measure, slot)
+        do update set count = counter.count + excluded.count
+    )
+    select id from deleted
+""")
+async def delete_sends(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> list[UUID]: ...
+
+
 # Delete up to `limit` expired captured messages per project; False if there are none.
 @statement(
     WITH_RETENTION

@@ -83,7 +83,9 @@ async def show_unsubscribe(call: Call, send_id: UUID, s: Signature = None) -> Ht
     if not s or not _is_signed(call, UNSUBSCRIBE, send_id, s):
         return _link_invalid()
     sends = await engagement.tracked_sends(call.db, [send_id])
-    sender, recipient = _sender_and_masked_recipient(sends[0]) if sends else ("", "")
+    if not sends:
+        return _link_expired()
+    sender, recipient = _sender_and_masked_recipient(sends[0])
     values: dict[str, Any] = {"send_id": str(send_id), "signature": s, "sender": sender, "recipient": recipient}
     return page("unsubscribe.html", "Unsubscribe", site="", **values)
 
@@ -105,9 +107,11 @@ async def unsubscribe(call: Call, send_id: UUID, request: RawRequest, s: Signatu
     if not signature or not _is_signed(call, UNSUBSCRIBE, send_id, signature):
         return _link_invalid()
     async with call.db.transaction() as tx:
-        for send in await engagement.tracked_sends(tx, [send_id]):
-            if not await unsubscribe_recipient_of(tx, send, call.now, source="unsubscribe"):
-                return _simple_page("Unsubscribed", "This was a test copy. The link works, but nothing was changed.")
+        sends = await engagement.tracked_sends(tx, [send_id])
+        if not sends:
+            return _link_expired()
+        if not await unsubscribe_recipient_of(tx, sends[0], call.now, source="unsubscribe"):
+            return _simple_page("Unsubscribed", "This was a test copy. The link works, but nothing was changed.")
     return _simple_page("Unsubscribed", "You will not receive these messages any more.")
 
 
@@ -178,6 +182,12 @@ def _sender_and_masked_recipient(send: TrackedSend) -> tuple[str, str]:
     local, _, domain = send.recipient.rpartition("@")
     # If the mail is forwarded, other people get the link, so the page does not show the whole address.
     return f"{sender.name} ({sender.spec})" if sender.name else sender.spec, f"{local[:1]}…@{domain}"
+
+
+def _link_expired() -> HttpResponse:
+    """The page of an unsubscribe link whose message was deleted with the log, so that its recipient is not known."""
+    text = "This message is too old for its link to work. Use the link in a newer message, or write to the sender."
+    return _simple_page("Link expired", text, status=404)
 
 
 def _link_invalid() -> HttpResponse:

@@ -37,6 +37,20 @@ async def recent_clicks(
 async def hits(db: Queries, *, project_id: UUID, send_id: UUID) -> list[TrackingHit]: ...
 
 
+# Delete the oldest `limit` hits before `before`; returns their number.
+@statement("""
+    with deleted as (
+        delete from tracking_hits where project_id = %(project_id)s and id in (
+            select id from tracking_hits
+            where project_id = %(project_id)s and id < %(end_id)s and occurred_at < %(before)s
+            order by id limit %(limit)s)
+        returning id
+    )
+    select count(*)::int from deleted
+""")
+async def delete_before(db: Queries, *, project_id: UUID, before: Moment, end_id: UUID, limit: int) -> int: ...
+
+
 # Erase personal data of hits. Kind, verdict and time stay, so that counting the rows still gives the stored counters.
 @statement("""
     update tracking_hits set ip_address = '', user_agent = '', url = null

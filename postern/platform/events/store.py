@@ -52,6 +52,20 @@ async def of_subject(
 async def with_ids(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[EventRow]: ...
 
 
+# Delete the oldest `limit` events before `before`; returns their number.
+@statement("""
+    with deleted as (
+        delete from events where project_id = %(project_id)s and id in (
+            select id from events
+            where project_id = %(project_id)s and id < %(end_id)s and occurred_at < %(before)s
+            order by id limit %(limit)s)
+        returning id
+    )
+    select count(*)::int from deleted
+""")
+async def delete_before(db: Queries, *, project_id: UUID, before: Moment, end_id: UUID, limit: int) -> int: ...
+
+
 @statement("select id, email from contacts where project_id = %(project_id)s and id = any (%(contact_ids)s)")
 async def contact_addresses(db: Queries, *, project_id: UUID, contact_ids: list[UUID]) -> list[EventContact]: ...
 

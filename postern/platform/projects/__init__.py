@@ -3,6 +3,7 @@
 PUBLIC_MODULES = (
     "permissions",
     "quotas",
+    "retention",
     "sso_check",
     "usage",
 )

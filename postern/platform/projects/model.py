@@ -40,6 +40,10 @@ FREQUENCY_CAP = 10
 """Default of `frequencyCap`: marketing messages that one contact gets within 24 hours."""
 FREQUENCY_CAP_MAX = 10_000
 INBOUND_RETENTION_MAX = 365
+LOG_RETENTION_MIN = 90
+"""So that links to unsubscribe work for at least this number of days; 30 are required in the United States."""
+EVENT_RETENTION_MIN = 30
+RETENTION_MAX = 3_650
 """The longest time for which received messages can be kept, in days."""
 RELAY_PASSWORD_LIMIT = 1_000
 """Maximum characters of a relay's password."""
@@ -225,6 +229,10 @@ class ProjectSettings(Record):
     """Days for which the bodies of sent messages are kept; null means the default of the instance (30 days)."""
     inbound_retention_days: int | None = None
     """Days for which received messages are kept; null means 30."""
+    log_retention_days: int | None = None
+    """Days for which the e-mail log, opens and clicks are kept; null means that they are not deleted."""
+    event_retention_days: int | None = None
+    """Days for which events are kept; null means that they are not deleted."""
     # What happens to a send if the connection ends before the server has replied to the complete message: `retry` sends
     # it again, perhaps a second time; `hold` marks it as FAILED.
     on_ambiguous: Literal["retry", "hold"] = "retry"
@@ -257,6 +265,13 @@ class Project(Record):
     settings: ProjectSettings
     created_at: Moment
     updated_at: Moment
+
+
+class ProjectRetention(Record):
+    """How long a project keeps one kind of records."""
+
+    project_id: UUID
+    days: int
 
 
 class ApiKeyFields(Record):

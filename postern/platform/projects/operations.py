@@ -27,12 +27,15 @@ from postern.platform.audit import operations as audit
 from postern.platform.projects import store
 from postern.platform.projects.model import (
     AWS_KEY_LIMIT,
+    EVENT_RETENTION_MIN,
     FREQUENCY_CAP_MAX,
     INBOUND_RETENTION_MAX,
     KEYS_PER_PROJECT,
+    LOG_RETENTION_MIN,
     ORIGINS_LIMIT,
     RELAY_PASSWORD_LIMIT,
     RELAYS_PER_PROJECT,
+    RETENTION_MAX,
     SEED_LIST_LIMIT,
     TOKEN_CLAIMS_LIMIT,
     ApiKey,
@@ -135,8 +138,10 @@ class SettingsChange(Body):
     track_clicks: bool | Unset = UNSET
     require_tls: bool | Unset = UNSET
     seed_list: Annotated[list[Address], msgspec.Meta(max_length=SEED_LIST_LIMIT)] | None | Unset = UNSET
-    retention_days: Annotated[int, msgspec.Meta(ge=1, le=3_650)] | None | Unset = UNSET
+    retention_days: Annotated[int, msgspec.Meta(ge=1, le=RETENTION_MAX)] | None | Unset = UNSET
     inbound_retention_days: Annotated[int, msgspec.Meta(ge=1, le=INBOUND_RETENTION_MAX)] | None | Unset = UNSET
+    log_retention_days: Annotated[int, msgspec.Meta(ge=LOG_RETENTION_MIN, le=RETENTION_MAX)] | None | Unset = UNSET
+    event_retention_days: Annotated[int, msgspec.Meta(ge=EVENT_RETENTION_MIN, le=RETENTION_MAX)] | None | Unset = UNSET
     on_ambiguous: Literal["retry", "hold"] | Unset = UNSET
     frequency_cap: Annotated[int, msgspec.Meta(ge=1, le=FREQUENCY_CAP_MAX)] | None | Unset = UNSET
     rate_limit: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] | None | Unset = UNSET

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
 from postern.kernel.values import Moment
-from postern.platform.projects.model import ApiKey, ApiKeyWithProject, Project, StoredApiKey
+from postern.platform.projects.model import ApiKey, ApiKeyWithProject, Project, ProjectRetention, StoredApiKey
 
 
 @statement("insert into projects {row} returning *")
@@ -32,6 +32,14 @@ async def projects_of(db: Queries, *, account_id: UUID, before: UUID | None, lim
 # A project that is not deleted, or None.
 @statement("select * from projects where id = %(project_id)s and deleted_at is null")
 async def project(db: Queries, *, project_id: UUID) -> Project | None: ...
+
+
+# The projects that delete their records of one kind after a number of days, which the setting of this name has.
+@statement("""
+    select id as project_id, (settings ->> %(setting)s)::int as days from projects
+    where settings ->> %(setting)s is not null and deleted_at is null order by id
+""")
+async def retention_by_project(db: Queries, *, setting: str) -> list[ProjectRetention]: ...
 
 
 # Lock a project for update; None if it does not exist or is deleted.

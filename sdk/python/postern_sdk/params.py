@@ -358,6 +358,10 @@ class SettingsChangeDict(TypedDict):
     """Number of days for which message bodies are kept; null uses the server's default."""
     inboundRetentionDays: NotRequired[int | None]
     """Number of days for which received messages are kept; null means 30."""
+    logRetentionDays: NotRequired[int | None]
+    """Number of days for which e-mail log, opens and clicks are kept; null keeps them."""
+    eventRetentionDays: NotRequired[int | None]
+    """Number of days for which events are kept; null keeps them."""
     onAmbiguous: NotRequired[Literal["hold", "retry"] | str]
     """Action if a connection ends before the server replies to the complete message: `retry` or `hold`."""
     frequencyCap: NotRequired[int | None]

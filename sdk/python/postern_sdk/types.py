@@ -5172,6 +5172,10 @@ class ProjectSettings(Record, frozen=True, kw_only=True):
     """Days for which the bodies of sent messages are kept; null means the default of the instance (30 days)."""
     inbound_retention_days: int | None
     """Days for which received messages are kept; null means 30."""
+    log_retention_days: int | None
+    """Days for which the e-mail log, opens and clicks are kept; null means that they are not deleted."""
+    event_retention_days: int | None
+    """Days for which events are kept; null means that they are not deleted."""
     on_ambiguous: ProjectSettingsOnAmbiguous
     """Action if a connection ends before the server replies to the complete message: `retry` or `hold`. Default:
     `"retry"`.
@@ -5660,6 +5664,10 @@ class SettingsChange(Record, frozen=True, kw_only=True):
     """Number of days for which message bodies are kept; null uses the server's default."""
     inbound_retention_days: int | None | UnsetType = UNSET
     """Number of days for which received messages are kept; null means 30."""
+    log_retention_days: int | None | UnsetType = UNSET
+    """Number of days for which e-mail log, opens and clicks are kept; null keeps them."""
+    event_retention_days: int | None | UnsetType = UNSET
+    """Number of days for which events are kept; null keeps them."""
     on_ambiguous: SettingsChangeOnAmbiguous | UnsetType = UNSET
     """Action if a connection ends before the server replies to the complete message: `retry` or `hold`."""
     frequency_cap: int | None | UnsetType = UNSET

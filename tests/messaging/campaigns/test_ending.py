@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from postern.messaging.campaigns.model import RETRY_POLL_INTERVAL
+from postern.messaging.emails.retention import delete_expired_log
 from tests.messaging.campaigns.test_campaigns import create_campaign, get_campaign, request_action
 from tests.messaging.campaigns.test_stopping import create_sends
 
@@ -115,3 +116,30 @@ async def test_time_dependent_audiences_are_evaluated_at_a_scheduled_start(proje
     await create_sends(world, project)
     current = await get_campaign(project, campaign)
     assert (current["status"], current["progress"]["expected"]) == ("SENDING", 3)
+
+
+async def test_a_campaign_keeps_its_numbers_when_its_sends_are_deleted(project, world, run_due_work, clock):
+    """Sends of a paused campaign stay: they tell which contacts have got it."""
+    await project.developer.patch("", {"settings": {"logRetentionDays": 90}})
+    campaign, _ = await create_campaign(project, 2)
+    await add_to_audience(project, campaign, "bounced+a@postern.test")
+    paused, _ = await create_campaign(project, 1)
+    for created in (campaign, paused):
+        await request_action(project, created, "send")
+    await run_due_work()
+    clock.move(timedelta(minutes=5))
+    await run_due_work()
+    before = await get_campaign(project, campaign)
+    assert (before["status"], before["stats"]["total"], before["stats"]["bounced"]) == ("SENT", 3, 1)
+    async with world.db.connection() as connection:
+        # As if it had been paused before its last send was created.
+        await connection.execute("update campaigns set status = 'PAUSED' where id = %s", [paused["id"]])
+    paused_sends = (await project.client.get(f"/campaigns/{paused['id']}/sends")).json()["data"]
+    clock.move(timedelta(days=91))
+    await delete_expired_log(world)
+    after = await get_campaign(project, campaign)
+    assert (after["stats"], after["progress"]) == (before["stats"], before["progress"])
+    assert (await project.client.get(f"/campaigns/{campaign['id']}/sends")).json()["data"] == []
+    assert (await project.client.get(f"/campaigns/{paused['id']}/sends")).json()["data"] == paused_sends
+    listed = (await project.client.get("/campaigns?include=counts&limit=10")).json()
+    assert {row["id"]: row["stats"]["total"] for row in listed}[campaign["id"]] == 3

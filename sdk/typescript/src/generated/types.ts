@@ -5696,6 +5696,10 @@ export interface ProjectSettings {
   retentionDays: number | null;
   /** Days for which received messages are kept; null means 30. */
   inboundRetentionDays: number | null;
+  /** Days for which the e-mail log, opens and clicks are kept; null means that they are not deleted. */
+  logRetentionDays: number | null;
+  /** Days for which events are kept; null means that they are not deleted. */
+  eventRetentionDays: number | null;
   /**
    * Action if a connection ends before the server replies to the complete message: `retry` or `hold`. Default:
    * `"retry"`.
@@ -6264,6 +6268,10 @@ export interface SettingsChange {
   retentionDays?: number | null | undefined;
   /** Number of days for which received messages are kept; null means 30. */
   inboundRetentionDays?: number | null | undefined;
+  /** Number of days for which e-mail log, opens and clicks are kept; null keeps them. */
+  logRetentionDays?: number | null | undefined;
+  /** Number of days for which events are kept; null keeps them. */
+  eventRetentionDays?: number | null | undefined;
   /** Action if a connection ends before the server replies to the complete message: `retry` or `hold`. */
   onAmbiguous?: "hold" | "retry" | (string & {}) | undefined;
   /** Maximum messages of campaigns and automations to one contact within 24 hours; null uses the default of 10. */

@@ -217,9 +217,13 @@ function ImportRow({ job }: { job: ContactImport }) {
 
 function Retention() {
   const projectId = useProjectId();
-  const days = useProject()?.settings.retentionDays;
+  const settings = useProject()?.settings;
+  const lasting = (days: number | null | undefined, usual: string) =>
+    days ? m.settings_kept_days({ count: count(days) }) : usual;
   const kept: [string, string][] = [
-    [m.settings_kept_content(), days ? m.settings_kept_days({ count: count(days) }) : m.settings_kept_usual()],
+    [m.settings_kept_content(), lasting(settings?.retentionDays, m.settings_kept_usual())],
+    [m.settings_kept_emails(), lasting(settings?.logRetentionDays, m.settings_kept_always())],
+    [m.settings_kept_events(), lasting(settings?.eventRetentionDays, m.settings_kept_always())],
     [m.settings_kept_log(), m.settings_kept_always()],
     [m.settings_kept_webhooks(), m.settings_kept_days({ count: "30" })],
     [m.settings_kept_sessions(), m.settings_kept_days({ count: "30" })],

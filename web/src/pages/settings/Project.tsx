@@ -162,9 +162,9 @@ function ProjectForm({ loaded }: { loaded: Project }) {
 }
 
 function reasonOf(field: string): string {
-  return field === "extra"
-    ? m.settings_extra_wrong()
-    : m.settings_number_wrong({ most: count(LIMITS[field as NumberField]) });
+  if (field === "extra") return m.settings_extra_wrong();
+  const [least, most] = LIMITS[field as NumberField];
+  return m.settings_number_wrong({ least: count(least), most: count(most) });
 }
 
 interface PartProps {
@@ -353,6 +353,22 @@ function Limits(props: PartProps) {
         lead={m.settings_inbound_retention_lead()}
         unit={m.settings_days()}
         usual={m.settings_retention_usual()}
+      />
+      <NumberSetting
+        {...props}
+        field="logRetentionDays"
+        title={m.settings_log_retention()}
+        lead={m.settings_log_retention_lead()}
+        unit={m.settings_days()}
+        usual={m.settings_retention_never()}
+      />
+      <NumberSetting
+        {...props}
+        field="eventRetentionDays"
+        title={m.settings_event_retention()}
+        lead={m.settings_event_retention_lead()}
+        unit={m.settings_days()}
+        usual={m.settings_retention_never()}
       />
       <NumberSetting
         {...props}

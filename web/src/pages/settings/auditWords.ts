@@ -120,6 +120,8 @@ const SETTINGS: Record<Field, () => string> = {
   trackingDomain: m.settings_tracking_domain,
   retentionDays: m.settings_retention,
   inboundRetentionDays: m.settings_inbound_retention,
+  logRetentionDays: m.settings_log_retention,
+  eventRetentionDays: m.settings_event_retention,
   frequencyCap: m.settings_cap,
   rateLimit: m.settings_rate,
   seedList: m.settings_seed,

@@ -15,6 +15,8 @@ const base: Draft = {
   trackingDomain: "",
   retentionDays: "30",
   inboundRetentionDays: "",
+  logRetentionDays: "",
+  eventRetentionDays: "",
   frequencyCap: "",
   rateLimit: "",
   seedList: "",
@@ -64,6 +66,7 @@ test("numbers out of the limits and JSON that is no object cannot be sent", () =
     unreadable({ ...base, retentionDays: "0", frequencyCap: "1.5", rateLimit: "1000001", extra: "[1]" }),
     ["retentionDays", "frequencyCap", "rateLimit", "extra"],
   );
+  assert.deepEqual(unreadable({ ...base, logRetentionDays: "89", eventRetentionDays: "30" }), ["logRetentionDays"]);
 });
 
 test("both versions of a conflict can be joined", () => {

@@ -20,6 +20,8 @@ export interface Draft {
   trackingDomain: string;
   retentionDays: string;
   inboundRetentionDays: string;
+  logRetentionDays: string;
+  eventRetentionDays: string;
   frequencyCap: string;
   rateLimit: string;
   /** One address a line. */
@@ -44,6 +46,8 @@ export const FIELDS: Field[] = [
   "trackingDomain",
   "retentionDays",
   "inboundRetentionDays",
+  "logRetentionDays",
+  "eventRetentionDays",
   "frequencyCap",
   "rateLimit",
   "seedList",
@@ -55,12 +59,14 @@ export const PLACES: Places = Object.fromEntries(
   FIELDS.map((field) => [field, [field === "name" ? "/name" : `/settings/${field}`]]),
 );
 
-/** Limits of the API, by field. */
+/** Limits of the API, by field: least and most. */
 export const LIMITS = {
-  retentionDays: 3_650,
-  inboundRetentionDays: 365,
-  frequencyCap: 10_000,
-  rateLimit: 1_000_000,
+  retentionDays: [1, 3_650],
+  inboundRetentionDays: [1, 365],
+  logRetentionDays: [90, 3_650],
+  eventRetentionDays: [30, 3_650],
+  frequencyCap: [1, 10_000],
+  rateLimit: [1, 1_000_000],
 } as const;
 export type NumberField = keyof typeof LIMITS;
 
@@ -79,6 +85,8 @@ export function draftOf({ name, settings }: Project): Draft {
     trackingDomain: settings.trackingDomain ?? "",
     retentionDays: number(settings.retentionDays),
     inboundRetentionDays: number(settings.inboundRetentionDays),
+    logRetentionDays: number(settings.logRetentionDays),
+    eventRetentionDays: number(settings.eventRetentionDays),
     frequencyCap: number(settings.frequencyCap),
     rateLimit: number(settings.rateLimit),
     seedList: (settings.seedList ?? []).join("\n"),
@@ -106,7 +114,8 @@ export function takenOver(into: Draft, from: Draft, fields: Field[]): Draft {
 export function unreadable(draft: Draft): Field[] {
   const numbers = (Object.keys(LIMITS) as NumberField[]).filter((field) => {
     const value = draft[field].trim();
-    return value !== "" && (!/^\d+$/.test(value) || Number(value) < 1 || Number(value) > LIMITS[field]);
+    const [least, most] = LIMITS[field];
+    return value !== "" && (!/^\d+$/.test(value) || Number(value) < least || Number(value) > most);
   });
   return parsedExtra(draft.extra) ? numbers : [...numbers, "extra"];
 }
@@ -144,6 +153,8 @@ function sentValue(field: Exclude<Field, "name">, base: Draft, draft: Draft): un
       return draft.trackingDomain.trim() || null;
     case "retentionDays":
     case "inboundRetentionDays":
+    case "logRetentionDays":
+    case "eventRetentionDays":
     case "frequencyCap":
     case "rateLimit":
       return draft[field].trim() ? Number(draft[field]) : null;
