@@ -12,7 +12,7 @@ from postern.kernel.batching import BackgroundTasks, Batchers
 from postern.kernel.config import Settings
 from postern.kernel.database.replica import Replica
 from postern.kernel.database.statements import PROCESS_NAME, Database, open_database
-from postern.kernel.due import DueNotifier
+from postern.kernel.due_notifications import DueNotifier
 from postern.kernel.limits import RateLimiter
 from postern.kernel.outbound.client import Outbound, open_outbound
 from postern.kernel.outbound.ssrf import CachedLookup

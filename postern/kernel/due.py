@@ -5,19 +5,20 @@ moves `due_at` one lease ahead, so the rows of a killed worker become due again 
 result only if `attempt` is unchanged, so that a worker whose lease has expired cannot overwrite a later result
 (fencing).
 
-Fairness: a worker finds the lanes with due rows (one index probe per lane) and claims up to `Work.claim_size` rows of
-each. A lane is a partition (here, all rows of one tenant, which is a project for most work; not a partition of
-PostgreSQL), or one value of `Work.group_column` within a partition.
+Fairness: a worker claims up to `Work.claim_size` rows of each lane with due rows, the longest-waiting first, before it
+claims more of the same lane. How it knows the lanes is in `due_schedule`. A lane is a partition (here, all rows of one
+tenant, which is a project for most work; not a partition of PostgreSQL), or one value of `Work.group_column` within a
+partition.
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
 from operator import itemgetter
-from typing import Any, Generic, LiteralString, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, LiteralString, Protocol, TypeVar
 from uuid import UUID
 from weakref import WeakValueDictionary
 
@@ -30,6 +31,8 @@ from psycopg_pool import PoolTimeout
 
 from postern.kernel.database.connections import connect_async
 from postern.kernel.database.statements import Database, limit_connections, row_maker
+from postern.kernel.due_notifications import CHANNEL, read_payload
+from postern.kernel.due_schedule import Lane, LaneSchedule
 from postern.kernel.values import Clock
 
 Row = TypeVar("Row")
@@ -38,6 +41,11 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 MAX_LANES_FOUND = 200
 """How many lanes one search for due work returns, besides the lanes that the worker is processing."""
 
+MAX_LANES_NAMED = 1_000
+"""How many lanes of named partitions one look returns."""
+
+MIN_SLEEP_SECONDS = 0.001
+
 IDLE_PAUSE_SECONDS = 0.05
 """Pause before the next search if other workers had already claimed the due rows."""
 
@@ -45,12 +53,11 @@ ERROR_PAUSE_SECONDS = 0.2
 """Pause after a failure before the lane can be claimed again, so that a lane that always fails causes no busy loop."""
 
 POLL = timedelta(seconds=1)
-"""Maximum time between two searches, and so the maximum delay if a notification is lost."""
+"""Time between two searches if they take little of it (see `due_schedule`), and so the delay if a notification is
+lost."""
 
 LISTEN_AGAIN_SECONDS = 1.0
 """Pause before a worker listens again for notifications, after its connection has ended."""
-
-CHANNEL: LiteralString = "postern_due"
 
 
 class WorkContext(Protocol):
@@ -95,13 +102,6 @@ class Work(Generic[Row]):
         return 1 if self.group_column else max(1, self.max_claims // 2)
 
 
-class Lane(NamedTuple):
-    """A lane: a partition, or one value of `Work.group_column` in it."""
-
-    partition: UUID
-    group: UUID | None = None
-
-
 @dataclass(frozen=True)
 class DueWork:
     """The result of a search for due rows."""
@@ -143,6 +143,37 @@ FIND_DUE_GROUPS = SQL("""
     select partition, group_id, due_at from pending order by due_at limit %(limit)s
 """)
 
+# The same for some partitions.
+FIND_DUE_OF_PARTITIONS = SQL("""
+    select named.partition, null::uuid, earliest.due_at from unnest(%(partitions)s::uuid[]) as named (partition)
+    cross join lateral (
+        select due_at from {table}
+        where {partition} = named.partition and due_at is not null and {where}
+        order by {partition}, due_at limit 1
+    ) as earliest
+    order by due_at limit %(limit)s
+""")
+
+FIND_DUE_GROUPS_OF_PARTITIONS = SQL("""
+    with recursive pending as (
+        select named.partition, earliest.group_id, earliest.due_at
+        from unnest(%(partitions)s::uuid[]) as named (partition)
+        cross join lateral (
+            select {group} as group_id, due_at from {table}
+            where {partition} = named.partition and due_at is not null and {where}
+            order by {partition}, {group}, due_at limit 1
+        ) as earliest
+        union all
+        select pending.partition, next_lane.group_id, next_lane.due_at from pending
+        cross join lateral (
+            select {group} as group_id, due_at from {table}
+            where {partition} = pending.partition and {group} > pending.group_id and due_at is not null and {where}
+            order by {partition}, {group}, due_at limit 1
+        ) as next_lane
+    )
+    select partition, group_id, due_at from pending order by due_at limit %(limit)s
+""")
+
 # MATERIALIZED, because a nested loop over the inner SELECT would claim more rows than LIMIT.
 CLAIM = SQL("""
     with claimable as materialized (
@@ -158,17 +189,25 @@ CLAIM = SQL("""
 
 async def find_due(db: Database, work: Work[Any], now: datetime, *, limit: int = MAX_LANES_FOUND) -> DueWork:
     """Find the lanes with due rows, among the `limit` lanes whose next work is earliest."""
+    lanes = await _search(db, work, limit)
+    later = [due_at for _, due_at in lanes if due_at > now]
+    return DueWork([lane for lane, due_at in lanes if due_at <= now], min(later, default=None))
+
+
+async def _search(
+    db: Database, work: Work[Any], limit: int, partitions: list[UUID] | None = None
+) -> list[tuple[Lane, datetime]]:
+    """The `limit` lanes, of these partitions or of all, whose next work is earliest, with the time when it is due."""
     async with db.connection() as connection:
-        rows = await (await connection.execute(_due_query(*_parts(work)), {"limit": limit})).fetchall()
-    due = [Lane(partition, group) for partition, group, due_at in rows if due_at <= now]
-    later = [due_at for _, _, due_at in rows if due_at > now]
-    return DueWork(due, min(later, default=None))
+        query = _due_query(*_parts(work), partitions is not None)
+        rows = await (await connection.execute(query, {"limit": limit, "partitions": partitions})).fetchall()
+    return [(Lane(partition, group), due_at) for partition, group, due_at in rows]
 
 
 async def longest_wait(db: Database, work: Work[Any], now: datetime) -> timedelta:
     """How long the oldest due row has waited; zero if none is due."""
     async with db.connection() as connection:
-        first = await (await connection.execute(_due_query(*_parts(work)), {"limit": 1})).fetchone()
+        first = await (await connection.execute(_due_query(*_parts(work), False), {"limit": 1})).fetchone()
     return max(now - first[2], timedelta()) if first else timedelta()
 
 
@@ -178,12 +217,13 @@ def _parts(work: Work[Any]) -> tuple[LiteralString, LiteralString, LiteralString
 
 @lru_cache
 def _due_query(
-    table: LiteralString, where: LiteralString, partition: LiteralString, group: LiteralString | None
+    table: LiteralString, where: LiteralString, partition: LiteralString, group: LiteralString | None, is_named: bool
 ) -> bytes:
     parts = {"table": Identifier(table), "where": SQL(where), "partition": Identifier(partition)}
-    return (
-        FIND_DUE.format(**parts) if group is None else FIND_DUE_GROUPS.format(group=Identifier(group), **parts)
-    ).as_bytes()
+    if group is None:
+        return (FIND_DUE_OF_PARTITIONS if is_named else FIND_DUE).format(**parts).as_bytes()
+    query = FIND_DUE_GROUPS_OF_PARTITIONS if is_named else FIND_DUE_GROUPS
+    return query.format(group=Identifier(group), **parts).as_bytes()
 
 
 @lru_cache
@@ -281,6 +321,7 @@ class Worker:
     works: Sequence[Work[Any]]
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     _wake_events: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
+    _schedules: dict[str, LaneSchedule] = field(default_factory=dict[str, LaneSchedule])
     _connection_limits: WeakValueDictionary[tuple[str, UUID | None], asyncio.Semaphore] = field(
         default_factory=WeakValueDictionary[tuple[str, UUID | None], asyncio.Semaphore]
     )
@@ -289,6 +330,7 @@ class Worker:
     async def run(self) -> None:
         """Process due rows until `stop` is called, then finish the claimed ones."""
         self._wake_events = {work.name: asyncio.Event() for work in self.works}
+        self._schedules = {work.name: LaneSchedule(POLL.total_seconds()) for work in self.works}
         async with asyncio.TaskGroup() as group:
             listener = group.create_task(self._listen())
             loops = [group.create_task(self._loop(work)) for work in self.works]
@@ -303,7 +345,7 @@ class Worker:
             wake_event.set()
 
     async def _loop(self, work: Work[Any]) -> None:
-        wake_event = self._wake_events[work.name]
+        wake_event, schedule = self._wake_events[work.name], self._schedules[work.name]
         claim_slots = asyncio.Semaphore(work.max_claims)
         running: set[asyncio.Task[int]] = set()
         claims_of_lane: Counter[Lane] = Counter()
@@ -315,32 +357,51 @@ class Worker:
                 del claims_of_lane[lane]
             claim_slots.release()
             claimed_rows = 0 if task.cancelled() else task.result()
-            asyncio.get_running_loop().call_later(0 if claimed_rows else IDLE_PAUSE_SECONDS, wake_event.set)
+            pause = 0 if claimed_rows else IDLE_PAUSE_SECONDS
+            asyncio.get_running_loop().call_later(pause, self._wake, work, [lane.partition])
 
         while not self.stopping.is_set():
             wake_event.clear()
             try:
-                due = await find_due(
-                    self.world.db, work, self.world.clock(), limit=MAX_LANES_FOUND + len(claims_of_lane)
-                )
+                await self._refresh(work, schedule, MAX_LANES_FOUND + len(claims_of_lane))
             except (OperationalError, PoolTimeout) as error:
                 log.warning("database_away", work=work.name, error=str(error).strip())
-                await self._sleep(wake_event, POLL)
+                schedule.notify(None)
+                await self._sleep(wake_event, POLL.total_seconds())
                 continue
-            for lane in due.lanes:
+            for lane in schedule.due(self.world.clock()):
                 if claims_of_lane[lane] >= work.max_claims_per_lane:
                     continue
                 await claim_slots.acquire()
                 if self.stopping.is_set():
                     break
+                schedule.take(lane)
                 claims_of_lane[lane] += 1
                 task = asyncio.create_task(self._process_lane(work, lane))
                 running.add(task)
                 task.add_done_callback(partial(on_claim_end, lane))
-            # The end of any claim triggers the next search, so one slow claim does not delay others.
-            await self._sleep(wake_event, self._time_until(due.next_at))
+            # The end of any claim triggers the next look, so one slow claim does not delay others.
+            wait = schedule.seconds_until_next(self.world.clock(), asyncio.get_running_loop().time())
+            await self._sleep(wake_event, min(max(wait, MIN_SLEEP_SECONDS), POLL.total_seconds()))
         if running:
             await asyncio.wait(running)
+
+    async def _refresh(self, work: Work[Any], schedule: LaneSchedule, limit: int) -> None:
+        """Bring the schedule up to date: by a search of all lanes if it is time for one, otherwise by a look at the
+        partitions that have changed."""
+        loop = asyncio.get_running_loop()
+        if schedule.must_search(self.world.clock(), began := loop.time()):
+            schedule.take_named()
+            lanes = await _search(self.world.db, work, limit)
+            schedule.replace(lanes, limit=limit, seconds=loop.time(), duration=loop.time() - began)
+        elif partitions := schedule.take_named():
+            lanes = await _search(self.world.db, work, MAX_LANES_NAMED, partitions)
+            schedule.update(partitions, lanes, limit=MAX_LANES_NAMED)
+
+    def _wake(self, work: Work[Any], partitions: Iterable[UUID] | None) -> None:
+        """Make the loop of this work look at partitions, or at all if it is not known which have changed."""
+        self._schedules[work.name].notify(partitions)
+        self._wake_events[work.name].set()
 
     async def _process_lane(self, work: Work[Any], lane: Lane) -> int:
         try:
@@ -372,19 +433,14 @@ class Worker:
     async def _claim_and_process(self, work: Work[Any], lane: Lane) -> int:
         rows = await claim(self.world.db, work, lane, self.world.clock(), work.claim_size)
         if len(rows) == work.claim_size:
-            self._wake_events[work.name].set()  # There are probably more rows: search again at once.
+            self._wake(work, [lane.partition])  # There are probably more rows: look again at once.
         if rows:
             await work.do(self.world, rows)
         return len(rows)
 
-    def _time_until(self, next_at: datetime | None) -> timedelta:
-        if next_at is None:
-            return POLL
-        return max(timedelta(milliseconds=1), min(POLL, next_at - self.world.clock()))
-
-    async def _sleep(self, wake_event: asyncio.Event, max_wait: timedelta) -> None:
+    async def _sleep(self, wake_event: asyncio.Event, seconds: float) -> None:
         try:
-            await asyncio.wait_for(wake_event.wait(), max_wait.total_seconds())
+            await asyncio.wait_for(wake_event.wait(), seconds)
         except TimeoutError:
             pass
 
@@ -395,51 +451,13 @@ class Worker:
                 db = self.world.db
                 async with await connect_async(db.url, name=db.name) as connection:
                     await connection.execute(SQL("listen {}").format(Identifier(CHANNEL)))
+                    for work in self.works:
+                        self._wake(work, None)  # There may have been notifications before.
                     async for notice in connection.notifies():
+                        table, partitions = read_payload(notice.payload)
                         for work in self.works:
-                            if work.table == notice.payload:
-                                self._wake_events[work.name].set()
+                            if work.table == table:
+                                is_named = work.partition_column == Work.partition_column
+                                self._wake(work, partitions if is_named else None)
             except (OperationalError, ReadOnlySqlTransaction):  # The latter is the answer of a standby.
                 await asyncio.sleep(LISTEN_AGAIN_SECONDS)
-
-
-class DueNotifier:
-    """Notifies the workers of all processes that a table has due rows, at most once per `INTERVAL`.
-
-    Not at each commit, because a NOTIFY in every commit reduces the commit rate of a busy server to a third.
-    """
-
-    INTERVAL = timedelta(milliseconds=50)
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
-        db.notify_due = self.notify_due
-        self._waiting = set[str]()
-        """The tables whose INTERVAL has not passed."""
-        self._unsent = set[asyncio.Task[None]]()
-
-    def notify_due(self, table: str) -> None:
-        """Notify the workers after INTERVAL, once for all calls in that time.
-
-        Only `Database` calls this, after a commit; other code calls `tx.mark_due`.
-        """
-        if table not in self._waiting:
-            self._waiting.add(table)
-            task = asyncio.create_task(self._notify(table))
-            self._unsent.add(task)
-            task.add_done_callback(self._unsent.discard)
-
-    async def _notify(self, table: str) -> None:
-        try:
-            await asyncio.sleep(self.INTERVAL.total_seconds())
-        finally:
-            self._waiting.discard(table)
-        try:
-            async with self._db.connection() as connection:
-                await connection.execute("select pg_notify(%s, %s)", (CHANNEL, table))
-        except (OperationalError, PoolTimeout):
-            pass  # Workers search at least once per POLL.
-
-    async def aclose(self) -> None:
-        """Wait until the pending notifications are sent; those that fail are dropped."""
-        await asyncio.gather(*self._unsent, return_exceptions=True)

@@ -6,7 +6,7 @@ from datetime import timedelta
 from psycopg import AsyncConnection
 
 from postern.kernel.database.statements import limit_connections
-from postern.kernel.due import CHANNEL, DueNotifier
+from postern.kernel.due_notifications import CHANNEL, DueNotifier
 
 
 async def test_closing_waits_for_a_notification_that_has_no_connection_yet(world, database_url, monkeypatch):
@@ -16,7 +16,7 @@ async def test_closing_waits_for_a_notification_that_has_no_connection_yet(world
         await listener.execute(f"listen {CHANNEL}")
         notifier = DueNotifier(world.db)
         with limit_connections(limit):
-            notifier.notify_due("sends")
+            notifier.notify_due("sends", None)
         while not limit._waiters:
             await asyncio.sleep(0)
         closing = asyncio.create_task(notifier.aclose())

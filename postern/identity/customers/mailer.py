@@ -85,7 +85,7 @@ async def enqueue_security_mail(
         created_at=call.now,
         due_at=call.now,
     )
-    tx.mark_due("customer_mails")
+    tx.mark_due("customer_mails", call.project_id)
 
 
 async def notify(

@@ -152,7 +152,7 @@ async def set_entitlement_override(
         version_steps = await store.set_override(tx, data, project_id=call.project_id, **record_ids, now=call.now)
         await advance_entitlements_version(tx, call.project_id, organization_id, version_steps)
         if data.expires_at:
-            tx.mark_due("entitlement_overrides")  # Workers then learn when the next override expires.
+            tx.mark_due("entitlement_overrides", call.project_id)  # Workers then learn when the next override expires.
         return await _record_change(tx, call, organization_id, feature_key, "entitlement.overridden")
 
 

@@ -91,7 +91,7 @@ async def add_organization_domain(call: Call, organization_id: UUID, data: NewOr
         )
         if row is None:  # The organization has this domain already.
             raise DomainListed
-        tx.mark_due("organization_domains")
+        tx.mark_due("organization_domains", call.project_id)
         await audit.record(tx, call, "organization_domain.created", "OrganizationDomain", row.id, domain=domain)
     return _as_view(row)
 

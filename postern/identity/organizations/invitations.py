@@ -134,7 +134,7 @@ async def create_organization_invitation(
             raise AlreadyInvited
         # A customer who was removed from the organization may be invited back.
         await store.delete_removals_of(tx, project_id=call.project_id, organization_id=id, email_key=email_key)
-        tx.mark_due("invitations")
+        tx.mark_due("invitations", call.project_id)
         await events.record(tx, call, "invitation.created", row.id, organizationId=str(id), role=row.role)
         await audit.record(tx, call, "invitation.created", "Invitation", row.id, organizationId=id, role=row.role)
     return _as_view(row, call)
@@ -165,7 +165,7 @@ async def resend_organization_invitation(call: Call, id: UUID, invitation_id: UU
             ):
                 raise AlreadyInvited
         row = await invitation_store.renew_invitation(tx, project_id=call.project_id, id=invitation_id, now=call.now)
-        tx.mark_due("invitations")
+        tx.mark_due("invitations", call.project_id)
         await events.record(tx, call, "invitation.resent", row.id, organizationId=str(id), role=row.role)
         await audit.record(tx, call, "invitation.resent", "Invitation", row.id, organizationId=id)
     return _as_view(row, call)

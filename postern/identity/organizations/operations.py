@@ -163,7 +163,7 @@ async def delete_organization(call: Call, id: UUID) -> Organization:
         async with require_sso_works_after(tx, call, None):
             await store.mark_deleted(tx, project_id=call.project_id, id=id, now=call.now)
         await domain_store.delete_domains_of_organization(tx, project_id=call.project_id, organization_id=id)
-        tx.mark_due("organizations")
+        tx.mark_due("organizations", call.project_id)
         await events.record(tx, call, "organization.deleted", id, name=row.name, externalId=row.external_id)
         await audit.record(tx, call, "organization.deleted", "Organization", id, name=row.name)
     return row

@@ -344,7 +344,7 @@ async def _refresh_metadata_early(call: Call, conn_id: UUID) -> None:
         if await store.make_metadata_due(
             tx, project_id=call.project_id, id=conn_id, fetched_before=fetched_before, now=call.now
         ):
-            tx.mark_due("sso_metadata")
+            tx.mark_due("sso_metadata", call.project_id)
 
 
 def _redirect_to_provider(

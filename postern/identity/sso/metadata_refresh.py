@@ -96,7 +96,7 @@ async def _apply_metadata(tx: Transaction, old_row: ConnectionRow, row: Connecti
     )
     await store.update_connection(tx, replace(row, tested_at=tested_at, due_at=due_at), now=now)
     if not certificates_unchanged:
-        tx.mark_due("sso_connections")
+        tx.mark_due("sso_connections", row.project_id)
     details: dict[str, Any] = {"organizationId": str(row.organization_id), "domain": row.domain}
     changed = [rules.json_name_of(name) for name in changed_columns]
     await events.record_all(tx, [_event(row, "sso.metadata_changed", now, **details, changed=changed)])

@@ -169,7 +169,7 @@ async def change_sso_connection(call: Call, id: UUID, conn_id: UUID, data: SsoCo
         due_at = old_row.due_at if certificates_unchanged else await _first_warning_at(tx, call, row)
         await store.update_connection(tx, replace(row, tested_at=tested_at, due_at=due_at), now=call.now)
         if not certificates_unchanged:
-            tx.mark_due("sso_connections")
+            tx.mark_due("sso_connections", call.project_id)
         await _schedule_refresh(tx, call, conn_id, metadata_columns)
         changed = [
             rules.json_name_of(name)
@@ -250,7 +250,7 @@ async def rotate_sso_certificate(call: Call, id: UUID, conn_id: UUID) -> SsoConn
         await store.set_status(
             tx, project_id=call.project_id, id=conn_id, status=row.status, due_at=due_at, now=call.now
         )
-        tx.mark_due("sso_connections")
+        tx.mark_due("sso_connections", call.project_id)
         await audit.record(tx, call, "sso_connection.certificate_rotated", "SsoConnection", conn_id)
         return await _get_connection(tx, call, id, conn_id)
 
@@ -498,7 +498,7 @@ async def _change_status(
                 await store.set_status(
                     tx, project_id=call.project_id, id=connection_id, status=status, due_at=due_at, now=call.now
                 )
-            tx.mark_due("sso_connections")
+            tx.mark_due("sso_connections", call.project_id)
             verb = "activated" if action == "ACTIVATE" else "deactivated"
             await events.record(
                 tx, call, f"sso.{verb}", connection_id, organizationId=str(organization_id), domain=row.domain

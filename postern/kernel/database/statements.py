@@ -177,7 +177,7 @@ class Transaction(Queries):
     def __init__(self, connection: PoolConnection, db: "Database") -> None:
         self._connection = connection
         self._hooks, self._caches = db._hooks, db._caches
-        self.due: set[str] = set()
+        self.due: set[tuple[str, UUID | None]] = set()
 
     async def lock_quota(self, quota: str, owner: UUID) -> None:
         """Take the advisory lock with the name `quota` of an owner (a project or account) until the transaction ends.
@@ -195,9 +195,13 @@ class Transaction(Queries):
         async with self._connection.transaction():
             yield
 
-    def mark_due(self, table: str) -> None:
-        """Notify workers after the commit that `table` has due rows. Does not change any row."""
-        self.due.add(table)
+    def mark_due(self, table: str, project_id: UUID | None = None) -> None:
+        """Notify workers after the commit that `table` has rows of this project that are due, now or later. Does not
+        change any row.
+
+        Without `project_id`, or for a table whose partitions are not projects, workers search all partitions.
+        """
+        self.due.add((table, project_id))
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[PoolConnection]:
@@ -219,8 +223,8 @@ class Database(Queries):
         self.name = name
         """What PostgreSQL shows beside the connections of this process; None for a command."""
         self._hooks, self._caches = hooks, {}
-        self.notify_due: Callable[[str], None] | None = None
-        """Tells the workers that a table has due rows. Called after the commit, for each table passed to `mark_due`."""
+        self.notify_due: Callable[[str, UUID | None], None] | None = None
+        """Tells the workers that a table has due rows. Called after the commit, for what was passed to `mark_due`."""
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[PoolConnection]:
@@ -269,8 +273,8 @@ class Database(Queries):
             tx = Transaction(connection, self)
             yield tx
         if self.notify_due:
-            for table in tx.due:
-                self.notify_due(table)
+            for table, partition in tx.due:
+                self.notify_due(table, partition)
 
     async def reconnect(self) -> None:
         """Replace all connections, those in use when they are returned."""

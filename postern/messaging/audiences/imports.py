@@ -217,7 +217,7 @@ async def import_contacts(
         )
         if contact_import is not None:
             await declare_all(tx, call.project_id, types, call.now)
-            tx.mark_due("contact_imports")
+            tx.mark_due("contact_imports", call.project_id)
     if contact_import is None:
         raise ImportMissing("The upload took longer than 2 hours and was cancelled; upload the file again.")
     return contact_import

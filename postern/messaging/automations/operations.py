@@ -430,7 +430,7 @@ async def _retry(tx: Transaction, call: Call, id: UUID, run_id: UUID | None, *, 
         await store.add_to_counters(
             tx, project_id=[call.project_id], automation_id=[id], measure=["FAILED"], count=[-len(runs)]
         )
-        tx.mark_due("automation_runs")
+        tx.mark_due("automation_runs", call.project_id)
     return runs
 
 
@@ -596,7 +596,8 @@ async def _start_and_wake(tx: Transaction, triggers: list[TriggerRow], recorded:
         test=[event.test for event, _ in awaited],
         at=[event.occurred_at for event, _ in awaited],
     ):
-        tx.mark_due("automation_runs")
+        for project_id in {event.project_id for event, _ in awaited}:
+            tx.mark_due("automation_runs", project_id)
     matches = [
         (trigger_row, event)
         for event in relevant
@@ -662,7 +663,8 @@ async def _start(tx: Transaction, matches: list[tuple[TriggerRow, EventRow, UUID
         for run in runs
     ]
     await events.record_all(tx, started_events)
-    tx.mark_due("automation_runs")
+    for project_id in {run.project_id for run in runs}:
+        tx.mark_due("automation_runs", project_id)
 
 
 async def _filter_by_data(

@@ -407,7 +407,7 @@ class RunBatch:
         await self._count(ended)
         await events.record_all(self.tx, [_finished_event(self.project_id, run, self.now) for run in ended])
         if any(run.is_call_due for run in self.runs):
-            self.tx.mark_due("automation_runs")
+            self.tx.mark_due("automation_runs", self.project_id)
 
     async def _write_history(self) -> None:
         if self.step_records:

@@ -214,7 +214,7 @@ async def send_campaign(call: Call, id: UUID) -> CampaignSendResult:
         else:
             row = await running.start(tx, call.world, row, call.now)
         await audit.record(tx, call, "campaign.sent", "Campaign", id, name=row.name)
-        tx.mark_due("campaigns")
+        tx.mark_due("campaigns", call.project_id)
     return CampaignSendResult()
 
 
@@ -240,7 +240,7 @@ async def cancel_campaign(call: Call, id: UUID) -> Campaign:
             row = await running.cancel(tx, row, call.now)
         await events.record(tx, call, "campaign.cancelled", id, name=row.name)
         await audit.record(tx, call, "campaign.cancelled", "Campaign", id, name=row.name)
-        tx.mark_due("campaigns")
+        tx.mark_due("campaigns", call.project_id)
     await running.wait_until_stopped(call.world, row, call.now)
     return to_campaign(row)
 
@@ -279,7 +279,7 @@ async def resume_campaign(call: Call, id: UUID) -> Campaign:
         row = await running.resume(tx, row, call.now)
         await events.record(tx, call, "campaign.resumed", id, name=row.name)
         await audit.record(tx, call, "campaign.resumed", "Campaign", id, name=row.name)
-        tx.mark_due("campaigns")
+        tx.mark_due("campaigns", call.project_id)
     return to_campaign(row)
 
 
@@ -299,7 +299,7 @@ async def cancel_ab_test(call: Call, id: UUID) -> Campaign:
         # The event says that the A/B test has ended.
         await events.record(tx, call, "campaign.tested", id, name=row.name, **decision)
         await audit.record(tx, call, "campaign.ab_test_cancelled", "Campaign", id, name=row.name)
-        tx.mark_due("campaigns")
+        tx.mark_due("campaigns", call.project_id)
     return to_campaign(row)
 
 
@@ -323,7 +323,7 @@ async def select_ab_test_winner(call: Call, id: UUID, data: WinnerChoice) -> Cam
         row = await running.continue_with_winner(tx, row, winner, decision, call.now)
         await events.record(tx, call, "campaign.tested", id, name=row.name, winnerId=winner.id, decidedBy="hand")
         await audit.record(tx, call, "campaign.winner_selected", "Campaign", id, name=row.name, variant=winner.name)
-        tx.mark_due("campaigns")
+        tx.mark_due("campaigns", call.project_id)
     return to_campaign(row)
 
 

@@ -306,7 +306,7 @@ async def _release(world: "World", row: CampaignRow) -> bool:
             released = await campaign_store.release_sends(
                 tx, project_id=row.project_id, campaign_id=row.id, now=now, limit=UPDATE_BATCH
             )
-            tx.mark_due("sends")
+            tx.mark_due("sends", row.project_id)
             if len(released) < UPDATE_BATCH:
                 await change_state(tx, locked, now, status=row.status, due_at=locked.due_at, releasing=False)
                 return True
@@ -377,7 +377,7 @@ async def _start_scheduled(world: "World", row: CampaignRow) -> None:
             await change_state(tx, locked, now, status="FAILED", due_at=None, reason=reason)
             event = events.make_event(row.project_id, "campaign.failed", row.id, now, name=row.name, reason=reason)
             await events.record_all(tx, [event])
-        tx.mark_due("campaigns")
+        tx.mark_due("campaigns", row.project_id)
 
 
 async def _lock_unchanged(tx: Transaction, row: CampaignRow) -> CampaignRow | None:
@@ -402,7 +402,7 @@ async def _fill(world: "World", row: CampaignRow) -> None:
             if locked is None:
                 return
             done = await _fill_batch(tx, world, locked)
-            tx.mark_due("sends")
+            tx.mark_due("sends", row.project_id)
         if done:
             await _reschedule_in(world, row, timedelta())
             return
@@ -442,7 +442,7 @@ async def _choose_sample(world: "World", row: CampaignRow) -> bool:
         await continue_with_winner(tx, locked, variants[0], decision, now)
         event_data: dict[str, Any] = {"name": row.name, **decision}
         await events.record_all(tx, [events.make_event(row.project_id, "campaign.tested", row.id, now, **event_data)])
-        tx.mark_due("campaigns")
+        tx.mark_due("campaigns", row.project_id)
     return False
 
 
@@ -527,7 +527,7 @@ async def _end_test(world: "World", row: CampaignRow) -> None:
         await continue_with_winner(tx, locked, winner, decision, now)
         event_data: dict[str, Any] = {"name": row.name, "winnerId": winner.id, "decidedBy": decision["decidedBy"]}
         await events.record_all(tx, [events.make_event(row.project_id, "campaign.tested", row.id, now, **event_data)])
-        tx.mark_due("campaigns")
+        tx.mark_due("campaigns", row.project_id)
 
 
 def test_ends_at(row: CampaignRow) -> Moment | None:

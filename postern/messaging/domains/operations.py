@@ -75,8 +75,8 @@ async def create_domain(call: Call, data: NewDomain) -> Domain:
         row = await _insert_domain(tx, call, name, keys)
         await events.record(tx, call, "domain.created", row.id, domain=name)
         await audit.record(tx, call, "domain.created", "Domain", row.id, domain=name)
-        tx.mark_due("domains")
-        tx.mark_due("blocklist_watches")
+        tx.mark_due("domains", call.project_id)
+        tx.mark_due("blocklist_watches", call.project_id)
     return _to_domain(row, await _record_settings(call))
 
 

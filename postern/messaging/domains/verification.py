@@ -106,7 +106,7 @@ async def record_check(
         await store.check_others_now(
             tx, project_id=row.project_id, domain=row.domain, names=name_and_parents(row.domain), now=now
         )
-        tx.mark_due("domains")
+        tx.mark_due("domains", row.project_id)
     return row, EVENTS.get(status) if status != domain.status else None
 
 

@@ -117,7 +117,7 @@ async def _release(world: "World", project_id: UUID, domain_id: UUID, until: Mom
                 now=world.clock(),
             )
             if released:
-                tx.mark_due("sends")
+                tx.mark_due("sends", project_id)
 
 
 DOMAIN_LIMITS: list[Work[Any]] = [

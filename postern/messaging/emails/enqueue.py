@@ -111,7 +111,7 @@ async def enqueue_all(
             search_text=[f"{send.recipient} {send.subject} {send.message_id}".lower()[:4_000] for send, _ in new_sends],
         )
         await events.record_all(tx, [_first_event(send, now) for send, _ in new_sends])
-        tx.mark_due("sends")
+        tx.mark_due("sends", project_id)
     return {request.once_key: AcceptedSend(send.id, send.reason) for send, request in new_sends}
 
 

@@ -388,7 +388,7 @@ async def reschedule_email(call: Call, send_id: UUID, data: EmailReschedule) -> 
         await events.record_all(
             tx, [event_of(rescheduled, "email.scheduled", call.now, scheduledAt=rescheduled.scheduled_at)]
         )
-        tx.mark_due("sends")
+        tx.mark_due("sends", call.project_id)
     return entry_of(rescheduled)
 
 
@@ -434,7 +434,7 @@ async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
             brought_forward = await store.bring_forward(tx, project_id=call.project_id, id=send_id, now=call.now)
             if brought_forward is None:
                 raise NotRetriable("This send is being transmitted right now.")
-            tx.mark_due("sends")
+            tx.mark_due("sends", call.project_id)
             return entry_of(brought_forward)
         if send.status not in RETRIABLE:
             raise NotRetriable
@@ -456,7 +456,7 @@ async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
         )
         queued = await store.change_schedule(tx, new_values, now=call.now)
         await events.record_all(tx, [event_of(queued, "email.queued", call.now, retry=True)])
-        tx.mark_due("sends")
+        tx.mark_due("sends", call.project_id)
     return entry_of(queued)
 
 

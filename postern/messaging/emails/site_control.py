@@ -90,4 +90,4 @@ async def _operate_for_project(
         await resume(tx, site, now)
     else:
         await site_store.release_queue(tx, project_id=site.project_id, id=site.id, now=now)
-        tx.mark_due("project_sites")
+        tx.mark_due("project_sites", site.project_id)

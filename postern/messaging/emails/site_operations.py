@@ -176,13 +176,13 @@ async def bounce_delivery_site(call: Call, site: SiteName, data: NewSiteBounce) 
 async def resume(tx: Transaction, site: ProjectSite, now: Moment) -> None:
     """End a project's suspension of a site, and release the messages that wait for it."""
     await site_store.resume_site(tx, project_id=site.project_id, id=site.id, now=now)
-    tx.mark_due("project_sites")
+    tx.mark_due("project_sites", site.project_id)
 
 
 async def bounce(tx: Transaction, site: ProjectSite, reason: str, now: Moment) -> None:
     """Begin to give up the messages of a project that wait for a site."""
     await site_store.begin_bounce(tx, project_id=site.project_id, id=site.id, reason=reason, now=now)
-    tx.mark_due("project_sites")
+    tx.mark_due("project_sites", site.project_id)
 
 
 def _is_suspended_by_operator(site: ProjectSite, now: Moment) -> bool:
@@ -296,7 +296,7 @@ async def _release(world: "World", task: ProjectSite) -> None:
                 again_at = (task.task_until or now) + RELEASED_AGAIN_AFTER
                 await _store_progress(tx, task, 0, again_at if now < again_at else None, now)
                 return
-            tx.mark_due("sends")
+            tx.mark_due("sends", task.project_id)
         after = max(released)
 
 

@@ -531,8 +531,8 @@ async def _commit(world: "World", requests: list[SubmissionRequest]) -> list[Com
                     for send in (new_send.send for new_send in new_sends)
                 ],
             )
-            if any(not new_send.deliver_now for new_send in new_sends):
-                tx.mark_due("sends")
+            for project_id in {new_send.send.project_id for new_send in new_sends if not new_send.deliver_now}:
+                tx.mark_due("sends", project_id)
     return [
         _committed(request, inserted) if is_new else None for request, is_new in zip(requests, can_commit, strict=True)
     ]

@@ -72,7 +72,7 @@ async def evaluate(world: "World", row: StoredReputation) -> None:
         if event := await _event_of_change(tx, locked, changed, window.counts, thresholds, now):
             await events.record_all(tx, [event])
         if changed.releasing:
-            tx.mark_due("domain_reputations")
+            tx.mark_due("domain_reputations", row.project_id)
 
 
 def _after(row: StoredReputation, verdict: rules.Verdict, now: Moment) -> StoredReputation:
@@ -200,7 +200,7 @@ async def release(tx: Transaction, row: StoredReputation, now: Moment) -> Stored
         due_at=now,
     )
     await store.update_reputation(tx, released)
-    tx.mark_due("domain_reputations")
+    tx.mark_due("domain_reputations", released.project_id)
     return released
 
 

@@ -152,7 +152,7 @@ async def put_domain_warm_up(call: Call, domain_id: UUID, data: WarmUpPlan) -> W
             raise DomainMissing from None
         if row.status == "ACTIVE" and (before is None or before.status != "ACTIVE"):
             await warm_up.record_change(tx, row, warm_up.STARTED, call.now)
-        tx.mark_due("domain_warm_ups")
+        tx.mark_due("domain_warm_ups", call.project_id)
         await audit.record(
             tx, call, "domain.warm_up_set", "Domain", domain_id, domain=domain.domain, start=str(start), steps=steps
         )
@@ -186,7 +186,7 @@ async def delete_domain_warm_up(call: Call, domain_id: UUID) -> Deleted:
         await store.update_warm_up(tx, cancelled)
         if row.status == "ACTIVE":
             await warm_up.record_change(tx, cancelled, warm_up.ENDED, call.now)
-        tx.mark_due("domain_warm_ups")
+        tx.mark_due("domain_warm_ups", call.project_id)
         await audit.record(tx, call, "domain.warm_up_deleted", "Domain", domain_id, domain=domain.domain)
     return Deleted()
 

@@ -52,14 +52,16 @@ async def count_failures(tx: Transaction, failures: Sequence[MailFailure], now: 
 
     The caller passes each bounce and each complaint only once.
     """
+    project_ids = sorted({failure.project_id for failure in failures})
     await store.count_failures(
         tx,
-        project_id=sorted({failure.project_id for failure in failures}),
+        project_id=project_ids,
         rows=Jsonb([msgspec.structs.asdict(failure) for failure in failures]),
         now=now,
         soon=Moment.of(now + EVALUATION_DELAY),
     )
-    tx.mark_due("domain_reputations")
+    for project_id in project_ids:
+        tx.mark_due("domain_reputations", project_id)
 
 
 async def count_transactional(tx: Transaction, sent: Sequence[tuple[UUID, UUID]], now: Moment) -> None:

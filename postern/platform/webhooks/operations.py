@@ -288,7 +288,7 @@ async def replay_webhook_delivery(call: Call, id: UUID, delivery_id: UUID) -> No
         replayed = await store.replay(tx, project_id=call.project_id, webhook_id=id, id=delivery_id, now=call.now)
         if not replayed:
             raise DeliveryMissing
-        tx.mark_due("webhook_deliveries")
+        tx.mark_due("webhook_deliveries", call.project_id)
         await audit.record(tx, call, "webhook.replayed", "Webhook", id, delivery_id=str(delivery_id))
 
 
@@ -320,7 +320,7 @@ async def replay_webhook_deliveries(call: Call, id: UUID, data: WebhookReplay) -
             now=call.now,
             limit=REPLAYS_PER_REQUEST,
         )
-        tx.mark_due("webhook_deliveries")
+        tx.mark_due("webhook_deliveries", call.project_id)
         await audit.record(tx, call, "webhook.replayed", "Webhook", id, deliveries=replayed, status=data.status)
     return WebhookReplayResult(replayed=replayed, more=replayed == REPLAYS_PER_REQUEST)
 
@@ -373,7 +373,8 @@ async def enqueue_deliveries(tx: Transaction, events: list[EventRow]) -> None:
         event=[event.type for event, _ in matches],
         at=[event.occurred_at for event, _ in matches],
     )
-    tx.mark_due("webhook_deliveries")
+    for project_id in {event.project_id for event, _ in matches}:
+        tx.mark_due("webhook_deliveries", project_id)
 
 
 async def enqueue_deliveries_in_bulk(tx: Transaction, event_range: EventRange) -> None:
@@ -397,7 +398,7 @@ async def enqueue_deliveries_in_bulk(tx: Transaction, event_range: EventRange) -
         webhook_id=[webhook_id for webhook_id, _ in matches],
         event=[name for _, name in matches],
     )
-    tx.mark_due("webhook_deliveries")
+    tx.mark_due("webhook_deliveries", event_range.project_id)
 
 
 async def erase_events(tx: Transaction, project_id: UUID, subject_ids: list[UUID], now: Moment) -> None:
